@@ -1,0 +1,272 @@
+import type { EventData, EventType, NewEvent, StoredEvent } from './event.ts'
+import type { Instant } from './instant.ts'
+import type { Policy } from './policy.ts'
+import { dueAt, type Review, type ReviewStatus } from './review.ts'
+import { Table } from './table.ts'
+import { byPosition, isOpen, type Task } from './task.ts'
+import type { PlanCounts, Turn } from './turn.ts'
+import { plusMs } from './instant.ts'
+
+/** The state of one conversation: the fold of its log. It holds what decisions need and no message bodies. */
+export interface Conversation {
+  readonly session_id: string
+  readonly seq: number
+  readonly created_at: Instant | null
+  readonly updated_at: Instant | null
+  readonly policy: Policy | null
+  /** The listed tasks by id; a removed one has left. */
+  readonly tasks: Table<Task>
+  /** The ids of the open ones: at most 1,000, however long the list. */
+  readonly open: readonly string[]
+  readonly last_number: number
+  /** The highest position ever given: what is appended goes behind it. */
+  readonly last_position: number
+  /** Task to the turn that adopted it last; until then it is in the plan of the turn that made it. */
+  readonly adopted: Table<string>
+  /** Task to the fields that a person (or a file) edited, each with the seq of its newest edit: the fence. */
+  readonly edits: Table<Readonly<Record<string, number>>>
+  /** Task to how often the assessor said `not_ok` since its status last changed. */
+  readonly rejections: Table<number>
+  readonly turns: Table<Turn>
+  readonly running_turn: string | null
+  readonly latest_turn: string | null
+  readonly reviews: Table<Review>
+  readonly pending_reviews: readonly string[]
+  /** The seq of the newest answer that the conversation's agent got. */
+  readonly answered_seq: number
+}
+
+export function emptyConversation(session_id: string): Conversation {
+  return {
+    session_id,
+    seq: 0,
+    created_at: null,
+    updated_at: null,
+    policy: null,
+    tasks: Table.from(),
+    open: [],
+    last_number: 0,
+    last_position: 0,
+    adopted: Table.from(),
+    edits: Table.from(),
+    rejections: Table.from(),
+    turns: Table.from(),
+    running_turn: null,
+    latest_turn: null,
+    reviews: Table.from(),
+    pending_reviews: [],
+    answered_seq: 0,
+  }
+}
+
+/** The state after one more event. */
+export function apply(state: Conversation, event: StoredEvent): Conversation {
+  // A newer server may send types that this version does not know: they count, and change nothing here.
+  const reducer = REDUCERS[event.type] as Reducer<EventType> | undefined
+  return {
+    ...state,
+    ...reducer?.(state, event.data, event),
+    seq: event.seq,
+    created_at: state.created_at ?? event.timestamp,
+    updated_at: event.timestamp,
+  }
+}
+
+export const fold = (state: Conversation, events: readonly StoredEvent[]): Conversation => events.reduce(apply, state)
+
+/** Gives decided events their places behind the state's last one. */
+export function stamped(state: Conversation, events: readonly NewEvent[], now: Instant): StoredEvent[] {
+  return events.map((event, index) => ({
+    type: event.type,
+    timestamp: now,
+    seq: state.seq + 1 + index,
+    session_id: state.session_id,
+    turn_id: event.turn_id,
+    data: event.data,
+  })) as StoredEvent[]
+}
+
+/** The turn in whose plan a task is: the one that adopted it last, else the one that made it. */
+export const planTurnOf = (state: Conversation, task: Task): string =>
+  state.adopted.get(task.id) ?? task.conversation_turn_id
+
+/** The listed tasks in list order; of one plan, if a turn is named. */
+export function listed(state: Conversation, turnId?: string): Task[] {
+  const tasks = [...state.tasks.values()]
+  const chosen = turnId === undefined ? tasks : tasks.filter(task => planTurnOf(state, task) === turnId)
+  return chosen.sort(byPosition)
+}
+
+/** The open tasks in list order; of one plan, if a turn is named. `remaining` is how many these are. */
+export function openTasks(state: Conversation, turnId?: string): Task[] {
+  return state.open
+    .flatMap(id => state.tasks.get(id) ?? [])
+    .filter(task => turnId === undefined || planTurnOf(state, task) === turnId)
+    .sort(byPosition)
+}
+
+/** The task in progress; in one plan there is at most one. */
+export const currentTask = (state: Conversation, turnId?: string): Task | undefined =>
+  openTasks(state, turnId).find(task => task.status === 'in_progress')
+
+export function planCounts(state: Conversation, turnId: string): PlanCounts {
+  const plan = listed(state, turnId)
+  const count = (status: Task['status']): number => plan.filter(task => task.status === status).length
+  return {
+    completed: count('completed'),
+    blocked: count('blocked'),
+    cancelled: count('cancelled'),
+    removed: state.turns.get(turnId)?.removed ?? 0,
+    open: plan.filter(isOpen).length,
+  }
+}
+
+/** The fields of a task that a person changed after `basis`, as they are now. */
+export function editedSince(state: Conversation, task: Task, basis: number): Record<string, unknown> | undefined {
+  const fields = Object.entries(state.edits.get(task.id) ?? {}).filter(([, seq]) => seq > basis)
+  if (fields.length === 0) return undefined
+  return Object.fromEntries(fields.map(([field]) => [field, task[field as keyof Task] ?? null]))
+}
+
+/** A turn that waits for a person holds no lease and no timer. */
+export const isParked = (state: Conversation, turnId: string): boolean =>
+  state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
+
+/** The next moment at which something in this conversation is over by itself. */
+export function nextDeadline(state: Conversation): Instant | undefined {
+  return state.pending_reviews.flatMap(id => state.reviews.get(id) ?? []).map(dueAt).sort()[0]
+}
+
+type Reducer<T extends EventType> = (
+  state: Conversation,
+  data: EventData[T],
+  event: StoredEvent,
+) => Partial<Conversation>
+
+const none = (): Partial<Conversation> => ({})
+
+const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
+  policy_set: (_, { policy }) => ({ policy }),
+
+  turn_opened: (state, { turn_id }, event) => ({
+    turns: state.turns.with(turn_id, newTurn(turn_id, 'open', event.timestamp)),
+    latest_turn: turn_id,
+  }),
+  turn_started: (state, { turn_id, policy, continue_turn_id }, event) => ({
+    policy,
+    turns: state.turns.with(turn_id, newTurn(turn_id, 'running', event.timestamp)),
+    running_turn: turn_id,
+    latest_turn: turn_id,
+    adopted: adopt(state, continue_turn_id, turn_id),
+  }),
+  turn_stop_requested: (state, { turn_id }) => changeTurn(state, turn_id, { stop_requested: true }),
+  turn_failed: none,
+  turn_finished: (state, { turn_id, status }) => ({
+    ...changeTurn(state, turn_id, { status }),
+    running_turn: state.running_turn === turn_id ? null : state.running_turn,
+  }),
+
+  message_added: none,
+  step_finished: none,
+  tool_called: none,
+  tool_answered: (_, __, event) => ({ answered_seq: event.seq }),
+  todos_resubmitting: none,
+  todos_limit_reached: none,
+  gate_followed: none,
+
+  task_created: (state, { task }) => ({
+    ...putTask(state, task),
+    last_number: Math.max(state.last_number, task.number),
+  }),
+  task_changed: (state, { task, by, from }, event) => ({
+    ...putTask(state, task),
+    ...(by === 'person' || by === 'file' ? { edits: noteEdit(state, task.id, Object.keys(from), event.seq) } : {}),
+    ...(startsAfresh(task, from) ? { rejections: state.rejections.without(task.id) } : {}),
+  }),
+  task_removed: (state, { task }) => ({
+    tasks: state.tasks.without(task.id),
+    open: state.open.filter(id => id !== task.id),
+    adopted: state.adopted.without(task.id),
+    edits: state.edits.without(task.id),
+    rejections: state.rejections.without(task.id),
+    ...changeTurn(state, planTurnOf(state, task), turn => ({ removed: turn.removed + 1 })),
+  }),
+  task_assessed: (state, { task_id, verdict }) =>
+    verdict === 'not_ok'
+      ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
+      : {},
+
+  task_create_review_required: (state, data) => ({
+    reviews: state.reviews.with(data.review_id, { ...data, panels: [], closes_at: null }),
+    pending_reviews: [...state.pending_reviews, data.review_id],
+  }),
+  task_create_review_resolved: (state, { review_id, action, reason }) => ({
+    // The draft has done its service: the log and the projection keep it.
+    ...changeReview(state, review_id, { status: resolvedStatus(action, reason), draft_tasks: [], panels: [], closes_at: null }),
+    pending_reviews: state.pending_reviews.filter(id => id !== review_id),
+  }),
+  review_panel_opened: (state, { review_id, panel }) =>
+    changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),
+  review_panel_left: (state, { review_id, panel }, event) =>
+    changeReview(state, review_id, review => {
+      const panels = review.panels.filter(other => other !== panel)
+      const grace = state.policy?.panel_grace_ms ?? 0
+      return { panels, closes_at: panels.length === 0 ? plusMs(event.timestamp, grace) : null }
+    }),
+}
+
+function newTurn(id: string, status: 'open' | 'running', started_at: Instant): Turn {
+  return { id, status, stop_requested: false, started_at, removed: 0 }
+}
+
+function adopt(state: Conversation, from: string | undefined, to: string): Conversation['adopted'] {
+  if (from === undefined) return state.adopted
+  return openTasks(state, from).reduce((all, task) => all.with(task.id, to), state.adopted)
+}
+
+function putTask(state: Conversation, task: Task): Partial<Conversation> {
+  const before = state.tasks.get(task.id)
+  const put = {
+    tasks: state.tasks.with(task.id, task),
+    last_position: Math.max(state.last_position, task.position),
+  }
+  const wasOpen = before !== undefined && isOpen(before)
+  if (wasOpen === isOpen(task)) return put
+  return { ...put, open: wasOpen ? state.open.filter(id => id !== task.id) : [...state.open, task.id] }
+}
+
+function noteEdit(state: Conversation, taskId: string, fields: readonly string[], seq: number): Conversation['edits'] {
+  const edits = { ...state.edits.get(taskId), ...Object.fromEntries(fields.map(field => [field, seq])) }
+  return state.edits.with(taskId, edits)
+}
+
+/** Taking turns at being current is no new start; being settled or reopened is. */
+function startsAfresh(task: Task, from: { readonly [field: string]: unknown }): boolean {
+  if (from['status'] === undefined) return false
+  return !(isOpen(task) && isOpen({ status: from['status'] as Task['status'] }))
+}
+
+function changeTurn(
+  state: Conversation,
+  id: string,
+  change: Partial<Turn> | ((turn: Turn) => Partial<Turn>),
+): Pick<Conversation, 'turns'> {
+  const turn = state.turns.get(id)
+  if (!turn) return { turns: state.turns }
+  return { turns: state.turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
+}
+
+function changeReview(
+  state: Conversation,
+  id: string,
+  change: Partial<Review> | ((review: Review) => Partial<Review>),
+): Pick<Conversation, 'reviews'> {
+  const review = state.reviews.get(id)
+  if (!review) return { reviews: state.reviews }
+  return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
+}
+
+function resolvedStatus(action: 'confirm' | 'cancel', reason: string | undefined): ReviewStatus {
+  if (action === 'confirm') return 'confirmed'
+  return reason === 'review_timeout' ? 'expired' : 'cancelled'
+}

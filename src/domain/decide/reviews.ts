@@ -1,0 +1,184 @@
+import type { CommandOf } from '../command.ts'
+import type { Conversation } from '../conversation.ts'
+import { Refusal } from '../errors.ts'
+import type { DecisionVia, NewEvent } from '../event.ts'
+import { invalidField } from '../fields.ts'
+import { type Instant, plusMs } from '../instant.ts'
+import type { Policy } from '../policy.ts'
+import {
+  changesBetween,
+  type ConfirmedRow,
+  confirmedRows,
+  type DraftRow,
+  overdue,
+  type Review,
+  ROW_STATUS,
+  TASK_STATUS,
+} from '../review.ts'
+import { LIMITS, line, Problem, prose } from '../text.ts'
+import { sourcesOf } from './sources.ts'
+import { type Draft, WorkingList } from './working.ts'
+
+type Decide = CommandOf<'decide_review'>
+
+/** A model's new tasks, put before a person. Nothing of them is written until somebody confirms. */
+export function reviewRequired(
+  state: Conversation,
+  command: CommandOf<'edit_tasks'>,
+  drafts: readonly Draft[],
+  policy: Policy,
+  now: Instant,
+): NewEvent[] | Refusal {
+  if (!command.review || !command.turn_id) {
+    return new Refusal('persons_only', 'With review on, new tasks need the decision of a person.')
+  }
+  if (state.open.length + drafts.length > LIMITS.open) {
+    return new Refusal('too_many_open', `A conversation holds at most ${LIMITS.open} open tasks; ${state.open.length} are open.`)
+  }
+  const sources = sourcesOf(command)
+  if (sources instanceof Refusal) return sources
+  return [
+    {
+      type: 'task_create_review_required',
+      turn_id: command.turn_id,
+      data: {
+        review_id: command.review.review_id,
+        status: 'pending',
+        session_id: state.session_id,
+        conversation_turn_id: command.turn_id,
+        tool_call_id: command.review.tool_call_id,
+        draft_tasks: drafts.map(asRow),
+        timeout_ms: policy.review_timeout_ms,
+        expires_at: plusMs(now, policy.review_timeout_ms),
+        ...sources,
+      },
+    },
+  ]
+}
+
+export function decideReview(state: Conversation, command: Decide, now: Instant): NewEvent[] | Refusal {
+  const review = pending(state, command.review_id, now)
+  if (review instanceof Refusal) return review
+  const { decision, via } = command
+  const comment = decision.comment === undefined ? '' : prose(decision.comment)
+  if (comment instanceof Problem) return invalidField('comment', comment.message)
+  if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, comment, now)
+  const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
+  if (reason instanceof Problem) return invalidField('reason', reason.message)
+  return [cancelled(review, reason, via, comment)]
+}
+
+/** The deadline, as an ordinary command: whoever comes first writes it, and nobody has to lead. */
+export function expireReview(state: Conversation, command: CommandOf<'expire_review'>, now: Instant): NewEvent[] | Refusal {
+  const review = state.reviews.get(command.review_id)
+  if (!review) return unknown(command.review_id)
+  const reason = overdue(review, now)
+  return reason ? [cancelled(review, reason, 'system')] : []
+}
+
+export function showPanel(state: Conversation, command: CommandOf<'show_panel'>, now: Instant): NewEvent[] | Refusal {
+  const review = pending(state, command.review_id, now)
+  if (review instanceof Refusal) return review
+  const panel = line(command.panel, LIMITS.reference)
+  if (panel instanceof Problem) return invalidField('panel', panel.message)
+  if (review.panels.includes(panel)) return []
+  return [panelEvent('review_panel_opened', review, panel)]
+}
+
+export function leavePanel(state: Conversation, command: CommandOf<'leave_panel'>): NewEvent[] | Refusal {
+  const review = state.reviews.get(command.review_id)
+  if (!review) return unknown(command.review_id)
+  return review.panels.includes(command.panel) ? [panelEvent('review_panel_left', review, command.panel)] : []
+}
+
+/** The end of every review that still waits in a turn which ends. */
+export function cancelReviewsOf(state: Conversation, turnId: string): NewEvent[] {
+  return state.pending_reviews
+    .flatMap(id => state.reviews.get(id) ?? [])
+    .filter(review => review.conversation_turn_id === turnId)
+    .map(review => cancelled(review, 'turn_stopped', 'system'))
+}
+
+function confirm(
+  state: Conversation,
+  review: Review,
+  submitted: Parameters<typeof confirmedRows>[1],
+  ids: readonly string[],
+  via: DecisionVia,
+  comment: string,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const rows = confirmedRows(review.draft_tasks, submitted)
+  if (rows instanceof Refusal) return rows
+  const changes = changesBetween(review.draft_tasks, rows)
+  const drafts: Draft[] = []
+  for (const [index, row] of rows.entries()) {
+    const id = ids[index]
+    if (id === undefined) return new Refusal('invalid_id', `${rows.length} tasks need as many ids, got ${ids.length}.`)
+    const { order, parent_id, ...draft } = asDraft(review, row, id)
+    drafts.push({
+      ...draft,
+      // A person's order beats the one that was asked for; a parent may have gone while the review waited.
+      ...(order === undefined || changes.reordered ? {} : { order }),
+      ...(parent_id === undefined || !state.tasks.has(parent_id) ? {} : { parent_id }),
+    })
+  }
+  const list = new WorkingList(state, now, 'person', review.conversation_turn_id)
+  list.create(drafts, review.conversation_turn_id)
+  const events = list.finish()
+  if (events instanceof Refusal) return events
+  const said = comment === '' ? {} : { comment }
+  const data = { review_id: review.review_id, action: 'confirm' as const, ...said, via, created_count: rows.length, changes }
+  return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
+}
+
+/** The review, if a decision can still be taken: silence, once it has lasted, is a no. */
+function pending(state: Conversation, id: string, now: Instant): Review | Refusal {
+  const review = state.reviews.get(id)
+  if (!review) return unknown(id)
+  const reason = overdue(review, now)
+  if (review.status === 'expired' || reason === 'review_timeout') {
+    return new Refusal('review_expired', 'This review ran out of time; nothing was written.')
+  }
+  if (review.status !== 'pending' || reason) {
+    return new Refusal('review_already_decided', `This review is decided: ${reason ? 'cancelled' : review.status}.`)
+  }
+  return review
+}
+
+const unknown = (id: string): Refusal => new Refusal('review_not_found', `There is no review ${id}.`)
+
+function cancelled(review: Review, reason: string, via: DecisionVia, comment = ''): NewEvent {
+  const said = comment === '' ? {} : { comment }
+  const data = { review_id: review.review_id, action: 'cancel' as const, reason, ...said, via, created_count: 0 }
+  return { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }
+}
+
+function panelEvent(type: 'review_panel_opened' | 'review_panel_left', review: Review, panel: string): NewEvent {
+  return { type, turn_id: review.conversation_turn_id, data: { review_id: review.review_id, panel } }
+}
+
+function asRow(draft: Draft): DraftRow {
+  const { title, details = '', criteria = '', priority = 'medium', status = 'pending', tags = [] } = draft
+  const { agent_type, parent_id, order } = draft
+  const row = { title, details, criteria, priority, status: status === 'cancelled' ? 'todo' : ROW_STATUS[status], tags }
+  return {
+    ...row,
+    ...(agent_type === undefined ? {} : { agent_type }),
+    ...(parent_id === undefined ? {} : { parent_id }),
+    ...(order === undefined ? {} : { order }),
+  } as DraftRow
+}
+
+function asDraft(review: Review, row: ConfirmedRow, id: string): Draft {
+  const { draft_index, status, ...fields } = row
+  const { source_user_message_id, source_assistant_message_id } = review
+  return {
+    ...fields,
+    ...(source_user_message_id === undefined ? {} : { source_user_message_id }),
+    ...(source_assistant_message_id === undefined ? {} : { source_assistant_message_id }),
+    status: TASK_STATUS[status],
+    id,
+    created_by: draft_index === undefined ? 'user' : 'tool',
+  }
+}

@@ -1,0 +1,108 @@
+import type { CommandOf } from '../command.ts'
+import { type Conversation, openTasks, planCounts, apply, stamped } from '../conversation.ts'
+import { Refusal } from '../errors.ts'
+import type { NewEvent } from '../event.ts'
+import type { Instant } from '../instant.ts'
+import { policyWith, samePolicy } from '../policy.ts'
+import { isId } from '../text.ts'
+import { finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
+import { cancelReviewsOf } from './reviews.ts'
+import { turnRunning } from './tasks.ts'
+import { WorkingList } from './working.ts'
+
+export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>): NewEvent[] | Refusal {
+  if (command.by === 'model') return new Refusal('persons_only', 'Only a person sets the policy of a conversation.')
+  if (state.running_turn !== null) return turnRunning(state.running_turn)
+  const policy = policyWith(state.policy, command.host ?? {}, command.policy)
+  if (policy instanceof Refusal) return policy
+  if (state.policy && samePolicy(state.policy, policy)) return []
+  return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
+}
+
+export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): NewEvent[] | Refusal {
+  const { turn_id, toolset, host = {} } = command
+  if (!isId(turn_id)) return invalidId('turn_id')
+  if (state.running_turn !== null) return turnRunning(state.running_turn)
+  const turn = state.turns.get(turn_id)
+  if (turn && turn.status !== 'open') return new Refusal('turn_finished', `Turn ${turn_id} is over (${turn.status}).`)
+  if (state.policy && toolset !== undefined && toolset !== state.policy.toolset) {
+    return new Refusal('persons_only', `This conversation uses the toolset ${state.policy.toolset}; only a person changes that.`)
+  }
+  const policy = state.policy ?? policyWith(null, host, { toolset })
+  if (policy instanceof Refusal) return policy
+  const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
+  const opens: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id } }]
+  return [...fixes, ...opens]
+}
+
+export function startTurn(state: Conversation, command: CommandOf<'start_turn'>, now: Instant): NewEvent[] | Refusal {
+  const { turn_id, message_id, message, model, continue_turn_id } = command
+  if (!isId(turn_id)) return invalidId('turn_id')
+  if (state.turns.has(turn_id)) {
+    return new Refusal('turn_conflict', `Turn ${turn_id} exists already in this conversation, with another request.`)
+  }
+  if (state.running_turn !== null) return turnRunning(state.running_turn)
+  if (continue_turn_id !== undefined && !state.turns.has(continue_turn_id)) return turnNotFound(continue_turn_id)
+  const policy = policyWith(state.policy, command.host ?? {}, command.policy ?? {})
+  if (policy instanceof Refusal) return policy
+  const sets = !state.policy || !samePolicy(state.policy, policy)
+  const continued = continue_turn_id === undefined ? {} : { continue_turn_id }
+  const started: NewEvent[] = [
+    ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
+    { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued } },
+  ]
+  return [...started, ...takeUp(stamped(state, started, now).reduce(apply, state), turn_id, now)]
+}
+
+/** Stopping is a fact in the log, not a signal; a review that waits in the turn ends with it. */
+export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>): NewEvent[] | Refusal {
+  const turn = state.turns.get(command.turn_id)
+  if (!turn) return turnNotFound(command.turn_id)
+  if (turn.stop_requested || isFinished(turn)) return []
+  const { turn_id } = command
+  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...cancelReviewsOf(state, turn_id)]
+}
+
+export function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
+  const turn = underWay(state, command.turn_id)
+  if (turn instanceof Refusal) return turn
+  return [{ ...command.fact, turn_id: command.turn_id } as NewEvent]
+}
+
+/** The one way out: counts what is left, says truthfully what that amounts to, and leaves the tasks as they are. */
+export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'>): NewEvent[] | Refusal {
+  const { turn_id, ending, failure, steps, usage } = command
+  const turn = underWay(state, turn_id)
+  if (turn instanceof Refusal) return turn
+  if (!isRunning(turn) || !state.policy) return new Refusal('turn_not_found', `Turn ${turn_id} is not run here.`)
+  const counts = planCounts(state, turn_id)
+  const status = finalStatus(ending, counts, state.policy)
+  const failed: NewEvent[] =
+    ending === 'failed'
+      ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...(failure ?? { code: 'failed', message: 'The turn failed.' }) } }]
+      : []
+  const data = { turn_id, status, remaining: counts.open, counts, steps, usage }
+  return [...cancelReviewsOf(state, turn_id), ...failed, { type: 'turn_finished', turn_id, data }]
+}
+
+/** A plan that a turn adopts has a current task from its first moment, like any other. */
+function takeUp(state: Conversation, turnId: string, now: Instant): NewEvent[] {
+  const open = openTasks(state, turnId)
+  const first = open[0]
+  if (!first || open.some(task => task.status === 'in_progress')) return []
+  const list = new WorkingList(state, now, 'system', turnId)
+  list.change(first.id, { status: 'in_progress' })
+  const events = list.finish()
+  return events instanceof Refusal ? [] : events
+}
+
+function underWay(state: Conversation, turnId: string): Turn | Refusal {
+  const turn = state.turns.get(turnId)
+  if (!turn) return turnNotFound(turnId)
+  return isFinished(turn) ? new Refusal('turn_finished', `Turn ${turnId} is over (${turn.status}).`) : turn
+}
+
+const turnNotFound = (turnId: string): Refusal => new Refusal('turn_not_found', `There is no turn ${turnId} in this conversation.`)
+
+export const invalidId = (field: string): Refusal =>
+  new Refusal('invalid_id', `${field} must be 1 to 128 characters of A-Z a-z 0-9 _ -.`, { field })

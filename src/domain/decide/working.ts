@@ -1,0 +1,306 @@
+import { type Conversation, planTurnOf } from '../conversation.ts'
+import { Refusal } from '../errors.ts'
+import type { Json, NewEvent } from '../event.ts'
+import type { TaskFields } from '../fields.ts'
+import type { Instant } from '../instant.ts'
+import { type Actor, byPosition, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { LIMITS } from '../text.ts'
+import { between, places } from './position.ts'
+
+export type Draft = Partial<TaskFields> &
+  Pick<TaskFields, 'title'> &
+  Pick<Task, 'id' | 'created_by'> &
+  Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & { readonly number?: number }
+
+/**
+ * The list while one command works on it. However often a task is touched, it comes out as one event with one
+ * version step, after each plan has been given its current task.
+ */
+export class WorkingList {
+  readonly #state: Conversation
+  readonly #now: Instant
+  readonly #by: Actor
+  readonly #turnId: string | null
+  readonly #touched = new Map<string, Task>()
+  readonly #removed = new Set<string>()
+  /** What the command itself touched; the rest was moved along by the rules. */
+  readonly #named = new Set<string>()
+  readonly #started = new Set<string>()
+  readonly #returned = new Set<string>()
+  #lastNumber: number
+  #lastPosition: number
+
+  constructor(state: Conversation, now: Instant, by: Actor, turnId: string | null) {
+    this.#state = state
+    this.#now = now
+    this.#by = by
+    this.#turnId = turnId
+    this.#lastNumber = state.last_number
+    this.#lastPosition = state.last_position
+  }
+
+  /** New tasks at the end of the list, or where their `order` puts them in the plan of `turnId`. */
+  create(drafts: readonly Draft[], turnId: string): void {
+    const made = drafts.map(draft => this.#make(draft, turnId))
+    const ordered = drafts.some(draft => draft.order !== undefined)
+    const plan = ordered ? this.#list().filter(task => this.#planOf(task) === turnId && !made.includes(task)) : []
+    const placed = places(
+      plan,
+      made.map((task, index) => ({ item: task, order: drafts[index]?.order })),
+    )
+    for (const { item, before } of placed) {
+      const anchor = before === undefined ? undefined : this.#get(before.id)
+      const position = anchor ? this.#before(anchor) : this.#append()
+      this.#touched.set(item.id, { ...item, position })
+      this.#lastPosition = Math.max(this.#lastPosition, position)
+    }
+    for (const [index, task] of made.entries()) {
+      const position = drafts[index]?.position
+      if (position !== undefined) this.#move(task.id, position)
+    }
+  }
+
+  change(id: string, fields: Partial<TaskFields>): Refusal | undefined {
+    const task = this.#get(id)
+    if (!task) return undefined
+    const { status, position, order: _order, parent_id: _parent, file_id: _file, ...rest } = fields
+    if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status)) return notAllowed(task, status)
+    this.#named.add(id)
+    const next = status === undefined ? task : withStatus(task, status, this.#by, this.#now)
+    if (status === 'in_progress' && task.status !== 'in_progress') this.#started.add(id)
+    if (status === 'pending' && task.status === 'in_progress') this.#returned.add(id)
+    this.#touched.set(id, withFields(next, rest))
+    if (position !== undefined && position !== task.position) this.#move(id, position)
+    return undefined
+  }
+
+  remove(id: string): void {
+    const task = this.#get(id)
+    if (!task) return
+    this.#named.add(id)
+    this.#touched.set(id, task)
+    this.#removed.add(id)
+  }
+
+  /** One event for each task that is different now; or which limit that would break. */
+  finish(): NewEvent[] | Refusal {
+    for (const plan of new Set([...this.#touched.values()].map(task => this.#planOf(task)))) this.#settleCurrent(plan)
+    if (this.#started.size > 1 && this.#twoInOnePlan()) {
+      return new Refusal('two_in_progress', 'Only one task of a plan can be in progress: start one.')
+    }
+    const growth = this.#openCount() - this.#state.open.length
+    if (growth > 0 && this.#openCount() > LIMITS.open) {
+      return new Refusal(
+        'too_many_open',
+        `A conversation holds at most ${LIMITS.open} open tasks; ${this.#state.open.length} are open. Settle some first.`,
+      )
+    }
+    return [...this.#touched.keys()].flatMap(id => this.#eventFor(id))
+  }
+
+  /** The task as it stands now in this work, listed or just made. */
+  #get(id: string): Task | undefined {
+    return this.#removed.has(id) ? undefined : (this.#touched.get(id) ?? this.#state.tasks.get(id))
+  }
+
+  #make(draft: Draft, turnId: string): Task {
+    this.#lastNumber = draft.number ?? this.#lastNumber + 1
+    const { id, number: _number, order: _order, position: _position, status = 'pending', ...fields } = draft
+    const blank: Task = {
+      id,
+      number: this.#lastNumber,
+      session_id: this.#state.session_id,
+      conversation_turn_id: turnId,
+      title: draft.title,
+      details: '',
+      criteria: '',
+      priority: 'medium',
+      position: Number.POSITIVE_INFINITY,
+      tags: [],
+      status: 'pending',
+      judged_by: null,
+      created_by: draft.created_by,
+      version: 1,
+      created_at: this.#now,
+      updated_at: this.#now,
+    }
+    const task = withFields(withStatus(blank, status, this.#by, this.#now), fields)
+    if (status === 'in_progress') this.#started.add(id)
+    this.#named.add(id)
+    this.#touched.set(id, task)
+    return task
+  }
+
+  /** At most one is in progress; and one is, as long as one is pending. */
+  #settleCurrent(plan: string): void {
+    const open = this.#plan(plan).filter(isOpen)
+    const running = open.filter(task => task.status === 'in_progress')
+    if (running.length > 1) {
+      const keep = running.find(task => this.#started.has(task.id)) ?? running[0]
+      for (const task of running) if (task !== keep && !this.#started.has(task.id)) this.#shift(task, 'pending')
+    } else if (running.length === 0) {
+      const first = open.find(task => !this.#returned.has(task.id))
+      const stays = open.find(task => this.#returned.has(task.id))
+      if (first) this.#shift(first, 'in_progress')
+      // Alone it stays as it was: not even its start is a new one.
+      else if (stays) this.#touched.set(stays.id, this.#asStarted(stays))
+    }
+  }
+
+  #shift(task: Task, status: TaskStatus): void {
+    this.#touched.set(task.id, withStatus(task, status, 'system', this.#now))
+  }
+
+  #asStarted(task: Task): Task {
+    const started_at = this.#state.tasks.get(task.id)?.started_at
+    return { ...task, status: 'in_progress', ...(started_at === undefined ? {} : { started_at }) }
+  }
+
+  #twoInOnePlan(): boolean {
+    const plans = [...this.#started].flatMap(id => {
+      const task = this.#get(id)
+      return task?.status === 'in_progress' ? [this.#planOf(task)] : []
+    })
+    return new Set(plans).size < plans.length
+  }
+
+  #openCount(): number {
+    const wasOpen = (id: string): number => (this.#isOpenIn(this.#state.tasks.get(id)) ? 1 : 0)
+    let count = this.#state.open.length
+    for (const id of this.#touched.keys()) count += (this.#isOpenIn(this.#get(id)) ? 1 : 0) - wasOpen(id)
+    return count
+  }
+
+  #isOpenIn(task: Task | undefined): boolean {
+    return task !== undefined && isOpen(task)
+  }
+
+  #move(id: string, position: number): void {
+    const task = this.#get(id)
+    if (!task) return
+    const others = this.#list().filter(other => other.id !== id)
+    const at = others.findIndex(other => other.position === position)
+    const holder = others[at]
+    let target = position
+    if (holder) {
+      // Down: behind the one that stands there; up: before it. Either way it comes to stand where that one stood.
+      const down = task.position < position
+      const room = down ? between(holder.position, others[at + 1]?.position) : between(others[at - 1]?.position, holder.position)
+      if (room === undefined) {
+        this.#renumber()
+        const again = this.#get(holder.id)
+        return again ? this.#move(id, again.position) : undefined
+      }
+      target = room
+    }
+    this.#touched.set(id, { ...task, position: target })
+    this.#lastPosition = Math.max(this.#lastPosition, target)
+  }
+
+  #append(): number {
+    return Math.floor(this.#lastPosition) + 1
+  }
+
+  #before(anchor: Task): number {
+    const list = this.#list()
+    const previous = list[list.findIndex(task => task.id === anchor.id) - 1]
+    const room = between(previous?.position, anchor.position)
+    if (room !== undefined) return room
+    this.#renumber()
+    return this.#before(this.#get(anchor.id) ?? anchor)
+  }
+
+  /** Halving gaps ends somewhere: then the whole list gets whole numbers again. */
+  #renumber(): void {
+    for (const [index, task] of this.#list().entries()) {
+      if (Number.isFinite(task.position)) this.#touched.set(task.id, { ...task, position: index + 1 })
+    }
+  }
+
+  /** All listed tasks, in order. */
+  #list(): Task[] {
+    const ids = new Set([...this.#state.tasks.values()].map(task => task.id))
+    for (const id of this.#touched.keys()) ids.add(id)
+    return [...ids].flatMap(id => this.#get(id) ?? []).sort(byPosition)
+  }
+
+  /** The tasks of one plan that are open or touched, in order: all that its rules look at. */
+  #plan(turnId: string): Task[] {
+    const ids = new Set([...this.#state.open, ...this.#touched.keys()])
+    return [...ids]
+      .flatMap(id => this.#get(id) ?? [])
+      .filter(task => this.#planOf(task) === turnId)
+      .sort(byPosition)
+  }
+
+  #planOf(task: Task): string {
+    return planTurnOf(this.#state, task)
+  }
+
+  #eventFor(id: string): NewEvent[] {
+    const before = this.#state.tasks.get(id)
+    const task = this.#touched.get(id)
+    if (!task) return []
+    const by = this.#named.has(id) ? this.#by : 'system'
+    const turn_id = this.#turnId ?? this.#planOf(task)
+    if (this.#removed.has(id)) {
+      // Made and removed by one command: nothing that anybody could have seen.
+      if (!before) return []
+      const gone = { ...before, version: before.version + 1, updated_at: this.#now, removed_at: this.#now }
+      return [{ type: 'task_removed', turn_id, data: { task: gone, by } }]
+    }
+    if (!before) return [{ type: 'task_created', turn_id, data: { task, by } }]
+    const from = difference(before, task)
+    if (Object.keys(from).length === 0) return []
+    const next = { ...task, version: before.version + 1, updated_at: this.#now }
+    return [{ type: 'task_changed', turn_id, data: { task: next, by, from } }]
+  }
+}
+
+/** A task in another status, with the marks of it: since when, and on whose word. */
+function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
+  if (status === task.status) return task
+  const { completed_at: _completed, ...rest } = task
+  const judged_by = by === 'person' || by === 'assessor' ? by : null
+  switch (status) {
+    case 'completed':
+    case 'cancelled':
+      return { ...rest, status, judged_by, completed_at: now }
+    case 'blocked':
+      return { ...rest, status, judged_by }
+    case 'pending':
+    case 'in_progress': {
+      const started = status === 'in_progress' ? { started_at: now } : {}
+      if (isOpen(task)) return { ...rest, status, ...started }
+      // Reopened: how it ended is history, and stays there.
+      const { outcome: _outcome, ...reopened } = rest
+      return { ...reopened, status, judged_by: null, ...started }
+    }
+  }
+}
+
+function withFields(task: Task, fields: Partial<TaskFields>): Task {
+  const { outcome, ...rest } = fields
+  if (outcome === undefined) return { ...task, ...rest }
+  const { outcome: _old, ...without } = task
+  return outcome === '' ? { ...without, ...rest } : { ...without, ...rest, outcome }
+}
+
+/** The fields that differ, as they were; null where there was none. */
+function difference(before: Task, after: Task): { [field: string]: Json } {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof Task>
+  const from: { [field: string]: Json } = {}
+  for (const field of fields) {
+    const [old, now] = [before[field] ?? null, after[field] ?? null]
+    if (old !== now && JSON.stringify(old) !== JSON.stringify(now)) from[field] = old as Json
+  }
+  return from
+}
+
+function notAllowed(task: Task, status: TaskStatus): Refusal {
+  const hint = isSettled(task) && status !== 'pending' ? ' Reopen it first: set it to pending.' : ''
+  return new Refusal(
+    'status_not_allowed',
+    `Task ${task.number} is ${task.status} and cannot become ${status}; it can become ${NEXT[task.status].join(', ')}.${hint}`,
+  )
+}

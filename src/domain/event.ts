@@ -1,0 +1,131 @@
+import type { Instant } from './instant.ts'
+import type { Policy } from './policy.ts'
+import type { CancelReason, Changes, DraftRow, ReviewStatus } from './review.ts'
+import type { Actor, Task } from './task.ts'
+import type { PlanCounts, TurnStatus } from './turn.ts'
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+export type Usage = { readonly [key: string]: Json }
+export type Verdict = 'ok' | 'not_ok' | 'unknown'
+export type DecisionVia = 'http' | 'mcp_form' | 'mcp_app' | 'library' | 'system'
+
+/** What happened: type to data. Closed; the stored event is the sent event, field for field. */
+export interface EventData {
+  policy_set: { readonly policy: Policy; readonly by: Actor }
+  turn_opened: { readonly turn_id: string }
+  turn_started: {
+    readonly turn_id: string
+    readonly message_id: string
+    readonly message: string
+    readonly policy: Policy
+    readonly model: string
+    readonly continue_turn_id?: string
+  }
+  turn_stop_requested: { readonly turn_id: string }
+  turn_failed: { readonly turn_id: string; readonly code: string; readonly message: string }
+  turn_finished: {
+    readonly turn_id: string
+    readonly status: TurnStatus
+    readonly remaining: number
+    readonly counts: PlanCounts
+    readonly steps: number
+    readonly usage: Usage
+  }
+  message_added: {
+    readonly message_id: string
+    readonly role: 'user' | 'assistant' | 'system'
+    readonly text: string
+    readonly synthetic?: boolean
+  }
+  step_finished: {
+    readonly step: number
+    readonly message_id: string
+    readonly text: string
+    readonly tool_calls: readonly Json[]
+    readonly usage: Usage
+    /** What the plan's digest that this step was given was as of: the ground of its fence. */
+    readonly digest_seq: number
+    /** The model's own parts and the provider's metadata, so that a resumed turn continues from them. */
+    readonly parts?: Json
+    readonly provider_metadata?: Json
+  }
+  tool_called: { readonly tool_call_id: string; readonly tool: string; readonly arguments: Json }
+  tool_answered: {
+    readonly tool_call_id: string
+    readonly tool: string
+    readonly result: Json
+    readonly duration_ms: number
+    readonly ok: boolean
+  }
+  todos_resubmitting: {
+    readonly next: string
+    readonly state: Json
+    readonly iteration: number
+    readonly max_iterations: number
+  }
+  todos_limit_reached: { readonly message: string; readonly remaining: number; readonly current: Json }
+  gate_followed: { readonly follow_up: number; readonly open: readonly Json[] }
+  task_created: { readonly task: Task; readonly by: Actor }
+  task_changed: { readonly task: Task; readonly by: Actor; readonly from: { readonly [field: string]: Json } }
+  task_removed: { readonly task: Task; readonly by: Actor }
+  task_assessed: {
+    readonly task_id: string
+    readonly verdict: Verdict
+    readonly reason: string
+    readonly model: string
+  }
+  task_create_review_required: {
+    readonly review_id: string
+    readonly status: ReviewStatus
+    readonly session_id: string
+    readonly conversation_turn_id: string
+    readonly tool_call_id: string
+    readonly draft_tasks: readonly DraftRow[]
+    readonly timeout_ms: number
+    readonly expires_at: Instant
+    readonly source_user_message_id?: string
+    readonly source_assistant_message_id?: string
+  }
+  task_create_review_resolved: {
+    readonly review_id: string
+    readonly action: 'confirm' | 'cancel'
+    readonly reason?: CancelReason | (string & {})
+    readonly comment?: string
+    readonly via: DecisionVia
+    readonly created_count: number
+    readonly changes?: Changes
+  }
+  review_panel_opened: { readonly review_id: string; readonly panel: string }
+  review_panel_left: { readonly review_id: string; readonly panel: string }
+}
+
+export type EventType = keyof EventData
+
+/** An event that was decided and has no place in the log yet. */
+export type NewEvent = {
+  readonly [T in EventType]: { readonly type: T; readonly turn_id: string | null; readonly data: EventData[T] }
+}[EventType]
+
+/** An event in its conversation's log. */
+export type StoredEvent = NewEvent & {
+  readonly seq: number
+  readonly timestamp: Instant
+  readonly session_id: string
+}
+
+/** The version that new events are stored with. Raise it together with a step in `UPCASTS`. */
+export const EVENT_VERSION = 1
+
+type Upcast = (event: { type: string; data: unknown }) => { type: string; data: unknown }
+
+/** Step `v` turns an event of version v into one of version v + 1. Append only: old logs are never rewritten. */
+const UPCASTS: Readonly<Record<number, Upcast>> = {}
+
+/** What an older version stored, in the form that this version knows. */
+export function upcast(v: number, event: Omit<StoredEvent, 'type' | 'data'> & { type: string; data: unknown }): StoredEvent {
+  let current = event
+  for (let version = v; version < EVENT_VERSION; version += 1) {
+    current = { ...current, ...UPCASTS[version]?.(current) }
+  }
+  return current as StoredEvent
+}

@@ -1,0 +1,62 @@
+import type { Instant } from './instant.ts'
+
+export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'blocked' | 'cancelled'
+export type Priority = 'high' | 'medium' | 'low'
+export type Actor = 'model' | 'person' | 'assessor' | 'file' | 'system'
+
+/** A task as it is stored, sent and shown. Optional fields are absent, never null, while they have no value. */
+export interface Task {
+  readonly id: string
+  readonly number: number
+  readonly session_id: string
+  readonly conversation_turn_id: string
+  readonly parent_id?: string
+  readonly title: string
+  readonly details: string
+  readonly criteria: string
+  readonly agent_type?: string
+  readonly priority: Priority
+  /** Orders the list of the conversation. Not a rank: a task that was moved stands between two others, say at 2.5. */
+  readonly position: number
+  readonly tags: readonly string[]
+  readonly status: TaskStatus
+  readonly outcome?: string
+  readonly judged_by: 'assessor' | 'person' | null
+  readonly created_by: 'tool' | 'user' | 'file'
+  readonly source_user_message_id?: string
+  readonly source_assistant_message_id?: string
+  /** The id that it has in a JSON file of another program, where that is not its number. */
+  readonly file_id?: string
+  readonly version: number
+  readonly created_at: Instant
+  readonly updated_at: Instant
+  readonly started_at?: Instant
+  readonly completed_at?: Instant
+  readonly removed_at?: Instant
+}
+
+/** Who may follow whom. The only such table. */
+export const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
+  pending: ['in_progress', 'completed', 'blocked', 'cancelled'],
+  in_progress: ['pending', 'completed', 'blocked', 'cancelled'],
+  blocked: ['pending', 'in_progress', 'completed', 'cancelled'],
+  completed: ['pending'],
+  cancelled: ['pending'],
+}
+
+const OPEN: Record<TaskStatus, boolean> = {
+  pending: true,
+  in_progress: true,
+  completed: false,
+  blocked: false,
+  cancelled: false,
+}
+
+/** The one meaning of open, for panel, gate, prompt and tools. */
+export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[task.status]
+export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]
+
+export const PRIORITIES: readonly Priority[] = ['high', 'medium', 'low']
+export const STATUSES = Object.keys(NEXT) as readonly TaskStatus[]
+
+export const byPosition = (a: Task, b: Task): number => a.position - b.position || a.number - b.number
