@@ -1,0 +1,529 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Command } from '../domain/command.ts'
+import { emptyConversation, fold, stamped } from '../domain/conversation.ts'
+import { decide } from '../domain/decide/index.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { freeze } from '../domain/snapshot.ts'
+import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
+
+/** A store under test, and the ways in which the suite looks at it from outside. */
+export interface Subject {
+  readonly store: Store
+  /** A second handle on the same data, as another process would have it; where there can be one. */
+  readonly another?: () => Promise<Store>
+  /** Opens the same data again after `store` was closed; where it is kept. */
+  readonly reopen?: () => Promise<Store>
+  /** Moves the store's clock ahead, from now on. */
+  readonly advance: (ms: number) => void
+  readonly dispose: () => Promise<void>
+}
+
+const ref: Ref = { tenant: 'acme', conversation: 'chat-1' }
+const other: Ref = { tenant: 'acme', conversation: 'chat-2' }
+
+/** The rules that every store keeps: `SPEC.md`, section ST. */
+export function storeContract(name: string, open: () => Promise<Subject>): void {
+  describe(`${name}: the store contract`, () => {
+    let subject: Subject
+    let store: Store
+    beforeEach(async () => {
+      subject = await open()
+      store = subject.store
+    })
+    afterEach(async () => {
+      await store.close()
+      await subject.dispose()
+    })
+
+    describe('commit', () => {
+      it('[ST1] writes all events of a decision with consecutive seqs and answers the state after them', async () => {
+        const first = await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+        expect(first.events.map(({ seq, type }) => [seq, type])).toEqual([
+          [1, 'policy_set'],
+          [2, 'turn_opened'],
+          [3, 'task_created'],
+          [4, 'task_created'],
+        ])
+        const second = await store.commit(ref, run(add('t1', 'c')))
+        expect(second.events.map(({ seq }) => seq)).toEqual([5])
+        expect(second.conversation.seq).toBe(5)
+        expect(second.replayed).toBe(false)
+        expect(await store.eventsAfter(ref, 0, 100)).toEqual([...first.events, ...second.events])
+      })
+
+      it('[ST1] answers the value of the decision, and writes nothing where there are no events', async () => {
+        const committed = await store.commit(ref, () => ({ events: [], value: { seen: true } }))
+        expect(committed).toMatchObject({ value: { seen: true }, events: [], conversation: { seq: 0 } })
+        expect(await store.load(ref)).toMatchObject({ seq: 0 })
+      })
+
+      it('[ST2] a throw writes nothing, and the same error comes out', async () => {
+        await store.commit(ref, run(openTurn('t1')))
+        const boom = new Error('boom')
+        const failing = store.commit(ref, () => {
+          throw boom
+        })
+        await expect(failing).rejects.toBe(boom)
+        expect(await store.load(ref)).toMatchObject({ seq: 2 })
+      })
+
+      it('[ST2][ST3] of callers that come at once, those that throw drop out alone and the others see each other', async () => {
+        await store.commit(ref, run(openTurn('t1')))
+        const calls = Array.from({ length: 60 }, (_, index) =>
+          store.commit(index % 2 ? ref : other, state => {
+            if (index % 3 === 0) throw new Refusal('no_turn', `call ${index}`)
+            return { events: [note(`${index} after ${state.seq}`)], value: state.seq }
+          }),
+        )
+        const settled = await Promise.allSettled(calls)
+        expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(20)
+        for (const conversation of [ref, other]) {
+          const seqs = (await store.eventsAfter(conversation, 0, 1_000)).map(({ seq }) => seq)
+          expect(seqs).toEqual(seqs.map((_, index) => index + 1))
+        }
+        const seen = settled.flatMap((call, index) => (index % 2 && call.status === 'fulfilled' ? [call.value.value] : []))
+        expect(seen).toEqual(seen.map((_, index) => index + 2))
+        expect((await store.load(ref)).seq + (await store.load(other)).seq).toBe(2 + 40)
+      })
+
+      it('[ST4] a used key answers what it answered, writes nothing, and refuses another body', async () => {
+        const once = { key: 'call-1', bodyHash: 'h1' }
+        const first = await store.commit({ ...ref, once }, () => ({ events: [note('a')], value: { n: 1 } }))
+        const again = await store.commit({ ...ref, once }, () => ({ events: [note('b')], value: { n: 2 } }))
+        expect(again).toMatchObject({ value: { n: 1 }, events: [], replayed: true, conversation: { seq: 1 } })
+        expect(first.replayed).toBe(false)
+        const conflict = store.commit({ ...ref, once: { key: 'call-1', bodyHash: 'h2' } }, () => ({ events: [], value: 0 }))
+        await expect(conflict).rejects.toMatchObject({ name: 'StoreError', code: 'key_conflict' })
+        const elsewhere = await store.commit({ ...other, once }, () => ({ events: [note('c')], value: 3 }))
+        expect(elsewhere.replayed).toBe(false)
+        expect(await store.eventsAfter(ref, 0, 10)).toHaveLength(1)
+      })
+
+      it('[ST4] a key is remembered without events, not after a throw, and counts among callers that come at once', async () => {
+        const once = { key: 'k', bodyHash: 'h' }
+        const failing = store.commit({ ...ref, once }, () => {
+          throw new Refusal('no_turn', 'not yet')
+        })
+        await expect(failing).rejects.toMatchObject({ code: 'no_turn' })
+        let runs = 0
+        const calls = Array.from({ length: 10 }, () =>
+          store.commit({ ...ref, once }, () => {
+            runs += 1
+            return { events: [], value: runs }
+          }),
+        )
+        const values = (await Promise.all(calls)).map(({ value }) => value)
+        expect(new Set(values).size).toBe(1)
+        expect(await store.commit({ ...ref, once }, () => ({ events: [note('x')], value: -1 }))).toMatchObject({ replayed: true, value: values[0] })
+      })
+
+      it('[EV4] now never runs backwards', async () => {
+        subject.advance(3_600_000)
+        const ahead = await store.commit(ref, (_, now) => ({ events: [note('a')], value: now }))
+        subject.advance(-3_600_000)
+        const behind = await store.commit(ref, (_, now) => ({ events: [note('b')], value: now }))
+        expect(behind.value >= ahead.value).toBe(true)
+        expect(behind.events[0]?.timestamp).toBe(behind.value)
+      })
+
+      it('keeps any text that JSON can hold', async () => {
+        const text = 'NUL \u0000, half a pair \ud800, emoji 🧾, quote \' " \\ , \u2028'
+        await store.commit(ref, () => ({ events: [note(text)], value: null }))
+        expect((await store.eventsAfter(ref, 0, 1))[0]?.data).toMatchObject({ text })
+      })
+    })
+
+    describe('reading', () => {
+      it('[ST5] load is the fold of the log; an unknown conversation is empty', async () => {
+        expect(freeze(await store.load(ref))).toBe(freeze(emptyConversation(ref.conversation)))
+        await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+        await store.commit(ref, run(settle('t1', 1)))
+        const folded = fold(emptyConversation(ref.conversation), await store.eventsAfter(ref, 0, 1_000))
+        expect(freeze(await store.load(ref))).toBe(freeze(folded))
+      })
+
+      it('[ST5][SQ7] a cold load of a long log, past several snapshots, is the same fold', async () => {
+        await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+        for (let round = 0; round < 10; round += 1) {
+          await Promise.all(Array.from({ length: 45 }, (_, index) => store.commit(ref, run(rename('t1', 1, `title ${round} ${index}`)))))
+        }
+        const folded = fold(emptyConversation(ref.conversation), await store.eventsAfter(ref, 0, 10_000))
+        expect(folded.seq).toBe(455)
+        expect(freeze(await store.load(ref))).toBe(freeze(folded))
+        const cold = await (subject.another?.() ?? store)
+        expect(freeze(await cold.load(ref))).toBe(freeze(folded))
+        await cold.commit(ref, run(rename('t1', 2, 'by the other')))
+        expect((await store.load(ref)).seq).toBe(456)
+        await cold.close()
+      })
+
+      it('[ST6] eventsAfter pages through the log in order', async () => {
+        await store.commit(ref, () => ({ events: Array.from({ length: 7 }, (_, i) => note(`${i}`)), value: null }))
+        const page = async (after: number): Promise<number[]> => (await store.eventsAfter(ref, after, 3)).map(({ seq }) => seq)
+        expect([await page(0), await page(3), await page(6), await page(7), await page(99)]).toEqual([[1, 2, 3], [4, 5, 6], [7], [], []])
+      })
+
+      it('[ST7] tenants do not see each other', async () => {
+        const foreign: Ref = { tenant: 'other', conversation: ref.conversation }
+        await store.commit(ref, run(openTurn('t1'), add('t1', 'secret')))
+        expect(await store.load(foreign)).toMatchObject({ seq: 0 })
+        expect(await store.eventsAfter(foreign, 0, 10)).toEqual([])
+        const page = { limit: 10 }
+        expect((await store.queries.conversations('other', page)).items).toEqual([])
+        expect((await store.queries.search('other', 'secret', page)).items).toEqual([])
+        expect((await store.queries.tasks(foreign, {}, page)).items).toEqual([])
+      })
+    })
+
+    describe('changes', () => {
+      it('[ST8] names every conversation that was written to, once it can be read', async () => {
+        const stop = new AbortController()
+        const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
+        await store.commit(ref, () => ({ events: [note('a')], value: null }))
+        const hint = await nextHint(hints, ref)
+        expect(hint).toEqual({ ...ref, seq: 1 })
+        expect(await store.eventsAfter(ref, 0, 10)).toHaveLength(1)
+        stop.abort()
+        expect(await hints.next()).toMatchObject({ done: true })
+      })
+
+      it('[ST8] also what another process writes', async () => {
+        const elsewhere = await subject.another?.()
+        if (!elsewhere) return
+        const stop = new AbortController()
+        const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
+        await elsewhere.commit(other, () => ({ events: [note('a')], value: null }))
+        expect(await nextHint(hints, other)).toEqual({ ...other, seq: 1 })
+        expect(await store.eventsAfter(other, 0, 10)).toHaveLength(1)
+        stop.abort()
+        await elsewhere.close()
+      })
+    })
+
+    describe('leases', () => {
+      it('[ST9] hands a running turn to one of many runners', async () => {
+        expect(await store.claim('r0', 1_000)).toBeUndefined()
+        await store.commit(ref, run(startTurn('t1')))
+        await store.commit(other, run(openTurn('outside')))
+        const claims = await Promise.all(Array.from({ length: 5 }, (_, index) => store.claim(`r${index}`, 60_000)))
+        expect(claims.filter(Boolean)).toEqual([{ ...ref, turn: 't1', attempt: 1 }])
+      })
+
+      it('[ST9] an expired lease is free, with a higher attempt; a finished or parked turn is not to be had', async () => {
+        await store.commit(ref, run(startTurn('t1')))
+        expect(await store.claim('r1', 1_000)).toMatchObject({ attempt: 1 })
+        subject.advance(1_001)
+        expect(await store.claim('r2', 1_000)).toMatchObject({ attempt: 2 })
+        await store.commit(ref, run(propose('t1', 'rev-1', 'a')))
+        subject.advance(1_001)
+        expect(await store.claim('r3', 1_000)).toBeUndefined()
+        await store.commit(ref, run(cancel('rev-1')))
+        expect(await store.claim('r3', 1_000)).toMatchObject({ attempt: 3 })
+        await store.commit(ref, run(finish('t1')))
+        subject.advance(1_001)
+        expect(await store.claim('r4', 1_000)).toBeUndefined()
+      })
+
+      it('[ST9] claims the turn that is wanted, and no other', async () => {
+        await store.commit(ref, run(startTurn('t1')))
+        await store.commit(other, run(startTurn('t1')))
+        expect(await store.claim('r', 1_000, { ...other, turn: 't1' })).toEqual({ ...other, turn: 't1', attempt: 1 })
+        expect(await store.claim('r', 1_000, { ...other, turn: 't1' })).toBeUndefined()
+        expect(await store.claim('r', 1_000)).toMatchObject(ref)
+      })
+
+      it('[ST10] a commit with a lease that was overtaken is fenced and writes nothing', async () => {
+        await store.commit(ref, run(startTurn('t1')))
+        const first = held(await store.claim('r1', 1_000))
+        await store.commit({ ...ref, lease: first }, () => ({ events: [note('mine')], value: null }))
+        subject.advance(1_001)
+        // Late, but nobody else has come: still the only one.
+        await store.commit({ ...ref, lease: first }, () => ({ events: [note('late')], value: null }))
+        const second = held(await store.claim('r2', 1_000))
+        const before = (await store.load(ref)).seq
+        const stale = store.commit({ ...ref, lease: first }, () => ({ events: [note('stale')], value: null }))
+        await expect(stale).rejects.toMatchObject({ name: 'StoreError', code: 'fenced' })
+        expect(await store.load(ref)).toMatchObject({ seq: before })
+        await store.commit({ ...ref, lease: second }, () => ({ events: [note('new')], value: null }))
+      })
+
+      it('[ST11] renew prolongs what is held and says when it was lost; release frees at once', async () => {
+        await store.commit(ref, run(startTurn('t1')))
+        const first = held(await store.claim('r1', 1_000))
+        subject.advance(900)
+        expect(await store.renew(first, 1_000)).toBe(true)
+        subject.advance(900)
+        expect(await store.claim('r2', 1_000)).toBeUndefined()
+        await store.release(first)
+        expect(await store.renew(first, 1_000)).toBe(false)
+        const second = held(await store.claim('r2', 1_000))
+        expect(second.attempt).toBe(2)
+        await store.release(first)
+        expect(await store.renew(first, 1_000)).toBe(false)
+        expect(await store.renew(second, 1_000)).toBe(true)
+      })
+    })
+
+    describe('deadlines', () => {
+      it('[ST12] lists what is overdue, soonest first, and when the next is due', async () => {
+        expect((await store.due(10)).next).toBeUndefined()
+        await store.commit(ref, run(startTurn('t1', { review_timeout_ms: 60_000 }), propose('t1', 'rev-late', 'a')))
+        await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-soon', 'a')))
+        const early = await store.due(10)
+        expect(early.reviews).toEqual([])
+        expect(early.next).toBe((await store.load(other)).reviews.get('rev-soon')?.expires_at)
+        subject.advance(1_001)
+        const later = await store.due(10)
+        expect(later.reviews).toEqual([{ ...other, review_id: 'rev-soon' }])
+        expect(later.next).toBe((await store.load(ref)).reviews.get('rev-late')?.expires_at)
+        subject.advance(60_000)
+        expect((await store.due(10)).reviews.map(({ review_id }) => review_id)).toEqual(['rev-soon', 'rev-late'])
+        expect((await store.due(1)).reviews).toHaveLength(1)
+        await store.commit(other, run({ type: 'expire_review', review_id: 'rev-soon' }))
+        expect((await store.due(10)).reviews.map(({ review_id }) => review_id)).toEqual(['rev-late'])
+      })
+
+      it('[ST12][RE8] a panel that left moves the deadline forward, and coming back takes it away again', async () => {
+        await store.commit(ref, run(startTurn('t1', { panel_grace_ms: 500 }), propose('t1', 'rev-1', 'a')))
+        await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
+        await store.commit(ref, run({ type: 'leave_panel', review_id: 'rev-1', panel: 'p' }))
+        const closing = (await store.load(ref)).reviews.get('rev-1')
+        expect((await store.due(10)).next).toBe(closing?.closes_at)
+        await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
+        expect((await store.due(10)).next).toBe(closing?.expires_at)
+      })
+    })
+
+    describe('queries', () => {
+      it('[ST13] lists conversations newest first, page by page, with a title', async () => {
+        for (let index = 0; index < 5; index += 1) {
+          subject.advance(10)
+          await store.commit({ tenant: 'acme', conversation: `c${index}` }, run(startTurn('t1', {}, `Question ${index}\nmore`)))
+        }
+        const first = await store.queries.conversations('acme', { limit: 2 })
+        expect(first.items.map(({ session_id, title }) => [session_id, title])).toEqual([
+          ['c4', 'Question 4 more'],
+          ['c3', 'Question 3 more'],
+        ])
+        const second = await store.queries.conversations('acme', { limit: 2, cursor: first.next_cursor ?? '' })
+        const third = await store.queries.conversations('acme', { limit: 2, cursor: second.next_cursor ?? '' })
+        expect([...second.items, ...third.items].map(({ session_id }) => session_id)).toEqual(['c2', 'c1', 'c0'])
+        expect(third.next_cursor).toBeNull()
+        await expect(store.queries.conversations('acme', { limit: 2, cursor: 'junk' })).rejects.toMatchObject({ code: 'invalid_field' })
+      })
+
+      it('[ST13] lists tasks in list order, by turn and status, page by page, without removed ones', async () => {
+        await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+        await store.commit(ref, run(openTurn('t2'), add('t2', 'd')))
+        await store.commit(ref, run({ type: 'edit_tasks', by: 'person', change: [{ task: 3, fields: { position: 1 } }], remove: [{ task: 2 }] }))
+        const titles = async (filter: Parameters<Store['queries']['tasks']>[1]): Promise<string[]> =>
+          (await store.queries.tasks(ref, filter, { limit: 10 })).items.map(({ title }) => title)
+        expect(await titles({})).toEqual(['c', 'a', 'd'])
+        expect(await titles({ turn: 't2' })).toEqual(['d'])
+        expect(await titles({ turn: 't1', status: 'in_progress' })).toEqual(['a'])
+        const page = await store.queries.tasks(ref, {}, { limit: 2 })
+        expect((await store.queries.tasks(ref, {}, { limit: 2, cursor: page.next_cursor ?? '' })).items.map(({ title }) => title)).toEqual(['d'])
+        const listed = (await store.load(ref)).tasks
+        for (const task of page.items) expect(task).toEqual(listed.get(task.id))
+      })
+
+      it('[ST13] finds a review by id with its drafts, before and after it is resolved', async () => {
+        await store.commit(ref, run(startTurn('t1'), propose('t1', 'rev-1', 'a', 'b')))
+        const pending = await store.queries.review('acme', 'rev-1')
+        expect(pending).toMatchObject({ ...ref, record: { review: { status: 'pending' }, resolution: null } })
+        await store.commit(ref, run(cancel('rev-1')))
+        const resolved = await store.queries.review('acme', 'rev-1')
+        expect(resolved?.record.review).toEqual({ ...pending?.record.review, status: 'cancelled' })
+        expect(resolved?.record.resolution).toMatchObject({ action: 'cancel', reason: 'user_cancelled' })
+        expect(await store.queries.review('acme', 'rev-2')).toBeUndefined()
+        expect(await store.queries.review('other', 'rev-1')).toBeUndefined()
+      })
+
+      it('[ST13] searches titles, details and outcomes in any case, literally', async () => {
+        await store.commit(ref, run(openTurn('t1'), add('t1', 'Größe ÄNDERN', '100% sure', 'plain')))
+        await store.commit(ref, run({ type: 'edit_tasks', by: 'person', change: [{ task: 3, fields: { outcome: 'Shipped_it', details: 'see NOTES' } }] }))
+        const found = async (text: string): Promise<string[]> => (await store.queries.search('acme', text, { limit: 10 })).items.map(({ title }) => title)
+        expect(await found('größe ändern')).toEqual(['Größe ÄNDERN'])
+        expect(await found('0% S')).toEqual(['100% sure'])
+        expect(await found('%')).toEqual(['100% sure'])
+        expect(await found('SHIPPED_IT')).toEqual(['plain'])
+        expect(await found('notes')).toEqual(['plain'])
+        expect(await found("' OR 1=1 --")).toEqual([])
+        await store.commit(ref, run({ type: 'edit_tasks', by: 'person', remove: [{ task: 3 }] }))
+        expect(await found('notes')).toEqual([])
+      })
+
+      it('[ST13] reads the log by type and by task', async () => {
+        const { conversation } = await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+        await store.commit(ref, run(settle('t1', 1)))
+        const id = [...conversation.tasks.values()].find(({ number }) => number === 1)?.id
+        const timeline = await store.queries.events(ref, { task: id })
+        expect(timeline.map(({ type }) => type)).toEqual(['task_created', 'task_changed'])
+        const created = await store.queries.events(ref, { types: ['task_created', 'turn_opened'] })
+        expect(created.map(({ seq }) => seq)).toEqual([2, 3, 4])
+        expect(await store.queries.events(ref, { types: ['task_changed'], task: id })).toHaveLength(1)
+      })
+    })
+
+    it('[ST14] keeps templates by name and tenant', async () => {
+      await store.templates.put('acme', 'b', { tasks: [] })
+      await store.templates.put('acme', 'a', { tasks: [{ title: 'x' }] })
+      await store.templates.put('acme', 'b', { tasks: [{ title: 'y' }] })
+      expect(await store.templates.list('acme')).toEqual([
+        { name: 'a', body: { tasks: [{ title: 'x' }] } },
+        { name: 'b', body: { tasks: [{ title: 'y' }] } },
+      ])
+      expect(await store.templates.get('acme', 'b')).toEqual({ tasks: [{ title: 'y' }] })
+      expect(await store.templates.get('other', 'b')).toBeUndefined()
+      expect([await store.templates.delete('acme', 'b'), await store.templates.delete('acme', 'b')]).toEqual([true, false])
+    })
+
+    it('[ST15] live text is overwritten, hinted at, read by others, and cleared', async () => {
+      const stop = new AbortController()
+      const reader = (await subject.another?.()) ?? store
+      const hints = reader.changes(stop.signal)[Symbol.asyncIterator]()
+      expect(await store.live.read(ref)).toBeUndefined()
+      await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hel' })
+      await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hello' })
+      await nextHint(hints, ref)
+      expect(await reader.live.read(ref)).toEqual({ turn_id: 't1', message_id: 'm1', text: 'Hello' })
+      await store.live.clear(ref)
+      expect(await reader.live.read(ref)).toBeUndefined()
+      stop.abort()
+      if (reader !== store) await reader.close()
+    })
+
+    it('[ST16] finishes what is under way on close, and refuses what comes after', async () => {
+      const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
+      await store.close()
+      expect((await underWay).value).toBe('done')
+      const late = [
+        store.commit(ref, () => ({ events: [], value: 0 })),
+        store.load(ref),
+        store.eventsAfter(ref, 0, 1),
+        store.claim('r', 1),
+        store.due(1),
+        store.queries.conversations('acme', { limit: 1 }),
+        store.templates.put('acme', 'a', 1),
+        store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),
+      ]
+      for (const call of late) await expect(call).rejects.toMatchObject({ code: 'closed' })
+    })
+
+    it('[ST17] what was acknowledged is there after opening again', async () => {
+      if (!subject.reopen) return
+      await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, run(startTurn('t1'), propose('t1', 'rev-1', 'a')))
+      const before = freeze(await store.load(ref))
+      await store.close()
+      store = await subject.reopen()
+      expect(freeze(await store.load(ref))).toBe(before)
+      expect(await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null }))).toMatchObject({ replayed: true })
+      subject.advance(120_001)
+      expect((await store.due(10)).reviews).toEqual([{ ...ref, review_id: 'rev-1' }])
+    })
+
+    it('[ST3][FA2] two handles that write at once lose nothing', async () => {
+      const elsewhere = (await subject.another?.()) ?? store
+      const calls = Array.from({ length: 200 }, (_, index) =>
+        (index % 2 ? store : elsewhere).commit(ref, state => ({ events: [note(`${index}`)], value: state.seq })),
+      )
+      const seen = (await Promise.all(calls)).map(({ value }) => value)
+      expect(new Set(seen).size).toBe(200)
+      const events = await store.eventsAfter(ref, 0, 1_000)
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+      expect(events).toHaveLength(200)
+      if (elsewhere !== store) await elsewhere.close()
+    })
+  })
+}
+
+let ids = 0
+/** Ids in the form of ours, counted up. */
+export const testId = (): string => `0190a000-0000-7000-8000-${String((ids += 1)).padStart(12, '0')}`
+
+/** A decision that runs commands by the domain's own rules. */
+export function run(...commands: readonly Command[]): Decide<null> {
+  return (state, now) => {
+    const events: NewEvent[] = []
+    let current = state
+    for (const command of commands) {
+      const decided = decide(current, command, now)
+      if (decided instanceof Refusal) throw decided
+      events.push(...decided)
+      current = fold(current, stamped(current, decided, now))
+    }
+    return { events, value: null }
+  }
+}
+
+export const openTurn = (turn_id: string): Command => ({ type: 'open_turn', turn_id, host: { toolset: 'task_list' } })
+
+export const startTurn = (turn_id: string, policy: object = {}, message = 'Do it'): Command => ({
+  type: 'start_turn',
+  turn_id,
+  message_id: `m-${turn_id}`,
+  message,
+  model: 'test',
+  policy,
+})
+
+export const add = (turn_id: string, ...titles: readonly string[]): Command => ({
+  type: 'edit_tasks',
+  by: 'model',
+  turn_id,
+  create: titles.map(title => ({ id: testId(), title })),
+})
+
+export const propose = (turn_id: string, review_id: string, ...titles: readonly string[]): Command => ({
+  type: 'edit_tasks',
+  by: 'model',
+  turn_id,
+  create: titles.map(title => ({ id: testId(), title })),
+  review: { review_id, tool_call_id: `call-${review_id}` },
+})
+
+export const cancel = (review_id: string): Command => ({
+  type: 'decide_review',
+  review_id,
+  decision: { action: 'cancel' },
+  via: 'library',
+  ids: [],
+})
+
+export const settle = (turn_id: string, task: number): Command => ({
+  type: 'edit_tasks',
+  by: 'model',
+  turn_id,
+  change: [{ task, fields: { status: 'completed' } }],
+})
+
+export const rename = (turn_id: string, task: number, title: string): Command => ({
+  type: 'edit_tasks',
+  by: 'model',
+  turn_id,
+  change: [{ task, fields: { title } }],
+})
+
+export const finish = (turn_id: string): Command => ({ type: 'finish_turn', turn_id, ending: 'stopped', steps: 1, usage: {} })
+
+/** An event without rules: a message. */
+export const note = (text: string): NewEvent => ({
+  type: 'message_added',
+  turn_id: 't',
+  data: { message_id: 'm', role: 'assistant', text },
+})
+
+/** The next hint about a conversation; hints about others may come between. */
+export async function nextHint(hints: AsyncIterator<Hint>, wanted: Ref): Promise<Hint> {
+  for (;;) {
+    const { value, done } = await hints.next()
+    if (done) throw new Error('no more hints')
+    if (value.tenant === wanted.tenant && value.conversation === wanted.conversation) return value
+  }
+}
+
+function held(lease: Lease | undefined): Lease {
+  if (!lease) throw new Error('no lease')
+  return lease
+}

@@ -1,0 +1,37 @@
+import { Refusal } from '../domain/errors.ts'
+import type { Page, Paged } from './store.ts'
+
+/** A place in a sorted list: the sort values of its last item. Opaque to clients. */
+export type Place = readonly (string | number)[]
+
+export function encodeCursor(place: Place): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url')
+}
+
+/** The place that a client hands back, checked against what this list is sorted by. */
+export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): Place | undefined {
+  if (page.cursor === undefined) return undefined
+  const place = parsed(page.cursor)
+  if (Array.isArray(place) && place.length === kinds.length && place.every((value, i) => typeof value === kinds[i])) {
+    return place as Place
+  }
+  throw new Refusal('invalid_field', 'cursor must be one that an earlier page gave out.', { field: 'cursor' })
+}
+
+/** A page of `limit` items out of `rows`, which holds one more if there is a next one. */
+export function paged<R, T>(rows: readonly R[], limit: number, item: (row: R) => T, place: (row: R) => Place): Paged<T> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map(item),
+    next_cursor: rows.length > limit && last !== undefined ? encodeCursor(place(last)) : null,
+  }
+}
+
+function parsed(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}

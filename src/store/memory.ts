@@ -1,0 +1,272 @@
+import { type Conversation, emptyConversation } from '../domain/conversation.ts'
+import type { Json, StoredEvent } from '../domain/event.ts'
+import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
+import { decodeCursor, paged, type Place } from './cursor.ts'
+import { closed } from './errors.ts'
+import { Group } from './group.ts'
+import { Hints, refKey } from './hints.ts'
+import { type ReviewRow, rowsOf, searchText, type TaskRow, type TurnRow } from './rows.ts'
+import { type Call, type KeyRow, stage } from './stage.ts'
+import type { At, Committed, Decide, Lease, LiveEntry, LiveText, Page, Paged, Queries, Ref, Store, Templates } from './store.ts'
+
+export interface MemoryStoreOptions {
+  /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
+  readonly skewMs?: () => number
+}
+
+/** A store that forgets: for tests, and for trying things out. */
+export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
+  return new MemoryStore(options)
+}
+
+interface TurnLease extends TurnRow {
+  readonly attempt: number
+  readonly until: Instant | null
+}
+
+/** Everything about one conversation. */
+class Shelf {
+  readonly ref: Ref
+  state: Conversation
+  title: string | null = null
+  readonly events: StoredEvent[] = []
+  readonly keys = new Map<string, KeyRow>()
+  readonly tasks = new Map<string, TaskRow>()
+  readonly turns = new Map<string, TurnLease>()
+  readonly reviews = new Map<string, ReviewRow>()
+  live: LiveEntry | undefined
+
+  constructor(ref: Ref) {
+    this.ref = ref
+    this.state = emptyConversation(ref.conversation)
+  }
+}
+
+class MemoryStore implements Store {
+  readonly #shelves = new Map<string, Shelf>()
+  readonly #templates = new Map<string, Map<string, Json>>()
+  readonly #hints = new Hints()
+  readonly #skewMs: () => number
+  readonly #group = new Group<Call>(async calls => this.#serve(calls))
+  #closed = false
+
+  constructor({ skewMs = () => 0 }: MemoryStoreOptions) {
+    this.#skewMs = skewMs
+  }
+
+  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+    this.#check()
+    return new Promise<Committed<T>>((resolve, reject) => {
+      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+    })
+  }
+
+  async load(ref: Ref): Promise<Conversation> {
+    this.#check()
+    return this.#peek(ref).state
+  }
+
+  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
+    this.#check()
+    return this.#peek(ref).events.slice(seq, seq + limit)
+  }
+
+  changes(signal: AbortSignal): ReturnType<Store['changes']> {
+    this.#check()
+    return this.#hints.subscribe(signal)
+  }
+
+  async claim(_runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
+    this.#check()
+    const now = this.#now()
+    for (const shelf of wanted ? [this.#peek(wanted)] : this.#shelves.values()) {
+      for (const turn of shelf.turns.values()) {
+        if (wanted && turn.turn !== wanted.turn) continue
+        if (turn.status !== 'running' || turn.parked || (turn.until !== null && turn.until > now)) continue
+        const attempt = turn.attempt + 1
+        shelf.turns.set(turn.turn, { ...turn, attempt, until: plusMs(now, ttlMs) })
+        return { ...shelf.ref, turn: turn.turn, attempt }
+      }
+    }
+    return undefined
+  }
+
+  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    return this.#withLease(lease, plusMs(this.#now(), ttlMs))
+  }
+
+  async release(lease: Lease): Promise<void> {
+    this.#withLease(lease, null)
+  }
+
+  async due(limit: number): ReturnType<Store['due']> {
+    this.#check()
+    const now = this.#now()
+    const waiting = [...this.#shelves.values()]
+      .flatMap(({ ref, reviews }) => [...reviews.values()].map(({ id, due_at }) => ({ ...ref, review_id: id, due_at })))
+      .flatMap(({ due_at, ...review }) => (due_at === null ? [] : [{ review, due_at }]))
+      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
+    const next = waiting.find(({ due_at }) => due_at > now)?.due_at
+    const reviews = waiting.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
+    return { reviews: reviews.slice(0, limit), now, ...(next === undefined ? {} : { next }) }
+  }
+
+  readonly queries: Queries = {
+    conversations: async (tenant, page) => {
+      const rows = this.#of(tenant)
+        .filter(({ state }) => state.seq > 0)
+        .map(({ state, title }) => ({
+          session_id: state.session_id,
+          title,
+          seq: state.seq,
+          created_at: state.created_at ?? '',
+          updated_at: state.updated_at ?? '',
+        }))
+      return sortedPage(rows, page, ['string', 'string'], row => [row.created_at, row.session_id], -1, row => row)
+    },
+    tasks: async (ref, { turn, status }, page) => {
+      const rows = [...this.#peek(ref).tasks.values()].filter(
+        row => !row.removed && (turn === undefined || row.turn === turn) && (status === undefined || row.status === status),
+      )
+      return sortedPage(rows, page, ['number', 'number'], row => [row.position, row.number], 1, row => row.body)
+    },
+    review: async (tenant, reviewId) => {
+      for (const { ref, reviews } of this.#of(tenant)) {
+        const row = reviews.get(reviewId)
+        if (row) return { ...ref, record: row.body }
+      }
+      return undefined
+    },
+    search: async (tenant, text, page) => {
+      const rows = this.#of(tenant)
+        .flatMap(({ tasks }) => [...tasks.values()])
+        .filter(row => !row.removed && row.search.includes(searchText(text)))
+      return sortedPage(rows, page, ['string', 'string'], row => [row.created_at, row.id], -1, row => row.body)
+    },
+    events: async (ref, { types, task }) =>
+      this.#peek(ref).events.filter(
+        event => (!types || types.includes(event.type)) && (task === undefined || taskOf(event) === task),
+      ),
+  }
+
+  readonly templates: Templates = {
+    get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
+    list: async tenant =>
+      [...(this.#templates.get(tenant) ?? [])].map(([name, body]) => ({ name, body })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    put: async (tenant, name, body) => {
+      this.#check()
+      const templates = this.#templates.get(tenant) ?? new Map<string, Json>()
+      this.#templates.set(tenant, templates.set(name, body))
+    },
+    delete: async (tenant, name) => this.#templates.get(tenant)?.delete(name) ?? false,
+  }
+
+  readonly live: LiveText = {
+    write: async (ref, entry) => {
+      this.#check()
+      this.#shelf(ref).live = entry
+      this.#hints.publish({ ...ref, seq: this.#shelf(ref).state.seq })
+    },
+    read: async ref => this.#peek(ref).live,
+    clear: async ref => {
+      this.#shelf(ref).live = undefined
+    },
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#group.idle()
+  }
+
+  #serve(calls: readonly Call[]): void {
+    const clock = this.#now()
+    for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
+      const [first] = group
+      if (!first) continue
+      const shelf = this.#peek(first.at)
+      const staged = stage(
+        group,
+        { state: shelf.state, key: key => shelf.keys.get(key), attempt: turn => shelf.turns.get(turn)?.attempt },
+        clock,
+      )
+      if (staged.events.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
+      staged.rejectRefused()
+      staged.resolve()
+    }
+  }
+
+  #write(shelf: Shelf, { before, after, events, keys }: ReturnType<typeof stage>): void {
+    const rows = rowsOf(before, after, events)
+    shelf.state = after
+    shelf.title ??= rows.conversation.title
+    shelf.events.push(...events)
+    for (const row of keys) shelf.keys.set(row.key, row)
+    for (const row of rows.tasks) shelf.tasks.set(row.id, row)
+    for (const row of rows.turns) {
+      const { attempt = 0, until = null } = shelf.turns.get(row.turn) ?? {}
+      shelf.turns.set(row.turn, { ...row, attempt, until })
+    }
+    for (const row of rows.reviews) shelf.reviews.set(row.id, row)
+    if (events.length > 0) this.#hints.publish({ ...shelf.ref, seq: after.seq })
+  }
+
+  #withLease(lease: Lease, until: Instant | null): boolean {
+    this.#check()
+    const turns = this.#peek(lease).turns
+    const turn = turns.get(lease.turn)
+    if (turn?.attempt !== lease.attempt || turn.until === null) return false
+    turns.set(lease.turn, { ...turn, until })
+    return true
+  }
+
+  #now(): Instant {
+    return instantOf(Date.now() + this.#skewMs())
+  }
+
+  #check(): void {
+    if (this.#closed) throw closed()
+  }
+
+  #peek(ref: Ref): Shelf {
+    return this.#shelves.get(refKey(ref)) ?? new Shelf({ tenant: ref.tenant, conversation: ref.conversation })
+  }
+
+  #shelf(ref: Ref): Shelf {
+    const shelf = this.#peek(ref)
+    this.#shelves.set(refKey(ref), shelf)
+    return shelf
+  }
+
+  #of(tenant: string): Shelf[] {
+    this.#check()
+    return [...this.#shelves.values()].filter(({ ref }) => ref.tenant === tenant)
+  }
+}
+
+/** The task that an event of the timeline is about. */
+function taskOf(event: StoredEvent): string | undefined {
+  if ('task' in event.data) return event.data.task.id
+  return 'task_id' in event.data ? event.data.task_id : undefined
+}
+
+function sortedPage<R, T>(
+  rows: readonly R[],
+  page: Page,
+  kinds: readonly ('string' | 'number')[],
+  place: (row: R) => Place,
+  direction: 1 | -1,
+  item: (row: R) => T,
+): Paged<T> {
+  const from = decodeCursor(page, kinds)
+  const order = (a: Place, b: Place): number => direction * compare(a, b)
+  const behind = rows.filter(row => !from || order(place(row), from) > 0).sort((a, b) => order(place(a), place(b)))
+  return paged(behind.slice(0, page.limit + 1), page.limit, item, place)
+}
+
+function compare(a: Place, b: Place): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index]
+    if (right !== undefined && left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}

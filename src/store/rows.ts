@@ -1,0 +1,149 @@
+import { type Conversation, isParked } from '../domain/conversation.ts'
+import type { EventData, StoredEvent } from '../domain/event.ts'
+import type { Instant } from '../domain/instant.ts'
+import { dueAt, type Review } from '../domain/review.ts'
+import type { Task, TaskStatus } from '../domain/task.ts'
+import type { TurnStatus } from '../domain/turn.ts'
+
+/** What the queries read: derived from the log in the same transaction, by this one function, for every store. */
+export interface Rows {
+  readonly conversation: {
+    readonly seq: number
+    readonly title: string | null
+    readonly created_at: Instant
+    readonly updated_at: Instant
+  }
+  readonly tasks: readonly TaskRow[]
+  readonly turns: readonly TurnRow[]
+  readonly reviews: readonly ReviewRow[]
+}
+export interface TaskRow {
+  readonly id: string
+  readonly turn: string
+  readonly status: TaskStatus
+  readonly position: number
+  readonly number: number
+  readonly created_at: Instant
+  readonly removed: boolean
+  /** Title, details and outcome in lower case: what search looks through. */
+  readonly search: string
+  readonly body: Task
+}
+export interface TurnRow {
+  readonly turn: string
+  readonly status: TurnStatus
+  readonly parked: boolean
+}
+export interface ReviewRow {
+  readonly id: string
+  readonly due_at: Instant | null
+  readonly body: ReviewRecord
+}
+
+/** A review with how it ended, drafts included: the state lets go of them, this does not. */
+export interface ReviewRecord {
+  readonly review: EventData['task_create_review_required']
+  readonly resolution: EventData['task_create_review_resolved'] | null
+}
+
+/** The rows that `events`, which lead from `before` to `after`, make or change. */
+export function rowsOf(before: Conversation, after: Conversation, events: readonly StoredEvent[]): Rows {
+  return {
+    conversation: {
+      seq: after.seq,
+      title: titleIn(events),
+      created_at: after.created_at ?? '',
+      updated_at: after.updated_at ?? '',
+    },
+    tasks: taskRows(events),
+    turns: turnRows(after, events),
+    reviews: reviewRows(before, after, events),
+  }
+}
+
+export const searchText = (text: string): string => text.toLowerCase()
+
+/** The first message, or before there is one the first task: only ever used for a conversation without a title. */
+function titleIn(events: readonly StoredEvent[]): string | null {
+  for (const event of events) {
+    if (event.type === 'turn_started') return shortened(event.data.message)
+    if (event.type === 'task_created') return shortened(event.data.task.title)
+  }
+  return null
+}
+
+function shortened(text: string): string {
+  const line = [...text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ').trim()]
+  return line.length > 80 ? `${line.slice(0, 79).join('')}…` : line.join('')
+}
+
+function taskRows(events: readonly StoredEvent[]): TaskRow[] {
+  const rows = new Map<string, TaskRow>()
+  for (const event of events) {
+    if (event.type !== 'task_created' && event.type !== 'task_changed' && event.type !== 'task_removed') continue
+    const { task } = event.data
+    rows.set(task.id, {
+      id: task.id,
+      turn: task.conversation_turn_id,
+      status: task.status,
+      position: task.position,
+      number: task.number,
+      created_at: task.created_at,
+      removed: task.removed_at !== undefined,
+      search: searchText(`${task.title}\n${task.details}\n${task.outcome ?? ''}`),
+      body: task,
+    })
+  }
+  return [...rows.values()]
+}
+
+function turnRows(after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
+  const touched = new Set(events.flatMap(event => (MOVES_TURN.has(event.type) && event.turn_id ? [event.turn_id] : [])))
+  return [...touched].flatMap(turn => {
+    const status = after.turns.get(turn)?.status
+    return status ? [{ turn, status, parked: isParked(after, turn) }] : []
+  })
+}
+
+const MOVES_TURN: ReadonlySet<string> = new Set([
+  'turn_opened',
+  'turn_started',
+  'turn_finished',
+  'task_create_review_required',
+  'task_create_review_resolved',
+] satisfies StoredEvent['type'][])
+
+function reviewRows(before: Conversation, after: Conversation, events: readonly StoredEvent[]): ReviewRow[] {
+  const records = new Map<string, ReviewRecord>()
+  for (const event of events) {
+    switch (event.type) {
+      case 'task_create_review_required':
+        records.set(event.data.review_id, { review: event.data, resolution: null })
+        break
+      case 'task_create_review_resolved':
+      case 'review_panel_opened':
+      case 'review_panel_left': {
+        const id = event.data.review_id
+        const record = records.get(id) ?? recordOf(before.reviews.get(id))
+        const status = after.reviews.get(id)?.status
+        if (!record || !status) break
+        const resolution = event.type === 'task_create_review_resolved' ? event.data : record.resolution
+        records.set(id, { review: { ...record.review, status }, resolution })
+        break
+      }
+      default:
+    }
+  }
+  return [...records].map(([id, body]) => ({ id, due_at: dueIn(after, id), body }))
+}
+
+function recordOf(review: Review | undefined): ReviewRecord | undefined {
+  if (!review) return undefined
+  const { panels: _panels, closes_at: _closes, ...wire } = review
+  return { review: wire, resolution: null }
+}
+
+function dueIn(state: Conversation, id: string): Instant | null {
+  const review = state.reviews.get(id)
+  return review?.status === 'pending' ? dueAt(review) : null
+}

@@ -1,0 +1,158 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
+import { EVENT_VERSION, type StoredEvent, upcast } from '../../domain/event.ts'
+import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
+import { refKey } from '../hints.ts'
+import { Lru } from '../lru.ts'
+import { rowsOf } from '../rows.ts'
+import type { KeyRow, Staged } from '../stage.ts'
+import type { Ref } from '../store.ts'
+
+export interface EventRow {
+  readonly seq: number
+  readonly v: number
+  readonly type: string
+  readonly turn_id: string | null
+  readonly timestamp: string
+  readonly data: string
+}
+
+export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
+
+/** A cached state, and how far its newest snapshot goes. */
+interface Cached {
+  readonly state: Conversation
+  readonly snapshotSeq: number
+}
+
+/** The logs in one SQLite database: their states, and what is written in one transaction. */
+export class SqliteLog {
+  readonly #sql
+  readonly #cache = new Lru<Cached>(1_000)
+
+  constructor(db: DatabaseSync) {
+    this.#sql = statements(db)
+  }
+
+  /** The state as it is now, whoever wrote last: the cached one's seq is checked, and what is missing is folded in. */
+  current(ref: Ref): Conversation {
+    const head = this.#sql.head.get(ref.tenant, ref.conversation) as { seq: number } | undefined
+    if (!head) return emptyConversation(ref.conversation)
+    const cached = this.#cache.get(refKey(ref))
+    if (cached?.state.seq === head.seq) return cached.state
+    const base = cached && cached.state.seq < head.seq ? cached : this.#snapshot(ref)
+    const state = this.#folded(ref, base.state)
+    this.#cache.set(refKey(ref), { state, snapshotSeq: base.snapshotSeq })
+    return state
+  }
+
+  key(ref: Ref, key: string): KeyRow | undefined {
+    const row = this.#sql.key.get(ref.tenant, ref.conversation, key)
+    return row && { key, bodyHash: String(row['body_hash']), value: String(row['value']) }
+  }
+
+  attempt(ref: Ref, turn: string): number | undefined {
+    const row = this.#sql.attempt.get(ref.tenant, ref.conversation, turn)
+    return row && Number(row['attempt'])
+  }
+
+  eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
+    const rows = this.#sql.eventsAfter.all(ref.tenant, ref.conversation, seq, limit) as unknown as EventRow[]
+    return rows.map(row => eventOf(ref, row))
+  }
+
+  /** The number that marks the next transaction, so that other processes find what it changed. */
+  nextChange(): number {
+    return Number(this.#sql.lastChange.get()?.['changed'] ?? 0) + 1
+  }
+
+  /** Writes what the calls on one conversation came to. Returns what to do once it is committed. */
+  write(ref: Ref, staged: Staged, changed: number): () => void {
+    const { tenant, conversation } = ref
+    for (const { key, bodyHash, value } of staged.keys) this.#sql.putKey.run(tenant, conversation, key, bodyHash, value)
+    if (staged.events.length === 0) return () => {}
+    const rows = rowsOf(staged.before, staged.after, staged.events)
+    for (const event of staged.events) {
+      const data = JSON.stringify(event.data)
+      this.#sql.putEvent.run(tenant, conversation, event.seq, EVENT_VERSION, event.type, event.turn_id, event.timestamp, data)
+    }
+    const { seq, title, created_at, updated_at } = rows.conversation
+    this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at, changed)
+    for (const { id, turn, status, position, number, created_at, removed, search, body } of rows.tasks) {
+      const text = JSON.stringify(body)
+      this.#sql.putTask.run(tenant, id, conversation, turn, status, position, number, created_at, removed ? 1 : 0, search, text)
+    }
+    for (const { turn, status, parked } of rows.turns) {
+      this.#sql.putTurn.run(tenant, conversation, turn, status, parked ? 1 : 0)
+    }
+    for (const { id, due_at, body } of rows.reviews) {
+      this.#sql.putReview.run(tenant, id, conversation, due_at, JSON.stringify(body))
+    }
+    const snapshotSeq = this.#snapshotAfter(ref, staged.after)
+    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq })
+  }
+
+  #snapshotAfter(ref: Ref, state: Conversation): number {
+    const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
+    if (!snapshotIsDue(state, last)) return last
+    this.#sql.putSnapshot.run(ref.tenant, ref.conversation, state.seq, SNAPSHOT_VERSION, freeze(state))
+    return state.seq
+  }
+
+  #snapshot(ref: Ref): Cached {
+    const row = this.#sql.snapshot.get(ref.tenant, ref.conversation, SNAPSHOT_VERSION)
+    if (!row) return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
+    return { state: thaw(String(row['state'])), snapshotSeq: Number(row['seq']) }
+  }
+
+  #folded(ref: Ref, base: Conversation): Conversation {
+    let state = base
+    const rows = this.#sql.eventsAfter.iterate(ref.tenant, ref.conversation, base.seq, -1)
+    for (const row of rows) state = apply(state, eventOf(ref, row as unknown as EventRow))
+    return state
+  }
+}
+
+export function eventOf(ref: Ref, row: EventRow): StoredEvent {
+  const { seq, v, type, turn_id, timestamp } = row
+  return upcast(v, { type, timestamp, seq, session_id: ref.conversation, turn_id, data: JSON.parse(row.data) })
+}
+
+function statements(db: DatabaseSync) {
+  return {
+    head: db.prepare('SELECT seq FROM conversations WHERE tenant = ? AND conversation = ?'),
+    eventsAfter: db.prepare(
+      `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    snapshot: db.prepare('SELECT seq, state FROM snapshots WHERE tenant = ? AND conversation = ? AND v = ?'),
+    key: db.prepare('SELECT body_hash, value FROM keys WHERE tenant = ? AND conversation = ? AND key = ?'),
+    attempt: db.prepare('SELECT attempt FROM turns WHERE tenant = ? AND conversation = ? AND turn = ?'),
+    lastChange: db.prepare(
+      'SELECT max(ifnull((SELECT max(changed) FROM conversations), 0), ifnull((SELECT max(changed) FROM live), 0)) AS changed',
+    ),
+    putKey: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES (?, ?, ?, ?, ?)'),
+    putEvent: db.prepare(
+      'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    putConversation: db.prepare(
+      `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at, changed) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET seq = excluded.seq, title = ifnull(title, excluded.title),
+         updated_at = excluded.updated_at, changed = excluded.changed`,
+    ),
+    putTask: db.prepare(
+      `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
+         removed = excluded.removed, search = excluded.search, body = excluded.body`,
+    ),
+    putTurn: db.prepare(
+      `INSERT INTO turns (tenant, conversation, turn, status, parked) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET status = excluded.status, parked = excluded.parked`,
+    ),
+    putReview: db.prepare(
+      `INSERT INTO reviews (tenant, id, conversation, due_at, body) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET due_at = excluded.due_at, body = excluded.body`,
+    ),
+    putSnapshot: db.prepare('INSERT OR REPLACE INTO snapshots (tenant, conversation, seq, v, state) VALUES (?, ?, ?, ?, ?)'),
+  }
+}

@@ -1,0 +1,115 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { EventType, Json, StoredEvent } from '../../domain/event.ts'
+import type { Task } from '../../domain/task.ts'
+import { decodeCursor, paged } from '../cursor.ts'
+import { searchText } from '../rows.ts'
+import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf } from './log.ts'
+
+type Row = Record<string, SQLInputValue>
+
+const EVERYTHING = -1
+
+export function sqliteQueries(db: DatabaseSync, check: () => void): Queries {
+  const all = <R>(sql: string, ...values: SQLInputValue[]): R[] => {
+    check()
+    return db.prepare(sql).all(...values) as unknown as R[]
+  }
+  return {
+    conversations: async (tenant, page) => {
+      const from = decodeCursor(page, ['string', 'string'])
+      const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
+      const rows = all<ConversationSummary>(
+        `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM conversations
+         WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        tenant,
+        ...(from ?? []),
+        page.limit + 1,
+      )
+      return paged(rows, page.limit, row => ({ ...row }), row => [row.created_at, row.session_id])
+    },
+    tasks: async (ref, { turn, status }, page) => {
+      const from = decodeCursor(page, ['number', 'number'])
+      const where = [
+        turn === undefined ? '' : 'AND turn = ?',
+        status === undefined ? '' : 'AND status = ?',
+        from ? 'AND (position, number) > (?, ?)' : '',
+      ]
+      const values = [turn, status].filter(value => value !== undefined)
+      const rows = all<Row>(
+        `SELECT position, number, body FROM tasks WHERE tenant = ? AND conversation = ? AND removed = 0 ${where.join(' ')}
+         ORDER BY position, number LIMIT ?`,
+        ref.tenant,
+        ref.conversation,
+        ...values,
+        ...(from ?? []),
+        page.limit + 1,
+      )
+      return paged(rows, page.limit, taskOf, row => [Number(row['position']), Number(row['number'])])
+    },
+    review: async (tenant, reviewId) => {
+      const [row] = all<Row>('SELECT conversation, body FROM reviews WHERE tenant = ? AND id = ?', tenant, reviewId)
+      return row && { tenant, conversation: String(row['conversation']), record: JSON.parse(String(row['body'])) }
+    },
+    search: async (tenant, text, page) => {
+      const from = decodeCursor(page, ['string', 'string'])
+      const rows = all<Row>(
+        `SELECT id, created_at, body FROM tasks WHERE tenant = ? AND removed = 0 AND instr(search, ?) > 0
+         ${from ? 'AND (created_at, id) < (?, ?)' : ''} ORDER BY created_at DESC, id DESC LIMIT ?`,
+        tenant,
+        searchText(text),
+        ...(from ?? []),
+        page.limit + 1,
+      )
+      return paged(rows, page.limit, taskOf, row => [String(row['created_at']), String(row['id'])])
+    },
+    events: async (ref, { types, task }) => {
+      const where = [
+        types ? `AND type IN (${types.map(() => '?').join(', ')})` : '',
+        task === undefined ? '' : `AND ? IN (data ->> '$.task.id', data ->> '$.task_id')`,
+      ]
+      return events(ref, where.join(' '), types ?? [], task)
+    },
+  }
+
+  function events(ref: Ref, where: string, types: readonly EventType[], task: string | undefined): StoredEvent[] {
+    const rows = all<EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? ${where} ORDER BY seq LIMIT ?`,
+      ref.tenant,
+      ref.conversation,
+      ...types,
+      ...(task === undefined ? [] : [task]),
+      EVERYTHING,
+    )
+    return rows.map(row => eventOf(ref, row))
+  }
+}
+
+export function sqliteTemplates(db: DatabaseSync, check: () => void, write: (change: () => void) => Promise<void>): Templates {
+  return {
+    get: async (tenant, name) => {
+      check()
+      const row = db.prepare('SELECT body FROM templates WHERE tenant = ? AND name = ?').get(tenant, name)
+      return row && (JSON.parse(String(row['body'])) as Json)
+    },
+    list: async tenant => {
+      check()
+      const rows = db.prepare('SELECT name, body FROM templates WHERE tenant = ? ORDER BY name').all(tenant)
+      return rows.map(row => ({ name: String(row['name']), body: JSON.parse(String(row['body'])) as Json }))
+    },
+    put: (tenant, name, body) =>
+      write(() => {
+        const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)'
+        db.prepare(sql).run(tenant, name, JSON.stringify(body))
+      }),
+    delete: async (tenant, name) => {
+      let deleted = false
+      await write(() => {
+        deleted = db.prepare('DELETE FROM templates WHERE tenant = ? AND name = ?').run(tenant, name).changes > 0
+      })
+      return deleted
+    },
+  }
+}
+
+const taskOf = (row: Row): Task => JSON.parse(String(row['body'])) as Task

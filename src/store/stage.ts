@@ -1,0 +1,101 @@
+import { type Conversation, fold, stamped } from '../domain/conversation.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { type Instant, laterOf } from '../domain/instant.ts'
+import { StoreError } from './errors.ts'
+import type { At, Committed, Decide } from './store.ts'
+
+/** One caller of `commit`. */
+export interface Call {
+  readonly at: At
+  readonly decide: Decide<unknown>
+  readonly resolve: (committed: Committed<unknown>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What was answered under a key. */
+export interface KeyRow {
+  readonly key: string
+  readonly bodyHash: string
+  /** The answer as JSON. */
+  readonly value: string
+}
+
+/** What a conversation holds besides its state, as far as the calls ask for it. */
+export interface Ground {
+  readonly state: Conversation
+  readonly key: (key: string) => KeyRow | undefined
+  /** The newest attempt at a turn. */
+  readonly attempt: (turn: string) => number | undefined
+}
+
+/** What the calls of one group come to: one thing to write, and an answer for each once it is written. */
+export interface Staged {
+  readonly before: Conversation
+  readonly after: Conversation
+  readonly events: readonly StoredEvent[]
+  readonly keys: readonly KeyRow[]
+  /** Tells the callers that were turned down; they do not depend on the write. */
+  readonly rejectRefused: () => void
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Decides the calls of one conversation, each on the state that the ones before it leave. Nothing is written here:
+ * who throws drops out alone, and the rest is one write.
+ */
+export function stage(calls: readonly Call[], ground: Ground, clock: Instant): Staged {
+  const events: StoredEvent[] = []
+  const keys = new Map<string, KeyRow>()
+  const answered: { call: Call; committed: Committed<unknown> }[] = []
+  const refused: { call: Call; error: unknown }[] = []
+  let state = ground.state
+  for (const call of calls) {
+    try {
+      const committed = decided(call, { ...ground, state, key: key => keys.get(key) ?? ground.key(key) }, clock)
+      events.push(...committed.events)
+      state = committed.conversation
+      const row = committed.replayed ? undefined : keyRow(call, committed.value)
+      if (row) keys.set(row.key, row)
+      answered.push({ call, committed })
+    } catch (error) {
+      refused.push({ call, error })
+    }
+  }
+  return {
+    before: ground.state,
+    after: state,
+    events,
+    keys: [...keys.values()],
+    rejectRefused: () => {
+      for (const { call, error } of refused) call.reject(error)
+    },
+    resolve: () => {
+      for (const { call, committed } of answered) call.resolve(committed)
+    },
+    reject: error => {
+      for (const { call } of answered) call.reject(error)
+    },
+  }
+}
+
+function decided({ at, decide }: Call, ground: Ground, clock: Instant): Committed<unknown> {
+  const known = at.once && ground.key(at.once.key)
+  if (known && at.once) {
+    if (known.bodyHash !== at.once.bodyHash) {
+      throw new StoreError('key_conflict', `${at.once.key} was used already, with another request.`)
+    }
+    return { value: JSON.parse(known.value), events: [], conversation: ground.state, replayed: true }
+  }
+  if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
+    throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
+  }
+  const now = laterOf(clock, ground.state.updated_at ?? clock)
+  const { events, value } = decide(ground.state, now)
+  const stored = stamped(ground.state, events, now)
+  return { value, events: stored, conversation: fold(ground.state, stored), replayed: false }
+}
+
+function keyRow({ at }: Call, value: unknown): KeyRow | undefined {
+  return at.once && { ...at.once, value: JSON.stringify(value ?? null) }
+}

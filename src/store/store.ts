@@ -1,0 +1,115 @@
+import type { Conversation } from '../domain/conversation.ts'
+import type { EventType, Json, NewEvent, StoredEvent } from '../domain/event.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Task, TaskStatus } from '../domain/task.ts'
+import type { ReviewRecord } from './rows.ts'
+
+/** The primary key of everything: a tenant's conversation. */
+export interface Ref {
+  readonly tenant: string
+  readonly conversation: string
+}
+
+/** The right to drive one turn. Whoever claims it next gets a higher attempt, and this one is fenced off. */
+export interface Lease extends Ref {
+  readonly turn: string
+  readonly attempt: number
+}
+
+/** Where and under which conditions a commit goes. */
+export interface At extends Ref {
+  /** Makes a repetition harmless: checked, and remembered with the answer, in the same transaction. */
+  readonly once?: { readonly key: string; readonly bodyHash: string } | undefined
+  readonly lease?: Lease | undefined
+}
+
+/** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
+export type Decide<T> = (state: Conversation, now: Instant) => { readonly events: readonly NewEvent[]; readonly value: T }
+
+export interface Committed<T> {
+  readonly value: T
+  /** What this call wrote; nothing if it was a repetition. */
+  readonly events: readonly StoredEvent[]
+  /** The state after it. */
+  readonly conversation: Conversation
+  readonly replayed: boolean
+}
+
+/** That something changed, never what: read `eventsAfter` to know. */
+export interface Hint extends Ref {
+  readonly seq: number
+}
+
+export interface Page {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+export interface Paged<T> {
+  readonly items: readonly T[]
+  readonly next_cursor: string | null
+}
+
+export interface ConversationSummary {
+  readonly session_id: string
+  readonly title: string | null
+  readonly seq: number
+  readonly created_at: Instant
+  readonly updated_at: Instant
+}
+
+export interface Queries {
+  /** Newest first. */
+  conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** In list order. */
+  tasks(ref: Ref, filter: { turn?: string | undefined; status?: TaskStatus | undefined }, page: Page): Promise<Paged<Task>>
+  review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
+  /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
+  search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
+  /** A part of the log: what a timeline or a list of messages is made of. */
+  events(ref: Ref, filter: { types?: readonly EventType[] | undefined; task?: string | undefined }): Promise<readonly StoredEvent[]>
+}
+
+export interface Templates {
+  get(tenant: string, name: string): Promise<Json | undefined>
+  list(tenant: string): Promise<readonly { readonly name: string; readonly body: Json }[]>
+  put(tenant: string, name: string, body: Json): Promise<void>
+  /** Says whether there was one. */
+  delete(tenant: string, name: string): Promise<boolean>
+}
+
+/** The text of a running step: overwritten as it grows, not part of the log, and not flushed. */
+export interface LiveText {
+  write(ref: Ref, entry: LiveEntry): Promise<void>
+  read(ref: Ref): Promise<LiveEntry | undefined>
+  clear(ref: Ref): Promise<void>
+}
+export interface LiveEntry {
+  readonly turn_id: string
+  readonly message_id: string
+  readonly text: string
+}
+
+/** Where logs live. The rules that each store keeps are the test suite in `contract.ts`. */
+export interface Store {
+  /** Runs `decide` on the current state and commits its events. Answers once that is durable. */
+  commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
+  load(ref: Ref): Promise<Conversation>
+  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+  /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
+  changes(signal: AbortSignal): AsyncIterable<Hint>
+  /** A running turn that nobody drives; of one conversation and turn, if `wanted` names it. */
+  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
+  renew(lease: Lease, ttlMs: number): Promise<boolean>
+  release(lease: Lease): Promise<void>
+  /** Reviews that are over by now and not written so, soonest first; and when the next one will be. */
+  due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant; readonly now: Instant }>
+  readonly queries: Queries
+  readonly templates: Templates
+  readonly live: LiveText
+  /** Finishes what is under way, then lets go. */
+  close(): Promise<void>
+}
+
+export interface DueReview extends Ref {
+  readonly review_id: string
+}
