@@ -41,7 +41,9 @@ export type RunFact = Extract<
       | 'gate_followed'
   }
 >
-type Fact = { readonly [T in RunFact['type']]: { readonly type: T; readonly data: Extract<RunFact, { type: T }>['data'] } }[RunFact['type']]
+type Fact = {
+  readonly [T in RunFact['type']]: { readonly type: T; readonly data: Extract<RunFact, { type: T }>['data'] }
+}[RunFact['type']]
 
 /** What may be asked. Closed: every edge, tool and run speaks these, and nothing else writes. */
 export type Command =

@@ -134,7 +134,10 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** The next moment at which something in this conversation is over by itself. */
 export function nextDeadline(state: Conversation): Instant | undefined {
-  return state.pending_reviews.flatMap(id => state.reviews.get(id) ?? []).map(dueAt).sort()[0]
+  return state.pending_reviews
+    .flatMap(id => state.reviews.get(id) ?? [])
+    .map(dueAt)
+    .sort()[0]
 }
 
 type Reducer<T extends EventType> = (
@@ -202,7 +205,12 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
   }),
   task_create_review_resolved: (state, { review_id, action, reason }) => ({
     // The draft has done its service: the log and the projection keep it.
-    ...changeReview(state, review_id, { status: resolvedStatus(action, reason), draft_tasks: [], panels: [], closes_at: null }),
+    ...changeReview(state, review_id, {
+      status: resolvedStatus(action, reason),
+      draft_tasks: [],
+      panels: [],
+      closes_at: null,
+    }),
     pending_reviews: state.pending_reviews.filter(id => id !== review_id),
   }),
   review_panel_opened: (state, { review_id, panel }) =>

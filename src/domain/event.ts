@@ -122,7 +122,10 @@ type Upcast = (event: { type: string; data: unknown }) => { type: string; data: 
 const UPCASTS: Readonly<Record<number, Upcast>> = {}
 
 /** What an older version stored, in the form that this version knows. */
-export function upcast(v: number, event: Omit<StoredEvent, 'type' | 'data'> & { type: string; data: unknown }): StoredEvent {
+export function upcast(
+  v: number,
+  event: Omit<StoredEvent, 'type' | 'data'> & { type: string; data: unknown },
+): StoredEvent {
   let current = event
   for (let version = v; version < EVENT_VERSION; version += 1) {
     current = { ...current, ...UPCASTS[version]?.(current) }

@@ -5,4 +5,6 @@ export const instantOf = (ms: number): Instant => new Date(ms).toISOString()
 
 export const plusMs = (at: Instant, ms: number): Instant => instantOf(Date.parse(at) + ms)
 
-export const laterOf = (a: Instant, b: Instant): Instant => (a < b ? b : a)
+/** The clock's moment, or the next one after `last` where the clock has not got that far: time never stands still or goes back. */
+export const laterThan = (last: Instant | null, clock: Instant): Instant =>
+  last === null || last < clock ? clock : plusMs(last, 1)

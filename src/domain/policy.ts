@@ -31,10 +31,24 @@ interface ToolsetTraits {
 
 export const TOOLSETS: Record<Toolset, ToolsetTraits> = {
   manage_todos: { scope: 'turn', counts: 'turn', outcome: false, review: false, assessor: true, gate: false },
-  checklist: { scope: 'conversation', counts: 'conversation', outcome: false, review: false, assessor: false, gate: false },
+  checklist: {
+    scope: 'conversation',
+    counts: 'conversation',
+    outcome: false,
+    review: false,
+    assessor: false,
+    gate: false,
+  },
   task_manager: { scope: 'conversation', counts: 'turn', outcome: true, review: true, assessor: false, gate: false },
   turn_todos: { scope: 'turn', counts: 'turn', outcome: true, review: false, assessor: false, gate: true },
-  task_list: { scope: 'conversation', counts: 'conversation', outcome: false, review: false, assessor: false, gate: false },
+  task_list: {
+    scope: 'conversation',
+    counts: 'conversation',
+    outcome: false,
+    review: false,
+    assessor: false,
+    gate: false,
+  },
   runsheet: { scope: 'conversation', counts: 'turn', outcome: true, review: true, assessor: true, gate: true },
 }
 
@@ -85,7 +99,10 @@ function checked(policy: Policy): Policy | Refusal {
     }
   }
   if (policy.toolset === 'manage_todos' && !policy.assessor) {
-    return new Refusal('assessor_required', 'manage_todos needs the assessor: without it nothing could ever be completed.')
+    return new Refusal(
+      'assessor_required',
+      'manage_todos needs the assessor: without it nothing could ever be completed.',
+    )
   }
   return policy
 }

@@ -93,7 +93,8 @@ export function statusAt(review: Review, now: Instant): ReviewStatus {
 
 /** The rows that a person submitted, each laid over its draft and checked again; or the first that is wrong. */
 export function confirmedRows(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] | Refusal {
-  if (rows.length === 0) return new Refusal('batch_empty', 'A confirmed plan needs at least 1 task; to write none, cancel.')
+  if (rows.length === 0)
+    return new Refusal('batch_empty', 'A confirmed plan needs at least 1 task; to write none, cancel.')
   if (rows.length > LIMITS.batch) {
     return new Refusal('batch_too_large', `A plan holds at most ${LIMITS.batch} tasks, got ${rows.length}.`)
   }

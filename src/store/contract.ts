@@ -82,7 +82,9 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
           const seqs = (await store.eventsAfter(conversation, 0, 1_000)).map(({ seq }) => seq)
           expect(seqs).toEqual(seqs.map((_, index) => index + 1))
         }
-        const seen = settled.flatMap((call, index) => (index % 2 && call.status === 'fulfilled' ? [call.value.value] : []))
+        const seen = settled.flatMap((call, index) =>
+          index % 2 && call.status === 'fulfilled' ? [call.value.value] : [],
+        )
         expect(seen).toEqual(seen.map((_, index) => index + 2))
         expect((await store.load(ref)).seq + (await store.load(other)).seq).toBe(2 + 40)
       })
@@ -93,7 +95,10 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const again = await store.commit({ ...ref, once }, () => ({ events: [note('b')], value: { n: 2 } }))
         expect(again).toMatchObject({ value: { n: 1 }, events: [], replayed: true, conversation: { seq: 1 } })
         expect(first.replayed).toBe(false)
-        const conflict = store.commit({ ...ref, once: { key: 'call-1', bodyHash: 'h2' } }, () => ({ events: [], value: 0 }))
+        const conflict = store.commit({ ...ref, once: { key: 'call-1', bodyHash: 'h2' } }, () => ({
+          events: [],
+          value: 0,
+        }))
         await expect(conflict).rejects.toMatchObject({ name: 'StoreError', code: 'key_conflict' })
         const elsewhere = await store.commit({ ...other, once }, () => ({ events: [note('c')], value: 3 }))
         expect(elsewhere.replayed).toBe(false)
@@ -115,16 +120,24 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         )
         const values = (await Promise.all(calls)).map(({ value }) => value)
         expect(new Set(values).size).toBe(1)
-        expect(await store.commit({ ...ref, once }, () => ({ events: [note('x')], value: -1 }))).toMatchObject({ replayed: true, value: values[0] })
+        expect(await store.commit({ ...ref, once }, () => ({ events: [note('x')], value: -1 }))).toMatchObject({
+          replayed: true,
+          value: values[0],
+        })
       })
 
-      it('[EV4] now never runs backwards', async () => {
+      it('[EV4] now neither goes back nor stands still: each commit has a moment of its own', async () => {
         subject.advance(3_600_000)
         const ahead = await store.commit(ref, (_, now) => ({ events: [note('a')], value: now }))
         subject.advance(-3_600_000)
         const behind = await store.commit(ref, (_, now) => ({ events: [note('b')], value: now }))
-        expect(behind.value >= ahead.value).toBe(true)
+        expect(behind.value > ahead.value).toBe(true)
         expect(behind.events[0]?.timestamp).toBe(behind.value)
+        const burst = Array.from({ length: 20 }, () =>
+          store.commit(ref, (_, now) => ({ events: [note('c'), note('d')], value: now })),
+        )
+        const moments = (await Promise.all(burst)).map(({ value }) => value)
+        expect(moments).toEqual([...new Set(moments)].sort())
       })
 
       it('keeps any text that JSON can hold', async () => {
@@ -146,7 +159,11 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       it('[ST5][SQ7] a cold load of a long log, past several snapshots, is the same fold', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         for (let round = 0; round < 10; round += 1) {
-          await Promise.all(Array.from({ length: 45 }, (_, index) => store.commit(ref, run(rename('t1', 1, `title ${round} ${index}`)))))
+          await Promise.all(
+            Array.from({ length: 45 }, (_, index) =>
+              store.commit(ref, run(rename('t1', 1, `title ${round} ${index}`))),
+            ),
+          )
         }
         const folded = fold(emptyConversation(ref.conversation), await store.eventsAfter(ref, 0, 10_000))
         expect(folded.seq).toBe(455)
@@ -160,8 +177,15 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
       it('[ST6] eventsAfter pages through the log in order', async () => {
         await store.commit(ref, () => ({ events: Array.from({ length: 7 }, (_, i) => note(`${i}`)), value: null }))
-        const page = async (after: number): Promise<number[]> => (await store.eventsAfter(ref, after, 3)).map(({ seq }) => seq)
-        expect([await page(0), await page(3), await page(6), await page(7), await page(99)]).toEqual([[1, 2, 3], [4, 5, 6], [7], [], []])
+        const page = async (after: number): Promise<number[]> =>
+          (await store.eventsAfter(ref, after, 3)).map(({ seq }) => seq)
+        expect([await page(0), await page(3), await page(6), await page(7), await page(99)]).toEqual([
+          [1, 2, 3],
+          [4, 5, 6],
+          [7],
+          [],
+          [],
+        ])
       })
 
       it('[ST7] tenants do not see each other', async () => {
@@ -299,7 +323,10 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       it('[ST13] lists conversations newest first, page by page, with a title', async () => {
         for (let index = 0; index < 5; index += 1) {
           subject.advance(10)
-          await store.commit({ tenant: 'acme', conversation: `c${index}` }, run(startTurn('t1', {}, `Question ${index}\nmore`)))
+          await store.commit(
+            { tenant: 'acme', conversation: `c${index}` },
+            run(startTurn('t1', {}, `Question ${index}\nmore`)),
+          )
         }
         const first = await store.queries.conversations('acme', { limit: 2 })
         expect(first.items.map(({ session_id, title }) => [session_id, title])).toEqual([
@@ -310,20 +337,34 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const third = await store.queries.conversations('acme', { limit: 2, cursor: second.next_cursor ?? '' })
         expect([...second.items, ...third.items].map(({ session_id }) => session_id)).toEqual(['c2', 'c1', 'c0'])
         expect(third.next_cursor).toBeNull()
-        await expect(store.queries.conversations('acme', { limit: 2, cursor: 'junk' })).rejects.toMatchObject({ code: 'invalid_field' })
+        await expect(store.queries.conversations('acme', { limit: 2, cursor: 'junk' })).rejects.toMatchObject({
+          code: 'invalid_field',
+        })
       })
 
       it('[ST13] lists tasks in list order, by turn and status, page by page, without removed ones', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         await store.commit(ref, run(openTurn('t2'), add('t2', 'd')))
-        await store.commit(ref, run({ type: 'edit_tasks', by: 'person', change: [{ task: 3, fields: { position: 1 } }], remove: [{ task: 2 }] }))
+        await store.commit(
+          ref,
+          run({
+            type: 'edit_tasks',
+            by: 'person',
+            change: [{ task: 3, fields: { position: 1 } }],
+            remove: [{ task: 2 }],
+          }),
+        )
         const titles = async (filter: Parameters<Store['queries']['tasks']>[1]): Promise<string[]> =>
           (await store.queries.tasks(ref, filter, { limit: 10 })).items.map(({ title }) => title)
         expect(await titles({})).toEqual(['c', 'a', 'd'])
         expect(await titles({ turn: 't2' })).toEqual(['d'])
         expect(await titles({ turn: 't1', status: 'in_progress' })).toEqual(['a'])
         const page = await store.queries.tasks(ref, {}, { limit: 2 })
-        expect((await store.queries.tasks(ref, {}, { limit: 2, cursor: page.next_cursor ?? '' })).items.map(({ title }) => title)).toEqual(['d'])
+        expect(
+          (await store.queries.tasks(ref, {}, { limit: 2, cursor: page.next_cursor ?? '' })).items.map(
+            ({ title }) => title,
+          ),
+        ).toEqual(['d'])
         const listed = (await store.load(ref)).tasks
         for (const task of page.items) expect(task).toEqual(listed.get(task.id))
       })
@@ -342,8 +383,16 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
       it('[ST13] searches titles, details and outcomes in any case, literally', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'Größe ÄNDERN', '100% sure', 'plain')))
-        await store.commit(ref, run({ type: 'edit_tasks', by: 'person', change: [{ task: 3, fields: { outcome: 'Shipped_it', details: 'see NOTES' } }] }))
-        const found = async (text: string): Promise<string[]> => (await store.queries.search('acme', text, { limit: 10 })).items.map(({ title }) => title)
+        await store.commit(
+          ref,
+          run({
+            type: 'edit_tasks',
+            by: 'person',
+            change: [{ task: 3, fields: { outcome: 'Shipped_it', details: 'see NOTES' } }],
+          }),
+        )
+        const found = async (text: string): Promise<string[]> =>
+          (await store.queries.search('acme', text, { limit: 10 })).items.map(({ title }) => title)
         expect(await found('größe ändern')).toEqual(['Größe ÄNDERN'])
         expect(await found('0% S')).toEqual(['100% sure'])
         expect(await found('%')).toEqual(['100% sure'])
@@ -376,7 +425,10 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       ])
       expect(await store.templates.get('acme', 'b')).toEqual({ tasks: [{ title: 'y' }] })
       expect(await store.templates.get('other', 'b')).toBeUndefined()
-      expect([await store.templates.delete('acme', 'b'), await store.templates.delete('acme', 'b')]).toEqual([true, false])
+      expect([await store.templates.delete('acme', 'b'), await store.templates.delete('acme', 'b')]).toEqual([
+        true,
+        false,
+      ])
     })
 
     it('[ST15] live text is overwritten, hinted at, read by others, and cleared', async () => {
@@ -413,12 +465,17 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
     it('[ST17] what was acknowledged is there after opening again', async () => {
       if (!subject.reopen) return
-      await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, run(startTurn('t1'), propose('t1', 'rev-1', 'a')))
+      await store.commit(
+        { ...ref, once: { key: 'k', bodyHash: 'h' } },
+        run(startTurn('t1'), propose('t1', 'rev-1', 'a')),
+      )
       const before = freeze(await store.load(ref))
       await store.close()
       store = await subject.reopen()
       expect(freeze(await store.load(ref))).toBe(before)
-      expect(await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null }))).toMatchObject({ replayed: true })
+      expect(
+        await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null })),
+      ).toMatchObject({ replayed: true })
       subject.advance(120_001)
       expect((await store.due(10)).reviews).toEqual([{ ...ref, review_id: 'rev-1' }])
     })
@@ -505,7 +562,13 @@ export const rename = (turn_id: string, task: number, title: string): Command =>
   change: [{ task, fields: { title } }],
 })
 
-export const finish = (turn_id: string): Command => ({ type: 'finish_turn', turn_id, ending: 'stopped', steps: 1, usage: {} })
+export const finish = (turn_id: string): Command => ({
+  type: 'finish_turn',
+  turn_id,
+  ending: 'stopped',
+  steps: 1,
+  usage: {},
+})
 
 /** An event without rules: a message. */
 export const note = (text: string): NewEvent => ({

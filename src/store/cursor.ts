@@ -19,7 +19,12 @@ export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]
 }
 
 /** A page of `limit` items out of `rows`, which holds one more if there is a next one. */
-export function paged<R, T>(rows: readonly R[], limit: number, item: (row: R) => T, place: (row: R) => Place): Paged<T> {
+export function paged<R, T>(
+  rows: readonly R[],
+  limit: number,
+  item: (row: R) => T,
+  place: (row: R) => Place,
+): Paged<T> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {

@@ -7,7 +7,20 @@ import { Group } from './group.ts'
 import { Hints, refKey } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, type TaskRow, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage } from './stage.ts'
-import type { At, Committed, Decide, Lease, LiveEntry, LiveText, Page, Paged, Queries, Ref, Store, Templates } from './store.ts'
+import type {
+  At,
+  Committed,
+  Decide,
+  Lease,
+  LiveEntry,
+  LiveText,
+  Page,
+  Paged,
+  Queries,
+  Ref,
+  Store,
+  Templates,
+} from './store.ts'
 
 export interface MemoryStoreOptions {
   /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
@@ -122,13 +135,28 @@ class MemoryStore implements Store {
           created_at: state.created_at ?? '',
           updated_at: state.updated_at ?? '',
         }))
-      return sortedPage(rows, page, ['string', 'string'], row => [row.created_at, row.session_id], -1, row => row)
+      return sortedPage(
+        rows,
+        page,
+        ['string', 'string'],
+        row => [row.created_at, row.session_id],
+        -1,
+        row => row,
+      )
     },
     tasks: async (ref, { turn, status }, page) => {
       const rows = [...this.#peek(ref).tasks.values()].filter(
-        row => !row.removed && (turn === undefined || row.turn === turn) && (status === undefined || row.status === status),
+        row =>
+          !row.removed && (turn === undefined || row.turn === turn) && (status === undefined || row.status === status),
       )
-      return sortedPage(rows, page, ['number', 'number'], row => [row.position, row.number], 1, row => row.body)
+      return sortedPage(
+        rows,
+        page,
+        ['number', 'number'],
+        row => [row.position, row.number],
+        1,
+        row => row.body,
+      )
     },
     review: async (tenant, reviewId) => {
       for (const { ref, reviews } of this.#of(tenant)) {
@@ -141,7 +169,14 @@ class MemoryStore implements Store {
       const rows = this.#of(tenant)
         .flatMap(({ tasks }) => [...tasks.values()])
         .filter(row => !row.removed && row.search.includes(searchText(text)))
-      return sortedPage(rows, page, ['string', 'string'], row => [row.created_at, row.id], -1, row => row.body)
+      return sortedPage(
+        rows,
+        page,
+        ['string', 'string'],
+        row => [row.created_at, row.id],
+        -1,
+        row => row.body,
+      )
     },
     events: async (ref, { types, task }) =>
       this.#peek(ref).events.filter(
@@ -152,7 +187,9 @@ class MemoryStore implements Store {
   readonly templates: Templates = {
     get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
     list: async tenant =>
-      [...(this.#templates.get(tenant) ?? [])].map(([name, body]) => ({ name, body })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      [...(this.#templates.get(tenant) ?? [])]
+        .map(([name, body]) => ({ name, body }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     put: async (tenant, name, body) => {
       this.#check()
       const templates = this.#templates.get(tenant) ?? new Map<string, Json>()

@@ -73,7 +73,12 @@ function titleIn(events: readonly StoredEvent[]): string | null {
 }
 
 function shortened(text: string): string {
-  const line = [...text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ').trim()]
+  const line = [
+    ...text
+      .toWellFormed()
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim(),
+  ]
   return line.length > 80 ? `${line.slice(0, 79).join('')}…` : line.join('')
 }
 

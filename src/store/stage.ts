@@ -1,6 +1,6 @@
 import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { type Instant, laterOf } from '../domain/instant.ts'
+import { type Instant, laterThan } from '../domain/instant.ts'
 import { StoreError } from './errors.ts'
 import type { At, Committed, Decide } from './store.ts'
 
@@ -90,7 +90,7 @@ function decided({ at, decide }: Call, ground: Ground, clock: Instant): Committe
   if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
     throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
   }
-  const now = laterOf(clock, ground.state.updated_at ?? clock)
+  const now = laterThan(ground.state.updated_at, clock)
   const { events, value } = decide(ground.state, now)
   const stored = stamped(ground.state, events, now)
   return { value, events: stored, conversation: fold(ground.state, stored), replayed: false }

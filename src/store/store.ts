@@ -10,6 +10,9 @@ export interface Ref {
   readonly conversation: string
 }
 
+/** The tenant of an installation that has only one. */
+export const LOCAL_TENANT = 'local'
+
 /** The right to drive one turn. Whoever claims it next gets a higher attempt, and this one is fenced off. */
 export interface Lease extends Ref {
   readonly turn: string
@@ -24,7 +27,10 @@ export interface At extends Ref {
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
-export type Decide<T> = (state: Conversation, now: Instant) => { readonly events: readonly NewEvent[]; readonly value: T }
+export type Decide<T> = (
+  state: Conversation,
+  now: Instant,
+) => { readonly events: readonly NewEvent[]; readonly value: T }
 
 export interface Committed<T> {
   readonly value: T
@@ -61,12 +67,19 @@ export interface Queries {
   /** Newest first. */
   conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
   /** In list order. */
-  tasks(ref: Ref, filter: { turn?: string | undefined; status?: TaskStatus | undefined }, page: Page): Promise<Paged<Task>>
+  tasks(
+    ref: Ref,
+    filter: { turn?: string | undefined; status?: TaskStatus | undefined },
+    page: Page,
+  ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
   /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
   /** A part of the log: what a timeline or a list of messages is made of. */
-  events(ref: Ref, filter: { types?: readonly EventType[] | undefined; task?: string | undefined }): Promise<readonly StoredEvent[]>
+  events(
+    ref: Ref,
+    filter: { types?: readonly EventType[] | undefined; task?: string | undefined },
+  ): Promise<readonly StoredEvent[]>
 }
 
 export interface Templates {
@@ -102,7 +115,9 @@ export interface Store {
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /** Reviews that are over by now and not written so, soonest first; and when the next one will be. */
-  due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant; readonly now: Instant }>
+  due(
+    limit: number,
+  ): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant; readonly now: Instant }>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText

@@ -8,7 +8,11 @@ import { decideReview, expireReview, leavePanel, showPanel } from './reviews.ts'
 import { editTasks } from './tasks.ts'
 import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
-type Decider<T extends CommandType> = (state: Conversation, command: CommandOf<T>, now: Instant) => readonly NewEvent[] | Refusal
+type Decider<T extends CommandType> = (
+  state: Conversation,
+  command: CommandOf<T>,
+  now: Instant,
+) => readonly NewEvent[] | Refusal
 
 /** One entry for each command: a new one does not compile until it is decided. */
 const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {

@@ -29,7 +29,9 @@ export function storeError(error: unknown): unknown {
     case FULL:
       return new StoreError('full', 'The disk is full; nothing was written.', { cause: error })
     case READONLY:
-      return new StoreError('readonly', 'The database cannot be written to: the file or its folder is read-only.', { cause: error })
+      return new StoreError('readonly', 'The database cannot be written to: the file or its folder is read-only.', {
+        cause: error,
+      })
     case CORRUPT:
     case NOTADB:
       return new StoreError('corrupt', 'The database is damaged; nothing was written.', { cause: error })

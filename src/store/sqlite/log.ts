@@ -74,13 +74,34 @@ export class SqliteLog {
     const rows = rowsOf(staged.before, staged.after, staged.events)
     for (const event of staged.events) {
       const data = JSON.stringify(event.data)
-      this.#sql.putEvent.run(tenant, conversation, event.seq, EVENT_VERSION, event.type, event.turn_id, event.timestamp, data)
+      this.#sql.putEvent.run(
+        tenant,
+        conversation,
+        event.seq,
+        EVENT_VERSION,
+        event.type,
+        event.turn_id,
+        event.timestamp,
+        data,
+      )
     }
     const { seq, title, created_at, updated_at } = rows.conversation
     this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at, changed)
     for (const { id, turn, status, position, number, created_at, removed, search, body } of rows.tasks) {
       const text = JSON.stringify(body)
-      this.#sql.putTask.run(tenant, id, conversation, turn, status, position, number, created_at, removed ? 1 : 0, search, text)
+      this.#sql.putTask.run(
+        tenant,
+        id,
+        conversation,
+        turn,
+        status,
+        position,
+        number,
+        created_at,
+        removed ? 1 : 0,
+        search,
+        text,
+      )
     }
     for (const { turn, status, parked } of rows.turns) {
       this.#sql.putTurn.run(tenant, conversation, turn, status, parked ? 1 : 0)
@@ -153,6 +174,8 @@ function statements(db: DatabaseSync) {
       `INSERT INTO reviews (tenant, id, conversation, due_at, body) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET due_at = excluded.due_at, body = excluded.body`,
     ),
-    putSnapshot: db.prepare('INSERT OR REPLACE INTO snapshots (tenant, conversation, seq, v, state) VALUES (?, ?, ?, ?, ?)'),
+    putSnapshot: db.prepare(
+      'INSERT OR REPLACE INTO snapshots (tenant, conversation, seq, v, state) VALUES (?, ?, ?, ?, ?)',
+    ),
   }
 }

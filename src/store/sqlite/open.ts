@@ -60,13 +60,18 @@ export async function begin(start: () => void): Promise<void> {
  */
 function create(path: string): void {
   if (existsSync(`${path}-wal`)) {
-    throw new StoreError('corrupt', `${path} is missing, but ${path}-wal is there: the database was moved without it. Put it back, or move the -wal away.`)
+    throw new StoreError(
+      'corrupt',
+      `${path} is missing, but ${path}-wal is there: the database was moved without it. Put it back, or move the -wal away.`,
+    )
   }
   const aside = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
     const db = new DatabaseSync(aside, { timeout: 0 })
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    db.exec(`BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+    db.exec(
+      `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
+    )
     db.close()
     giveName(aside, path)
     flushFolder(dirname(path))
@@ -89,14 +94,23 @@ function giveName(aside: string, path: string): void {
 
 function check(db: DatabaseSync, path: string): void {
   if (statSync(path).size === 0) {
-    throw new StoreError('corrupt', `${path} is empty (0 bytes), so what it held is gone. Restore it from a backup, or move it away to begin anew.`)
+    throw new StoreError(
+      'corrupt',
+      `${path} is empty (0 bytes), so what it held is gone. Restore it from a backup, or move it away to begin anew.`,
+    )
   }
   if (pragma(db, 'application_id') !== APPLICATION_ID) {
-    throw new StoreError('corrupt', `${path} is a database, but not one of Runsheet's. Choose another place, or move it away.`)
+    throw new StoreError(
+      'corrupt',
+      `${path} is a database, but not one of Runsheet's. Choose another place, or move it away.`,
+    )
   }
   const version = Number(pragma(db, 'user_version'))
   if (version > MIGRATIONS.length) {
-    throw new StoreError('newer', `${path} was written by a newer Runsheet (format ${version}, this one knows ${MIGRATIONS.length}). Update Runsheet.`)
+    throw new StoreError(
+      'newer',
+      `${path} was written by a newer Runsheet (format ${version}, this one knows ${MIGRATIONS.length}). Update Runsheet.`,
+    )
   }
   const verdict = pragma(db, 'quick_check(1)')
   if (verdict !== 'ok') throw damaged(path, verdict)
@@ -125,14 +139,23 @@ function openError(error: unknown, path: string): unknown {
   if (isCorrupt(error)) return damaged(path, error)
   const code = (error as NodeJS.ErrnoException | null)?.code
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new StoreError('readonly', `${dirname(path)} cannot be written to. Choose a folder that can, or change its permissions.`, { cause: error })
+    return new StoreError(
+      'readonly',
+      `${dirname(path)} cannot be written to. Choose a folder that can, or change its permissions.`,
+      { cause: error },
+    )
   }
-  if (code === 'ENOSPC') return new StoreError('full', `There is no room left on the disk of ${dirname(path)}.`, { cause: error })
+  if (code === 'ENOSPC')
+    return new StoreError('full', `There is no room left on the disk of ${dirname(path)}.`, { cause: error })
   const known = storeError(error)
   if (known === error || !(known instanceof StoreError)) return error
   return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
 }
 
 function damaged(path: string, cause: unknown): StoreError {
-  return new StoreError('corrupt', `${path} is damaged and was left as it is. Restore it from a backup, or move it away to begin anew.`, { cause })
+  return new StoreError(
+    'corrupt',
+    `${path} is damaged and was left as it is. Restore it from a backup, or move it away to begin anew.`,
+    { cause },
+  )
 }

@@ -26,7 +26,12 @@ export function sqliteQueries(db: DatabaseSync, check: () => void): Queries {
         ...(from ?? []),
         page.limit + 1,
       )
-      return paged(rows, page.limit, row => ({ ...row }), row => [row.created_at, row.session_id])
+      return paged(
+        rows,
+        page.limit,
+        row => ({ ...row }),
+        row => [row.created_at, row.session_id],
+      )
     },
     tasks: async (ref, { turn, status }, page) => {
       const from = decodeCursor(page, ['number', 'number'])
@@ -85,7 +90,11 @@ export function sqliteQueries(db: DatabaseSync, check: () => void): Queries {
   }
 }
 
-export function sqliteTemplates(db: DatabaseSync, check: () => void, write: (change: () => void) => Promise<void>): Templates {
+export function sqliteTemplates(
+  db: DatabaseSync,
+  check: () => void,
+  write: (change: () => void) => Promise<void>,
+): Templates {
   return {
     get: async (tenant, name) => {
       check()

@@ -156,7 +156,11 @@ export class SqliteStore implements Store {
     try {
       onFaultPoint?.('begun')
       const changed = this.#log.nextChange()
-      groups = this.#stage(calls).map(({ ref, staged }) => ({ ref, staged, done: this.#log.write(ref, staged, changed) }))
+      groups = this.#stage(calls).map(({ ref, staged }) => ({
+        ref,
+        staged,
+        done: this.#log.write(ref, staged, changed),
+      }))
       onFaultPoint?.('staged')
       for (const { ref, staged } of groups) if (staged.events.length > 0) onWrite?.(this.#db, ref, staged.after)
       onFaultPoint?.('written')
@@ -181,7 +185,8 @@ export class SqliteStore implements Store {
       done()
       staged.rejectRefused()
       staged.resolve()
-      if (staged.events.length > 0) this.#hints.publish({ tenant: ref.tenant, conversation: ref.conversation, seq: staged.after.seq })
+      if (staged.events.length > 0)
+        this.#hints.publish({ tenant: ref.tenant, conversation: ref.conversation, seq: staged.after.seq })
     }
     return undefined
   }

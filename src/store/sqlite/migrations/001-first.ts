@@ -103,13 +103,15 @@ export const first = `
   ) STRICT;
   CREATE INDEX live_changed ON live (changed);
 
-  -- The face of a conversation as a JSON file: what stands in it, what stood in it before, and what else we were told to keep.
+  -- A conversation's JSON file: what we wrote into it last, and what stood in it before as long as that may still be there
+  -- (settled = 0: the new one had not got its name yet). Extras are what other programs keep with tasks that are not in it now.
   CREATE TABLE task_files (
     name TEXT PRIMARY KEY,
     tenant TEXT NOT NULL,
     conversation TEXT NOT NULL,
     content TEXT NOT NULL,
     previous TEXT,
+    settled INTEGER NOT NULL,
     extras TEXT NOT NULL
   ) STRICT;
 `

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import { v7 } from 'uuid'
+import { Deadlines } from './door/deadlines.ts'
+import { Tails } from './door/tails.ts'
+import { Transaction } from './door/transaction.ts'
+import type { Command, CommandOf } from './domain/command.ts'
+import { type Conversation, nextDeadline } from './domain/conversation.ts'
+import { Refusal } from './domain/errors.ts'
+import type { DecisionVia, Json, StoredEvent } from './domain/event.ts'
+import { statusAt } from './domain/review.ts'
+import type { Task } from './domain/task.ts'
+import { isId } from './domain/text.ts'
+import type { ReviewRecord } from './store/rows.ts'
+import type { At, Committed, Ref, Store } from './store/store.ts'
+
+export interface RunsheetOptions {
+  readonly store: Store
+  /** Draws the ids of tasks and reviews. */
+  readonly newId?: () => string
+  /** Hears of failures that no caller waits for: a sweep or a tail that storage let down. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** What a decision came to: the same for everybody who asks again with the same body. */
+export interface Decided {
+  readonly record: ReviewRecord
+  /** The tasks that a confirm wrote, as they were then. */
+  readonly tasks: readonly Task[]
+}
+
+export type Decision = CommandOf<'decide_review'>['decision']
+
+/**
+ * The door: the one way in and out. A command is decided on the current state and committed with its events in one
+ * transaction; whoever reads gets the state, the log, or a decision that they wait for.
+ */
+export interface Runsheet {
+  readonly store: Store
+  readonly newId: () => string
+  /** Runs commands as one commit. A refusal is thrown, and nothing is written. */
+  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
+  /** The same with a say in between: `work` runs commands, looks at what came of them, and makes the answer. */
+  transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
+  read(ref: Ref): Promise<Conversation>
+  /** The log behind `after` in batches, then live, until the signal: no gap, no double. */
+  tail(ref: Ref, options?: { after?: number; signal?: AbortSignal }): AsyncIterable<readonly StoredEvent[]>
+  /** A review as it stands now: an overdue one reads as expired before anybody wrote so. */
+  review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }>
+  decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<Decided>
+  /** Resolves once the review is resolved, whoever does it; rejects with the signal's reason if that comes first. */
+  awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
+  /** Ends the tails and the timer, and closes the store once what is under way is finished. */
+  close(): Promise<void>
+}
+
+export function createRunsheet(options: RunsheetOptions): Runsheet {
+  return new Door(options)
+}
+
+/** The same content has the same hash, in whatever order its keys come. */
+export function hashOf(body: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(body)) ?? 'null')
+    .digest('base64url')
+}
+
+class Door implements Runsheet {
+  readonly store: Store
+  readonly newId: () => string
+  readonly #tails: Tails
+  readonly #deadlines: Deadlines
+  readonly #ending = new AbortController()
+
+  constructor({ store, newId = v7, onError = () => {} }: RunsheetOptions) {
+    this.store = store
+    this.newId = newId
+    this.#tails = new Tails(store, onError)
+    this.#deadlines = new Deadlines(
+      store,
+      due => this.run(due, { type: 'expire_review', review_id: due.review_id }),
+      onError,
+    )
+  }
+
+  async run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
+    return this.transact(at, transaction => {
+      for (const command of commands) transaction.mustRun(command)
+      return null
+    })
+  }
+
+  async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
+    checkIds(at)
+    const committed = await this.store.commit(at, (state, now) => {
+      const transaction = new Transaction(state, now)
+      const value = work(transaction)
+      return { events: transaction.events, value }
+    })
+    this.#noteDeadline(committed)
+    return committed
+  }
+
+  async read(ref: Ref): Promise<Conversation> {
+    checkIds(ref)
+    return this.store.load(ref)
+  }
+
+  tail(
+    ref: Ref,
+    { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
+  ): AsyncIterable<readonly StoredEvent[]> {
+    checkIds(ref)
+    const ending = this.#ending.signal
+    return this.#tails.follow(ref, after, signal ? AbortSignal.any([signal, ending]) : ending)
+  }
+
+  async review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }> {
+    const found = await this.store.queries.review(tenant, reviewId)
+    if (!found) throw new Refusal('review_not_found', `There is no review ${reviewId}.`)
+    const review = (await this.store.load(found)).reviews.get(reviewId)
+    if (!review || found.record.resolution) return found
+    const { now } = await this.store.due(0)
+    const { record, ...ref } = found
+    return { ...ref, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
+  }
+
+  async decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<Decided> {
+    const ref = await this.review(tenant, reviewId)
+    const rows = decision.action === 'confirm' ? decision.tasks.length : 0
+    const ids = Array.from({ length: rows }, () => this.newId())
+    const bodyHash = hashOf(decision)
+    const once = { key: `decision:${reviewId}:${bodyHash}`, bodyHash }
+    const { value } = await this.transact({ tenant, conversation: ref.conversation, once }, transaction => {
+      const events = transaction.mustRun({ type: 'decide_review', review_id: reviewId, decision, via, ids })
+      return events.flatMap(event => (event.type === 'task_created' ? [event.data.task] : []))
+    })
+    return { record: (await this.review(tenant, reviewId)).record, tasks: value }
+  }
+
+  async awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
+    const { conversation, record } = await this.review(tenant, reviewId)
+    if (record.resolution) return record
+    const { seq, pending_reviews } = await this.store.load({ tenant, conversation })
+    if (!pending_reviews.includes(reviewId)) return (await this.review(tenant, reviewId)).record
+    for await (const events of this.tail({ tenant, conversation }, { after: seq, ...(signal ? { signal } : {}) })) {
+      if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId)) {
+        return (await this.review(tenant, reviewId)).record
+      }
+    }
+    throw signal?.aborted ? signal.reason : new Error('Runsheet was closed while the review was waiting.')
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#deadlines.stop()
+    await this.store.close()
+  }
+
+  /** What a commit of ours makes due sooner is looked at in time; the rest is found by looking now and then. */
+  #noteDeadline({ events, conversation }: Committed<unknown>): void {
+    const last = events.at(-1)
+    if (!last || conversation.pending_reviews.length === 0) return
+    const next = nextDeadline(conversation)
+    if (next) this.#deadlines.within(Date.parse(next) - Date.parse(last.timestamp))
+  }
+}
+
+function checkIds({ tenant, conversation }: Ref): void {
+  for (const [field, id] of [
+    ['tenant', tenant],
+    ['session_id', conversation],
+  ] as const) {
+    if (!isId(id))
+      throw new Refusal('invalid_id', `${field} must be 1 to 128 characters of A-Z a-z 0-9 _ -.`, { field })
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value as Record<string, Json>).filter(([, entry]) => entry !== undefined)
+  return entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)])
+}

@@ -1,0 +1,85 @@
+import { type Conversation, listed } from '../../domain/conversation.ts'
+import type { Json } from '../../domain/event.ts'
+import type { Task } from '../../domain/task.ts'
+import { StoreError } from '../errors.ts'
+
+/** Fields that are another program's: kept, never looked at. */
+export type Extra = Readonly<Record<string, Json>>
+
+export interface FileTask {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly done: boolean
+  readonly extra: Extra
+}
+
+/** What a conversation's JSON file says. */
+export interface TaskDocument {
+  readonly tasks: readonly FileTask[]
+  readonly extra: Extra
+}
+
+export const EMPTY: TaskDocument = { tasks: [], extra: {} }
+
+/** The file of a conversation: its id, or for a GUID the same without dashes in lower case. */
+export function fileNameOf(conversation: string): string {
+  const bare = conversation.replaceAll('-', '')
+  const guid = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i.test(conversation)
+  return `${guid ? bare.toLowerCase() : conversation}.json`
+}
+
+/** The id under which a task stands in the file. */
+export const fileIdOf = (task: Task): string => task.file_id ?? String(task.number)
+
+/** The tasks that stand in the file: cancelled ones do not. */
+export const inFile = (state: Conversation): Task[] => listed(state).filter(task => task.status !== 'cancelled')
+
+export function render(state: Conversation, extra: Extra, extras: Readonly<Record<string, Extra>>): string {
+  const tasks = inFile(state).map(task => {
+    const id = fileIdOf(task)
+    return { id, title: task.title, description: task.details, done: task.status === 'completed', ...extras[id] }
+  })
+  return `${JSON.stringify({ tasks, ...extra }, null, 2)}\n`
+}
+
+/** Anything but the shape that we know is refused whole: what is not understood must not be overwritten. */
+export function parse(text: string): TaskDocument {
+  const raw = parsed(text)
+  if (!isObject(raw) || !Array.isArray(raw['tasks'])) throw invalid('the top level is no object with an array "tasks"')
+  const { tasks, ...extra } = raw
+  const ids = new Set<string>()
+  const rows = (tasks as unknown[]).map((task, index) => {
+    const row = fileTask(task, index)
+    if (ids.has(row.id)) throw invalid(`two tasks have the id ${JSON.stringify(row.id)}`)
+    ids.add(row.id)
+    return row
+  })
+  return { tasks: rows, extra: extra as Extra }
+}
+
+/** The answer of every call of that conversation, word for word; what exactly is wrong goes to the log. */
+export function invalid(detail: unknown): StoreError {
+  return new StoreError('file_invalid', 'Task file is corrupt or invalid.', { cause: detail })
+}
+
+function fileTask(raw: unknown, index: number): FileTask {
+  if (!isObject(raw)) throw invalid(`tasks[${index}] is no object`)
+  const { id, title, description = '', done, ...extra } = raw
+  if (typeof id !== 'string' || id === '') throw invalid(`tasks[${index}].id is no text`)
+  if (typeof title !== 'string') throw invalid(`tasks[${index}].title is no text`)
+  if (typeof description !== 'string') throw invalid(`tasks[${index}].description is no text`)
+  if (typeof done !== 'boolean') throw invalid(`tasks[${index}].done is neither true nor false`)
+  return { id, title, description, done, extra: extra as Extra }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw invalid(error)
+  }
+}
+
+const isObject = (raw: unknown): raw is Record<string, unknown> =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw)

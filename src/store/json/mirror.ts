@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { v7 } from 'uuid'
+import type { Conversation } from '../../domain/conversation.ts'
+import { StoreError } from '../errors.ts'
+import { begin } from '../sqlite/open.ts'
+import type { SqliteFaultPoint } from '../sqlite/store.ts'
+import { LOCAL_TENANT, type Ref } from '../store.ts'
+import { EMPTY, type Extra, fileNameOf, parse, render, type TaskDocument } from './document.ts'
+import { TaskFiles } from './files.ts'
+import { FolderLock } from './lock.ts'
+import { takeIn } from './take-in.ts'
+
+export type FileFaultPoint = SqliteFaultPoint | 'looked' | 'prepared' | 'renamed'
+
+interface FileRow {
+  readonly tenant: string
+  readonly conversation: string
+  readonly content: string
+  readonly previous: string | null
+  readonly settled: number
+  readonly extras: string
+}
+
+/** A file as it was found when its conversation was last looked at. */
+interface Found {
+  readonly text: string | null
+  readonly document: TaskDocument
+  readonly extras: Readonly<Record<string, Extra>>
+}
+
+/** What the files hold, beside what the database says that they hold. */
+export class Mirror {
+  readonly #files: TaskFiles
+  readonly #lock: FolderLock
+  readonly #onFaultPoint: (point: FileFaultPoint) => void
+  readonly #found = new Map<string, Found>()
+  /** Texts that are written aside and wait for their commit. */
+  readonly #prepared = new Map<string, { readonly aside: string; readonly text: string }>()
+
+  constructor(data: string, onFaultPoint: (point: FileFaultPoint) => void) {
+    this.#files = new TaskFiles(join(data, '.agents', 'tasks'))
+    this.#lock = new FolderLock(join(data, 'files.lock'))
+    this.#onFaultPoint = onFaultPoint
+  }
+
+  open(): void {
+    this.#lock.open()
+  }
+
+  /** Nobody else, in no process, looks at or writes files meanwhile. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#lock.hold(work)
+  }
+
+  sweep(): void {
+    this.#files.sweep()
+  }
+
+  async close(): Promise<void> {
+    await this.#lock.close()
+  }
+
+  /** Whether the file is what we left there. Needs no lock: at worst we look again with it. */
+  inSync(db: DatabaseSync, ref: Ref): boolean {
+    const name = nameOf(ref)
+    return this.#files.read(name) === (rowOf(db, ref, name)?.content ?? null)
+  }
+
+  /** Looks at the file under the lock. Says what another program changed, if any did. */
+  async look(db: DatabaseSync, ref: Ref, state: Conversation): Promise<ReturnType<typeof takeIn>> {
+    const name = nameOf(ref)
+    const row = rowOf(db, ref, name)
+    const text = this.#files.read(name)
+    const known = this.#found.get(name)
+    if (known && known.text === text && row?.content === text) return undefined
+    if (row && row.settled === 0 && text === row.previous && text !== row.content) {
+      this.#files.rename(this.#files.prepare(name, row.content), name)
+      await settle(db, name)
+      this.#found.set(name, found(row.content, parse(row.content), row))
+      return undefined
+    }
+    const document = text === null ? EMPTY : parse(text)
+    this.#found.set(name, found(text, document, row))
+    this.#onFaultPoint('looked')
+    if (text === (row?.content ?? null)) return undefined
+    return takeIn(row ? parse(row.content) : EMPTY, document, state, v7)
+  }
+
+  /** Within the transaction: writes the new file aside, so that a full disk turns the callers down and nothing else. */
+  prepare(db: DatabaseSync, ref: Ref, after: Conversation): void {
+    const name = nameOf(ref)
+    const row = rowOf(db, ref, name)
+    const { text: standing = null, document = EMPTY, extras = {} } = this.#found.get(name) ?? {}
+    const text = render(after, document.extra, extras)
+    this.#discard(name)
+    if (text === standing && row?.content === text) return
+    if (standing === null && row === undefined && after.tasks.size === 0) return
+    this.#prepared.set(name, { aside: this.#files.prepare(name, text), text })
+    this.#onFaultPoint('prepared')
+    db.prepare(
+      `INSERT INTO task_files (name, tenant, conversation, content, previous, settled, extras) VALUES (?, ?, ?, ?, ?, 0, ?)
+       ON CONFLICT DO UPDATE SET content = excluded.content, previous = excluded.previous, settled = 0, extras = excluded.extras`,
+    ).run(name.toLowerCase(), ref.tenant, ref.conversation, text, standing, JSON.stringify(extras))
+  }
+
+  /** After the commit: gives the file its name; or drops it, where the commit did not come about. */
+  async publish(db: DatabaseSync, ref: Ref): Promise<void> {
+    const name = nameOf(ref)
+    const prepared = this.#prepared.get(name)
+    if (!prepared) return
+    const row = rowOf(db, ref, name)
+    if (row?.content !== prepared.text) return this.#discard(name)
+    this.#prepared.delete(name)
+    this.#files.rename(prepared.aside, name)
+    this.#onFaultPoint('renamed')
+    await settle(db, name)
+    this.#found.set(name, found(prepared.text, parse(prepared.text), row))
+  }
+
+  #discard(name: string): void {
+    const prepared = this.#prepared.get(name)
+    if (prepared) this.#files.drop(prepared.aside)
+    this.#prepared.delete(name)
+  }
+}
+
+/** Whose own machine it is has the files at hand; other tenants, where there are any, have a folder each. */
+function nameOf({ tenant, conversation }: Ref): string {
+  const name = fileNameOf(conversation)
+  return tenant === LOCAL_TENANT ? name : join(tenant, name)
+}
+
+function found(text: string | null, document: TaskDocument, row: FileRow | undefined): Found {
+  const kept = row ? (JSON.parse(row.extras) as Record<string, Extra>) : {}
+  return {
+    text,
+    document,
+    extras: { ...kept, ...Object.fromEntries(document.tasks.map(({ id, extra }) => [id, extra])) },
+  }
+}
+
+/** The row of a file. Names are compared without case: on some file systems they are the same file. */
+function rowOf(db: DatabaseSync, ref: Ref, name: string): FileRow | undefined {
+  const row = db
+    .prepare('SELECT tenant, conversation, content, previous, settled, extras FROM task_files WHERE name = ?')
+    .get(name.toLowerCase()) as unknown as FileRow | undefined
+  if (row && (row.tenant !== ref.tenant || row.conversation !== ref.conversation)) {
+    throw new StoreError('id_taken', 'Another conversation has a task file of this name.')
+  }
+  return row
+}
+
+/** Notes that the file has its name. Needs no flush: if a power cut loses the note, we only look more closely. */
+async function settle(db: DatabaseSync, name: string): Promise<void> {
+  const note = db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?')
+  await begin(() => note.run(name.toLowerCase()))
+}

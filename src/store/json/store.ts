@@ -1,0 +1,165 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Conversation } from '../../domain/conversation.ts'
+import { decide } from '../../domain/decide/index.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { StoredEvent } from '../../domain/event.ts'
+import { closed } from '../errors.ts'
+import { Group } from '../group.ts'
+import { refKey } from '../hints.ts'
+import type { Call } from '../stage.ts'
+import type { At, Committed, Decide, Lease, Ref, Store } from '../store.ts'
+import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
+import { invalid } from './document.ts'
+import { type FileFaultPoint, Mirror } from './mirror.ts'
+
+export interface FileStoreOptions {
+  /** The data folder: the files lie in its `.agents/tasks`, the log behind them in its database. */
+  readonly data: string
+  readonly skewMs?: () => number
+  readonly onFaultPoint?: (point: FileFaultPoint) => void
+}
+
+/** SQLite with a face of JSON files: takes in what others wrote there, decides, commits, writes the file, answers. */
+export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: FileStoreOptions): Promise<Store> {
+  const path = join(data, 'runsheet.db')
+  const mirror = new Mirror(data, onFaultPoint)
+  const inner = await openSqliteStore({
+    path,
+    ...(skewMs ? { skewMs } : {}),
+    onFaultPoint,
+    onWrite: (db, ref, after) => mirror.prepare(db, ref, after),
+  })
+  try {
+    mirror.open()
+    const store = new FileStore(inner, mirror, path)
+    await store.sweep()
+    return store
+  } catch (error) {
+    await inner.close()
+    throw error
+  }
+}
+
+class FileStore implements Store {
+  readonly queries: Store['queries']
+  readonly templates: Store['templates']
+  readonly live: Store['live']
+  readonly #inner: SqliteStore
+  readonly #mirror: Mirror
+  readonly #group = new Group<Call>(calls => this.#serve(calls))
+  /** Reads rows, and notes what needs no flush. */
+  readonly #db: DatabaseSync
+  #closed = false
+
+  constructor(inner: SqliteStore, mirror: Mirror, path: string) {
+    this.#inner = inner
+    this.#mirror = mirror
+    this.#db = new DatabaseSync(path, { timeout: 0 })
+    this.#db.exec('PRAGMA synchronous = OFF')
+    this.queries = inner.queries
+    this.templates = inner.templates
+    this.live = inner.live
+  }
+
+  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+    this.#check()
+    return new Promise<Committed<T>>((resolve, reject) => {
+      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+    })
+  }
+
+  async load(ref: Ref): Promise<Conversation> {
+    this.#check()
+    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.alone(() => this.#look(ref))
+    return this.#inner.load(ref)
+  }
+
+  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#inner.eventsAfter(ref, seq, limit)
+  }
+
+  changes(signal: AbortSignal): ReturnType<Store['changes']> {
+    return this.#inner.changes(signal)
+  }
+
+  async claim(...args: Parameters<Store['claim']>): Promise<Lease | undefined> {
+    return this.#inner.claim(...args)
+  }
+
+  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    return this.#inner.renew(lease, ttlMs)
+  }
+
+  async release(lease: Lease): Promise<void> {
+    return this.#inner.release(lease)
+  }
+
+  async due(limit: number): ReturnType<Store['due']> {
+    return this.#inner.due(limit)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#group.idle()
+    await this.#mirror.close()
+    this.#db.close()
+    await this.#inner.close()
+  }
+
+  /** Clears away what a process that died left half-made. */
+  async sweep(): Promise<void> {
+    await this.#mirror.alone(async () => this.#mirror.sweep())
+  }
+
+  async #serve(calls: readonly Call[]): Promise<void> {
+    try {
+      await this.#mirror.alone(() => this.#serveLocked(calls))
+    } catch (error) {
+      // The lock could not be had: nobody was served.
+      for (const call of calls) call.reject(error)
+    }
+  }
+
+  async #serveLocked(calls: readonly Call[]): Promise<void> {
+    const groups = [...Map.groupBy(calls, ({ at }) => refKey(at)).values()]
+    const served = groups.map(async group => {
+      const ref = group[0]?.at
+      if (!ref) return
+      try {
+        await this.#look(ref)
+        const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
+        await this.#mirror.publish(this.#db, ref)
+        for (const [index, outcome] of outcomes.entries()) {
+          if (outcome.status === 'fulfilled') group[index]?.resolve(outcome.value)
+          else group[index]?.reject(outcome.reason)
+        }
+      } catch (error) {
+        for (const call of group) call.reject(error)
+      }
+    })
+    await Promise.all(served)
+  }
+
+  /** Brings log and file together: a write of ours that a crash cut short, and what another program wrote. */
+  async #look(ref: Ref): Promise<void> {
+    const state = await this.#inner.load(ref)
+    const command = await this.#mirror.look(this.#db, ref, state)
+    if (!command) return
+    try {
+      await this.#inner.commit(ref, (current, now) => {
+        const events = decide(current, command, now)
+        if (events instanceof Refusal) throw events
+        return { events, value: null }
+      })
+    } catch (error) {
+      throw error instanceof Refusal ? invalid(error) : error
+    }
+    await this.#mirror.publish(this.#db, ref)
+  }
+
+  #check(): void {
+    if (this.#closed) throw closed()
+  }
+}
