@@ -6,7 +6,7 @@ import { Transaction } from './door/transaction.ts'
 import type { Command, CommandOf } from './domain/command.ts'
 import { type Conversation, nextDeadline } from './domain/conversation.ts'
 import { Refusal } from './domain/errors.ts'
-import type { DecisionVia, Json, StoredEvent } from './domain/event.ts'
+import type { DecisionVia, StoredEvent } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
 import type { Task } from './domain/task.ts'
 import { isId } from './domain/text.ts'
@@ -178,6 +178,6 @@ function checkIds({ tenant, conversation }: Ref): void {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value as Record<string, Json>).filter(([, entry]) => entry !== undefined)
-  return entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)])
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)]))
 }

@@ -77,6 +77,9 @@ export class Tails {
         if (events.length > 0) yield events
         else await follower.woken()
       }
+    } catch (error) {
+      // Storage that closes under a reader who was told to stop is no failure.
+      if (!signal.aborted) throw error
     } finally {
       signal.removeEventListener('abort', wake)
       this.#leave(ref, channel, follower)

@@ -10,6 +10,8 @@ export class Transaction {
   readonly now: Instant
   readonly events: NewEvent[] = []
   #state: Conversation
+  /** Decided and not folded in yet: most transactions are one command, and nobody asks for the state in between. */
+  #ahead: readonly StoredEvent[] = []
 
   constructor(state: Conversation, now: Instant) {
     this.#state = state
@@ -17,17 +19,19 @@ export class Transaction {
   }
 
   get state(): Conversation {
+    if (this.#ahead.length > 0) this.#state = fold(this.#state, this.#ahead)
+    this.#ahead = []
     return this.#state
   }
 
   /** Decides a command; a refusal leaves the transaction as it was. */
   run(command: Command): readonly StoredEvent[] | Refusal {
-    const decided = decide(this.#state, command, this.now)
+    const { state } = this
+    const decided = decide(state, command, this.now)
     if (decided instanceof Refusal) return decided
-    const stored = stamped(this.#state, decided, this.now)
-    this.#state = fold(this.#state, stored)
+    this.#ahead = stamped(state, decided, this.now)
     this.events.push(...decided)
-    return stored
+    return this.#ahead
   }
 
   /** The same, where a refusal is the end of the whole transaction. */

@@ -435,10 +435,12 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       const stop = new AbortController()
       const reader = (await subject.another?.()) ?? store
       const hints = reader.changes(stop.signal)[Symbol.asyncIterator]()
+      await store.commit(ref, run(startTurn('t1')))
+      await nextHint(hints, ref)
       expect(await store.live.read(ref)).toBeUndefined()
       await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hel' })
       await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hello' })
-      await nextHint(hints, ref)
+      while ((await reader.live.read(ref))?.text !== 'Hello') await nextHint(hints, ref)
       expect(await reader.live.read(ref)).toEqual({ turn_id: 't1', message_id: 'm1', text: 'Hello' })
       await store.live.clear(ref)
       expect(await reader.live.read(ref)).toBeUndefined()

@@ -72,6 +72,7 @@ export class Mirror {
     const name = nameOf(ref)
     const row = rowOf(db, ref, name)
     const text = this.#files.read(name)
+    this.#onFaultPoint('looked')
     const known = this.#found.get(name)
     if (known && known.text === text && row?.content === text) return undefined
     if (row && row.settled === 0 && text === row.previous && text !== row.content) {
@@ -82,7 +83,6 @@ export class Mirror {
     }
     const document = text === null ? EMPTY : parse(text)
     this.#found.set(name, found(text, document, row))
-    this.#onFaultPoint('looked')
     if (text === (row?.content ?? null)) return undefined
     return takeIn(row ? parse(row.content) : EMPTY, document, state, v7)
   }

@@ -61,13 +61,8 @@ export class SqliteLog {
     return rows.map(row => eventOf(ref, row))
   }
 
-  /** The number that marks the next transaction, so that other processes find what it changed. */
-  nextChange(): number {
-    return Number(this.#sql.lastChange.get()?.['changed'] ?? 0) + 1
-  }
-
   /** Writes what the calls on one conversation came to. Returns what to do once it is committed. */
-  write(ref: Ref, staged: Staged, changed: number): () => void {
+  write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
     for (const { key, bodyHash, value } of staged.keys) this.#sql.putKey.run(tenant, conversation, key, bodyHash, value)
     if (staged.events.length === 0) return () => {}
@@ -86,7 +81,7 @@ export class SqliteLog {
       )
     }
     const { seq, title, created_at, updated_at } = rows.conversation
-    this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at, changed)
+    this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at)
     for (const { id, turn, status, position, number, created_at, removed, search, body } of rows.tasks) {
       const text = JSON.stringify(body)
       this.#sql.putTask.run(
@@ -148,17 +143,14 @@ function statements(db: DatabaseSync) {
     snapshot: db.prepare('SELECT seq, state FROM snapshots WHERE tenant = ? AND conversation = ? AND v = ?'),
     key: db.prepare('SELECT body_hash, value FROM keys WHERE tenant = ? AND conversation = ? AND key = ?'),
     attempt: db.prepare('SELECT attempt FROM turns WHERE tenant = ? AND conversation = ? AND turn = ?'),
-    lastChange: db.prepare(
-      'SELECT max(ifnull((SELECT max(changed) FROM conversations), 0), ifnull((SELECT max(changed) FROM live), 0)) AS changed',
-    ),
     putKey: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES (?, ?, ?, ?, ?)'),
     putEvent: db.prepare(
       'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     putConversation: db.prepare(
-      `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at, changed) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET seq = excluded.seq, title = ifnull(title, excluded.title),
-         updated_at = excluded.updated_at, changed = excluded.changed`,
+         updated_at = excluded.updated_at`,
     ),
     putTask: db.prepare(
       `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)

@@ -6,7 +6,7 @@ import { searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from './log.ts'
 
-type Row = Record<string, SQLInputValue>
+type Row = Readonly<Record<string, string | number>>
 
 const EVERYTHING = -1
 

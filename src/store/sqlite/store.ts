@@ -155,11 +155,10 @@ export class SqliteStore implements Store {
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
     try {
       onFaultPoint?.('begun')
-      const changed = this.#log.nextChange()
       groups = this.#stage(calls).map(({ ref, staged }) => ({
         ref,
         staged,
-        done: this.#log.write(ref, staged, changed),
+        done: this.#log.write(ref, staged),
       }))
       onFaultPoint?.('staged')
       for (const { ref, staged } of groups) if (staged.events.length > 0) onWrite?.(this.#db, ref, staged.after)
@@ -238,8 +237,7 @@ export class SqliteStore implements Store {
   #liveText(): LiveText {
     const db = this.#liveDb
     const put = db.prepare(
-      `INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text, changed) VALUES (?, ?, ?, ?, ?,
-         1 + max(ifnull((SELECT max(changed) FROM conversations), 0), ifnull((SELECT max(changed) FROM live), 0)))`,
+      'INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text) VALUES (?, ?, ?, ?, ?)',
     )
     const get = db.prepare('SELECT turn_id, message_id, text FROM live WHERE tenant = ? AND conversation = ?')
     const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')

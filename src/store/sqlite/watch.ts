@@ -7,17 +7,20 @@ const LOOK_EVERY_MS = 100
 
 /** Notices what other processes commit to the same file: a cheap look ten times a second, while anybody listens. */
 export function watchedHints(db: DatabaseSync): Hints {
-  const changed = db.prepare(
-    `SELECT tenant, conversation, seq FROM conversations WHERE changed > ?1
-     UNION SELECT l.tenant, l.conversation, ifnull(c.seq, 0)
-     FROM live l LEFT JOIN conversations c USING (tenant, conversation) WHERE l.changed > ?1`,
+  const newEvents = db.prepare(
+    'SELECT tenant, conversation, max(seq) AS seq FROM events WHERE id > ? GROUP BY tenant, conversation',
   )
-  const newest = db.prepare(
-    'SELECT max(ifnull((SELECT max(changed) FROM conversations), 0), ifnull((SELECT max(changed) FROM live), 0)) AS changed',
+  const newText = db.prepare(
+    `SELECT tenant, conversation, ifnull(c.seq, 0) AS seq FROM live l LEFT JOIN conversations c USING (tenant, conversation)
+     WHERE l.id > ?`,
   )
-  const head = (): number => Number(newest.get()?.['changed'] ?? 0)
+  const newest = db.prepare('SELECT (SELECT max(id) FROM events) AS event, (SELECT max(id) FROM live) AS text')
+  const head = (): { event: number; text: number } => {
+    const row = newest.get()
+    return { event: Number(row?.['event'] ?? 0), text: Number(row?.['text'] ?? 0) }
+  }
   let timer: NodeJS.Timeout | undefined
-  let seen = 0
+  let seen = { event: 0, text: 0 }
   let version: unknown
 
   const look = (): void => {
@@ -26,7 +29,8 @@ export function watchedHints(db: DatabaseSync): Hints {
     version = pragma(db, 'data_version')
     const since = seen
     seen = head()
-    for (const hint of changed.all(since)) hints.publish({ ...hint } as unknown as Hint)
+    for (const row of [...newEvents.all(since.event), ...newText.all(since.text)])
+      hints.publish({ ...row } as unknown as Hint)
   }
   const hints = new Hints(
     () => {

@@ -1,4 +1,8 @@
-/** Everything hangs on (tenant, conversation). Clustered where a conversation is read in order. */
+/**
+ * Everything hangs on (tenant, conversation). Events lie in the order in which they were committed, whichever
+ * conversation they belong to: many conversations that write at once fill few pages, and `id` tells other processes
+ * what is new.
+ */
 export const first = `
   CREATE TABLE conversations (
     tenant TEXT NOT NULL,
@@ -7,13 +11,12 @@ export const first = `
     title TEXT,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
-    changed INTEGER NOT NULL,
     PRIMARY KEY (tenant, conversation)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX conversations_created ON conversations (tenant, created_at, conversation);
-  CREATE INDEX conversations_changed ON conversations (changed);
 
   CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
     conversation TEXT NOT NULL,
     seq INTEGER NOT NULL,
@@ -22,8 +25,8 @@ export const first = `
     turn_id TEXT,
     timestamp TEXT NOT NULL,
     data TEXT NOT NULL,
-    PRIMARY KEY (tenant, conversation, seq)
-  ) STRICT, WITHOUT ROWID;
+    UNIQUE (tenant, conversation, seq)
+  ) STRICT;
 
   CREATE TABLE snapshots (
     tenant TEXT NOT NULL,
@@ -93,15 +96,14 @@ export const first = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE live (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant TEXT NOT NULL,
     conversation TEXT NOT NULL,
     turn_id TEXT NOT NULL,
     message_id TEXT NOT NULL,
     text TEXT NOT NULL,
-    changed INTEGER NOT NULL,
-    PRIMARY KEY (tenant, conversation)
+    UNIQUE (tenant, conversation)
   ) STRICT;
-  CREATE INDEX live_changed ON live (changed);
 
   -- A conversation's JSON file: what we wrote into it last, and what stood in it before as long as that may still be there
   -- (settled = 0: the new one had not got its name yet). Extras are what other programs keep with tasks that are not in it now.

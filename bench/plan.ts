@@ -1,0 +1,37 @@
+import type { Command } from '../src/domain/command.ts'
+import type { Runsheet } from '../src/runsheet.ts'
+import type { Ref } from '../src/store/store.ts'
+
+export const refOf = (conversation: string): Ref => ({ tenant: 'local', conversation })
+
+/** A conversation with a plan of `size` tasks. */
+export async function planned(runsheet: Runsheet, conversation: string, size: number): Promise<Ref> {
+  const ref = refOf(conversation)
+  await runsheet.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'turn_todos' } })
+  for (let made = 0; made < size; made += 20) await runsheet.run(ref, create(runsheet, Math.min(20, size - made)))
+  return ref
+}
+
+export const create = (runsheet: Runsheet, count: number): Command => ({
+  type: 'edit_tasks',
+  by: 'model',
+  turn_id: 't1',
+  create: Array.from({ length: count }, (_, index) => ({
+    id: runsheet.newId(),
+    title: `Step ${index + 1}: look at the reports and write down what is missing`,
+    details: 'The quarterly ones, in the shared folder.',
+    criteria: 'A list with one line for each report.',
+  })),
+})
+
+/** One change of one task, each time another one. */
+export const change = (round: number): Command => ({
+  type: 'edit_tasks',
+  by: 'person',
+  change: [
+    {
+      task: 1,
+      fields: { details: `The quarterly ones, in the shared folder. Looked at ${String(round).padStart(8, '0')}.` },
+    },
+  ],
+})

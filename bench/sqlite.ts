@@ -1,0 +1,231 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { connect, openDatabase } from '../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../src/store/sqlite/store.ts'
+import type { Ref } from '../src/store/store.ts'
+import { scratchFolder } from '../test/support/scratch.ts'
+import { change, create, planned } from './plan.ts'
+import { type Line, median, micros, perSecond, printTable, rate, sideBySide, times } from './table.ts'
+
+const ROUNDS = 7
+
+/** A transaction without any rules: the rows that `count` changes of ours write, in the same schema, with the same flush. */
+export async function bareSqlite(
+  path: string,
+): Promise<{ transact: (events: number) => void; read: (conversation: string) => unknown; close: () => void }> {
+  ;(await openDatabase(path)).close()
+  const db = connect(path)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const head = db.prepare('SELECT seq FROM conversations WHERE tenant = ? AND conversation = ?')
+  const putEvent = db.prepare(
+    'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const putConversation = db.prepare(
+    `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at`,
+  )
+  const putTask = db.prepare(
+    `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position, removed = excluded.removed,
+       search = excluded.search, body = excluded.body`,
+  )
+  const list = db.prepare(
+    'SELECT body FROM tasks WHERE tenant = ? AND conversation = ? AND removed = 0 ORDER BY position',
+  )
+  // As long as what a change of ours writes.
+  const body = 'x'.repeat(500)
+  const data = 'x'.repeat(640)
+  const search = 'x'.repeat(110)
+  const at = new Date().toISOString()
+  let seq = Number(head.get('local', 'bare')?.['seq'] ?? 0)
+  return {
+    transact: events => {
+      begin.run()
+      head.get('local', 'bare')
+      for (let index = 0; index < events; index += 1) {
+        seq += 1
+        putEvent.run('local', 'bare', seq, 1, 'task_changed', 't1', at, data)
+        putTask.run(
+          'local',
+          events === 1 ? 'task' : `task-${seq}`,
+          'bare',
+          't1',
+          'pending',
+          seq,
+          seq,
+          at,
+          0,
+          search,
+          body,
+        )
+      }
+      putConversation.run('local', 'bare', seq, 'bare', at, at)
+      commit.run()
+    },
+    read: conversation => list.all('local', conversation).map(row => JSON.parse(String(row['body'])) as unknown),
+    close: () => db.close(),
+  }
+}
+
+export async function benchSqlite(): Promise<Line[]> {
+  const folder = scratchFolder()
+  const bare = await bareSqlite(join(folder, 'bare.db'))
+  const runsheet = createRunsheet({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
+  try {
+    const lines = [
+      await oneChange(runsheet, bare.transact),
+      await batch(runsheet, bare.transact),
+      await reading(runsheet, join(folder, 'ours.db')),
+      await together(runsheet, bare.transact),
+      ...(await growing(runsheet)),
+    ]
+    printTable('SQLite (WAL, synchronous=FULL), beside a bare node:sqlite transaction that writes the same rows', lines)
+    return lines
+  } finally {
+    await runsheet.close()
+    bare.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function oneChange(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
+  const ref = await planned(runsheet, 'one', 20)
+  const count = 1_500
+  const { ours, theirs, ratio } = await sideBySide(
+    ROUNDS,
+    () => rate(count, () => sequence(runsheet, ref, count)),
+    () => rate(count, () => repeat(count, () => transact(1))),
+  )
+  return {
+    what: 'one change, one at a time',
+    ours: perSecond(ours),
+    beside: `${perSecond(theirs)} bare`,
+    ratio: times(ratio),
+    goal: 'at least 0.70×',
+    met: ratio >= 0.7,
+  }
+}
+
+async function batch(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
+  const count = 100
+  let conversation = 0
+  const { ours, theirs, ratio } = await sideBySide(
+    ROUNDS,
+    async () => {
+      const refs = await Promise.all(
+        Array.from({ length: count }, () => planned(runsheet, `batch-${(conversation += 1)}`, 0)),
+      )
+      return rate(count, async () => {
+        for (const ref of refs) await runsheet.run(ref, create(runsheet, 20))
+      })
+    },
+    () => rate(count, () => repeat(count, () => transact(20))),
+  )
+  return {
+    what: 'a batch of 20 tasks',
+    ours: perSecond(ours),
+    beside: `${perSecond(theirs)} bare`,
+    ratio: times(ratio),
+    goal: '',
+    met: undefined,
+  }
+}
+
+async function reading(runsheet: Runsheet, path: string): Promise<Line> {
+  const ref = await planned(runsheet, 'reading', 20)
+  const bare = await bareSqlite(path)
+  const count = 3_000
+  const { ours, theirs, ratio } = await sideBySide(
+    ROUNDS,
+    () =>
+      rate(count, async () => {
+        for (let index = 0; index < count; index += 1) await runsheet.store.queries.tasks(ref, {}, { limit: 200 })
+      }),
+    () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
+  )
+  bare.close()
+  return {
+    what: 'reading a list of 20',
+    ours: perSecond(ours),
+    beside: `${perSecond(theirs)} bare`,
+    ratio: times(ratio),
+    goal: '',
+    met: undefined,
+  }
+}
+
+async function together(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
+  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(runsheet, `caller-${index}`, 5)))
+  const each = 30
+  const { ours, theirs, ratio } = await sideBySide(
+    ROUNDS,
+    () => rate(100 * each, async () => void (await Promise.all(refs.map(ref => sequence(runsheet, ref, each))))),
+    () => rate(1_500, () => repeat(1_500, () => transact(1))),
+  )
+  return {
+    what: '100 callers at once',
+    ours: perSecond(ours),
+    beside: `${perSecond(theirs)} bare, one at a time`,
+    ratio: times(ratio),
+    goal: 'at least 2.50×',
+    met: ratio >= 2.5,
+  }
+}
+
+/** The same change in conversations that are short, long and very long, their lists grown along with them. */
+async function growing(runsheet: Runsheet): Promise<Line[]> {
+  const sizes = [10, 1_000, 100_000]
+  const refs = await Promise.all(sizes.map(size => grown(runsheet, size)))
+  const count = 500
+  const costs = sizes.map((): number[] => [])
+  for (let round = 0; round < 9; round += 1) {
+    for (const [index, ref] of refs.entries()) {
+      costs[index]?.push(1_000_000 / (await rate(count, () => sequence(runsheet, ref, count))))
+    }
+  }
+  const [shortest = Number.NaN] = costs.map(median)
+  return sizes.map((size, index) => {
+    const cost = median(costs[index] ?? [])
+    const ratio = cost / shortest
+    return {
+      what: `one change after ${size.toLocaleString('en')} events`,
+      ours: micros(cost),
+      beside: `${micros(shortest)} after 10`,
+      ratio: times(ratio),
+      goal: index === 0 ? '' : 'within 1.20×',
+      met: index === 0 ? undefined : ratio <= 1.2,
+    }
+  })
+}
+
+/** Plans of five, made and settled one after the other, until the log is as long as asked. */
+async function grown(runsheet: Runsheet, events: number): Promise<Ref> {
+  const ref = await planned(runsheet, `grown-${events}`, 2)
+  for (let { seq } = await runsheet.read(ref); seq < events; ) {
+    const made = await runsheet.run(ref, create(runsheet, Math.max(1, Math.min(5, events - seq))))
+    const tasks = made.events.flatMap(event => (event.type === 'task_created' ? [event.data.task.id] : []))
+    seq = made.conversation.seq
+    if (seq + tasks.length > events) continue
+    const fields = { status: 'completed', outcome: 'Done.' } as const
+    const settled = await runsheet.run(ref, {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      change: tasks.map(task => ({ task, fields })),
+    })
+    seq = settled.conversation.seq
+  }
+  return ref
+}
+
+let changes = 0
+async function sequence(runsheet: Runsheet, ref: Ref, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await runsheet.run(ref, change((changes += 1)))
+}
+
+function repeat(count: number, work: () => void): void {
+  for (let index = 0; index < count; index += 1) work()
+}

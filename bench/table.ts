@@ -1,0 +1,64 @@
+/** One line of a result: our figure beside the machine's, or a peer's, from the same run. */
+export interface Line {
+  readonly what: string
+  readonly ours: string
+  readonly beside: string
+  readonly ratio: string
+  readonly goal: string
+  readonly met: boolean | undefined
+}
+
+export function printTable(title: string, lines: readonly Line[]): void {
+  const head = ['', 'ours', 'beside', 'ratio', 'goal', ''] as const
+  const rows = [
+    head,
+    ...lines.map(line => [line.what, line.ours, line.beside, line.ratio, line.goal, mark(line.met)] as const),
+  ]
+  const widths = head.map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)))
+  console.log(`\n${title}`)
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+/** The middle of several rounds: one that another process disturbed does not count. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+export const perSecond = (rate: number): string => `${Math.round(rate).toLocaleString('en')}/s`
+
+export const micros = (us: number): string => `${us.toFixed(us < 10 ? 1 : 0)} µs`
+
+export const times = (ratio: number): string => `${ratio.toFixed(2)}×`
+
+/** Operations per second of `work`, which does `count` of them. */
+export async function rate(count: number, work: () => Promise<void> | void): Promise<number> {
+  const start = performance.now()
+  await work()
+  return (count / (performance.now() - start)) * 1_000
+}
+
+/** Rounds of the two in turn, so that both meet the same machine. */
+export async function sideBySide(
+  rounds: number,
+  ours: () => Promise<number>,
+  theirs: () => Promise<number> | number,
+): Promise<{ ours: number; theirs: number; ratio: number }> {
+  const figures: { ours: number; theirs: number }[] = []
+  await theirs()
+  await ours()
+  for (let round = 0; round < rounds; round += 1) figures.push({ theirs: await theirs(), ours: await ours() })
+  return {
+    ours: median(figures.map(figure => figure.ours)),
+    theirs: median(figures.map(figure => figure.theirs)),
+    ratio: median(figures.map(figure => figure.ours / figure.theirs)),
+  }
+}
+
+const mark = (met: boolean | undefined): string => (met === undefined ? '' : met ? 'met' : 'NOT MET')

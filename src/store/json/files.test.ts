@@ -1,0 +1,279 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { scratchFolder } from '../../../test/support/scratch.ts'
+import { listed } from '../../domain/conversation.ts'
+import type { Json } from '../../domain/event.ts'
+import { add, openTurn, run, settle } from '../contract.ts'
+import { LOCAL_TENANT, type Ref, type Store } from '../store.ts'
+import { fileNameOf } from './document.ts'
+import { openFileStore } from './store.ts'
+
+const ref: Ref = { tenant: LOCAL_TENANT, conversation: 'chat' }
+
+let data: string
+let store: Store
+beforeEach(async () => {
+  data = scratchFolder()
+  store = await openFileStore({ data })
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(data, { recursive: true })
+})
+
+const pathOf = (conversation: string): string => join(data, '.agents', 'tasks', `${conversation}.json`)
+const fileText = (): string => readFileSync(pathOf('chat'), 'utf8')
+const inFile = (): { tasks: Record<string, Json>[]; [key: string]: Json | Record<string, Json>[] } =>
+  JSON.parse(fileText())
+const byAnother = (content: object): void => {
+  mkdirSync(dirname(pathOf('chat')), { recursive: true })
+  writeFileSync(pathOf('chat'), JSON.stringify(content))
+}
+const row = (id: string, title: string, done = false): Record<string, Json> => ({ id, title, description: '', done })
+const titles = async (): Promise<string[]> => listed(await store.load(ref)).map(({ title }) => title)
+const statuses = async (): Promise<string[]> => listed(await store.load(ref)).map(({ status }) => status)
+
+describe('what we write', () => {
+  it('[FI1] is one file with the listed tasks: id, title, description, done', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c', 'd')))
+    await store.commit(ref, run(settle('t1', 2)))
+    await store.commit(
+      ref,
+      run({
+        type: 'edit_tasks',
+        by: 'person',
+        change: [{ task: 3, fields: { status: 'cancelled', details: 'x' } }],
+        remove: [{ task: 4 }],
+      }),
+    )
+    expect(inFile()).toEqual({ tasks: [row('1', 'a'), row('2', 'b', true)] })
+    expect(fileText().endsWith('}\n')).toBe(true)
+  })
+
+  it('[FI1] is named after the id, a GUID without its dashes in lower case', () => {
+    expect(fileNameOf('My-Chat_1')).toBe('My-Chat_1.json')
+    expect(fileNameOf('0190A0B1-0000-7000-8000-00000000ABCD')).toBe('0190a0b100007000800000000000abcd.json')
+    expect(fileNameOf('0190A0B100007000800000000000ABCD')).toBe('0190a0b100007000800000000000abcd.json')
+    expect(fileNameOf('0190a0b1-0000-7000-8000-00000000abc')).toBe('0190a0b1-0000-7000-8000-00000000abc.json')
+  })
+
+  it('[FI6] is made with its folder on the first write; before that the list is empty', async () => {
+    expect((await store.load(ref)).seq).toBe(0)
+    await store.commit(ref, run(openTurn('t1')))
+    expect(existsSync(dirname(pathOf('chat')))).toBe(false)
+    await store.commit(ref, run(add('t1', 'a')))
+    expect(readdirSync(dirname(pathOf('chat')))).toEqual(['chat.json'])
+  })
+
+  it('[FI4] is there when the call is answered, and is not touched by what does not change the list', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    const before = fileText()
+    await store.commit(
+      ref,
+      run({
+        type: 'record',
+        turn_id: 't1',
+        fact: { type: 'message_added', data: { message_id: 'm', role: 'user', text: 'hi' } },
+      }),
+    )
+    expect(fileText()).toBe(before)
+  })
+
+  it('[FI8] refuses a second id that would share a file', async () => {
+    await store.commit(
+      { ...ref, conversation: '0190a0b1-0000-7000-8000-00000000abcd' },
+      run(openTurn('t1'), add('t1', 'a')),
+    )
+    for (const conversation of ['0190a0b100007000800000000000abcd', '0190A0B1-0000-7000-8000-00000000ABCD']) {
+      const second = { ...ref, conversation }
+      await expect(store.commit(second, run(openTurn('t1'), add('t1', 'b')))).rejects.toMatchObject({
+        code: 'id_taken',
+      })
+      await expect(store.load(second)).rejects.toMatchObject({ code: 'id_taken' })
+    }
+  })
+})
+
+describe('what another program wrote', () => {
+  it('[FI2] with only the four fields opens and works', async () => {
+    byAnother({ tasks: [row('1', 'Implement API'), row('2', 'Add tests', true)] })
+    const state = await store.load(ref)
+    expect(
+      listed(state).map(({ number, title, status, created_by, judged_by }) => [
+        number,
+        title,
+        status,
+        created_by,
+        judged_by,
+      ]),
+    ).toEqual([
+      [1, 'Implement API', 'in_progress', 'file', null],
+      [2, 'Add tests', 'completed', 'file', null],
+    ])
+    expect(
+      (await store.eventsAfter(ref, 0, 10)).filter(({ type }) => type === 'task_created').map(({ data }) => data),
+    ).toMatchObject([{ by: 'file' }, { by: 'file' }])
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'Ship it')))
+    expect(inFile().tasks.map(({ id }) => id)).toEqual(['1', '2', '3'])
+  })
+
+  it('[FI2] keeps ids and fields that we do not know, on both levels, also through a cancel and a reopening', async () => {
+    byAnother({
+      owner: 'ann',
+      tasks: [{ ...row('abc', 'a'), due: '2027-01-01', links: [{ x: 1 }] }, row('7', 'b')],
+      meta: { v: 2 },
+    })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'c')))
+    const { tasks, ...rest } = inFile()
+    expect(rest).toEqual({ owner: 'ann', meta: { v: 2 } })
+    expect(tasks).toMatchObject([
+      { id: 'abc', title: 'a', due: '2027-01-01', links: [{ x: 1 }] },
+      { id: '7' },
+      { id: '8' },
+    ])
+    const number = listed(await store.load(ref))[0]?.number ?? 0
+    await store.commit(
+      ref,
+      run({ type: 'edit_tasks', by: 'person', change: [{ task: number, fields: { status: 'cancelled' } }] }),
+    )
+    expect(inFile().tasks.map(({ id }) => id)).toEqual(['7', '8'])
+    await store.commit(
+      ref,
+      run({ type: 'edit_tasks', by: 'person', change: [{ task: number, fields: { status: 'pending' } }] }),
+    )
+    expect(inFile().tasks[0]).toMatchObject({ id: 'abc', due: '2027-01-01' })
+  })
+
+  it('[FI9] goes on with its own counting where it is free, and never uses a number twice', async () => {
+    byAnother({ tasks: [row('5', 'five'), row('x', 'named'), row('2', 'two')] })
+    const numbers = async () => listed(await store.load(ref)).map(({ number, file_id }) => [number, file_id])
+    expect(await numbers()).toEqual([
+      [5, undefined],
+      [6, 'x'],
+      [7, '2'],
+    ])
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'ours')))
+    expect(inFile().tasks.map(({ id }) => id)).toEqual(['5', 'x', '2', '8'])
+  })
+
+  it('[FI3] is taken in before the next command: titles, descriptions, done, new, removed and reordered ones', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+    byAnother({ tasks: [row('3', 'c', true), { ...row('1', 'A!'), description: 'more' }, row('new', 'd')] })
+    const { conversation, events } = await store.commit(ref, run(add('t1', 'e')))
+    expect(listed(conversation).map(({ title }) => title)).toEqual(['c', 'A!', 'd', 'e'])
+    expect(events.map(({ type }) => type)).toEqual(['task_created'])
+    const taken = (await store.eventsAfter(ref, 5, 100)).slice(0, -1)
+    expect(new Set(taken.map(event => ('by' in event.data ? event.data.by : undefined)))).toEqual(new Set(['file']))
+    expect(taken.map(({ type }) => type).sort()).toEqual([
+      'task_changed',
+      'task_changed',
+      'task_created',
+      'task_removed',
+    ])
+    expect(inFile().tasks.map(({ id, done }) => [id, done])).toEqual([
+      ['3', true],
+      ['1', false],
+      ['new', false],
+      ['5', false],
+    ])
+  })
+
+  it('[FI3] puts a new one where it stands in the file', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+    byAnother({ tasks: [row('1', 'a'), row('x', 'x'), row('y', 'y'), row('2', 'b'), row('z', 'z')] })
+    expect(await titles()).toEqual(['a', 'x', 'y', 'b', 'z'])
+  })
+
+  it('[FI3] beats our record with its done, both ways, and is judged by nobody', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+    await store.commit(ref, run(settle('t1', 1)))
+    byAnother({ tasks: [row('1', 'a', false), row('2', 'b', true)] })
+    expect(await statuses()).toEqual(['in_progress', 'completed'])
+    expect(listed(await store.load(ref)).map(({ judged_by }) => judged_by)).toEqual([null, null])
+  })
+
+  it('[FI3] leaves a blocked task blocked while it says not done, and completes it when it says done', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+    await store.commit(
+      ref,
+      run({ type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { status: 'blocked' } }] }),
+    )
+    byAnother({ tasks: [row('1', 'a'), row('2', 'B')] })
+    expect(await statuses()).toEqual(['blocked', 'in_progress'])
+    byAnother({ tasks: [row('1', 'a', true), row('2', 'B')] })
+    expect(await statuses()).toEqual(['completed', 'in_progress'])
+  })
+
+  it('[FI3] brings a cancelled task back when it is written into the file again', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+    await store.commit(
+      ref,
+      run({ type: 'edit_tasks', by: 'person', change: [{ task: 2, fields: { status: 'cancelled' } }] }),
+    )
+    byAnother({ tasks: [row('1', 'a'), row('2', 'b', true)] })
+    expect(await statuses()).toEqual(['in_progress', 'completed'])
+  })
+
+  it('[FE3] fences like a person: a model that did not know of it is refused', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    const { seq } = await store.load(ref)
+    byAnother({ tasks: [row('1', 'mine')] })
+    const change = {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      change: [{ task: 1, fields: { title: 'theirs' } }],
+    } as const
+    await expect(store.commit(ref, run({ ...change, basis: seq }))).rejects.toMatchObject({
+      code: 'edited_by_person',
+      details: { changed: { title: 'mine' } },
+    })
+    expect(await titles()).toEqual(['mine'])
+  })
+
+  it('[FI3] in another layout is no change at all', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    const { seq } = await store.load(ref)
+    byAnother({ tasks: [row('1', 'a')] })
+    expect((await store.load(ref)).seq).toBe(seq)
+  })
+
+  it('[FI6] by deleting it: the list is empty, the history is not, and the next write makes it again', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    rmSync(pathOf('chat'))
+    expect(await titles()).toEqual([])
+    expect((await store.eventsAfter(ref, 3, 10)).map(({ type }) => type)).toEqual(['task_removed'])
+    await store.commit(ref, run(add('t1', 'b')))
+    expect(inFile().tasks).toEqual([row('2', 'b')])
+  })
+
+  it('[FI3] back to what stood there before counts as well', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    const before = fileText()
+    await store.commit(ref, run(settle('t1', 1)))
+    writeFileSync(pathOf('chat'), before)
+    expect(await statuses()).toEqual(['in_progress'])
+  })
+
+  it('[FI7] a file that cannot be read is a short cause without a path', async () => {
+    mkdirSync(pathOf('chat'), { recursive: true })
+    const refused = expect.not.stringContaining(data)
+    await expect(store.load(ref)).rejects.toMatchObject({ name: 'StoreError', code: 'io', message: refused })
+    await expect(store.commit(ref, run(openTurn('t1')))).rejects.toMatchObject({
+      message: 'The task file cannot be read (EISDIR).',
+    })
+  })
+
+  it('[FI2] with keys like __proto__ is data like any other', async () => {
+    mkdirSync(dirname(pathOf('chat')), { recursive: true })
+    writeFileSync(
+      pathOf('chat'),
+      '{"__proto__":{"polluted":1},"tasks":[{"id":"1","title":"a","description":"","done":false,"__proto__":{"polluted":2},"constructor":3}]}',
+    )
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'b')))
+    expect(fileText()).toContain('"__proto__"')
+    expect(fileText()).toContain('"constructor": 3')
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+})

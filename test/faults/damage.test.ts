@@ -1,0 +1,142 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { add, openTurn, run } from '../../src/store/contract.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+const ref = { tenant: 'local', conversation: 'c1' }
+
+let folder: string
+let path: string
+beforeEach(async () => {
+  folder = scratchFolder()
+  path = join(folder, 'runsheet.db')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A database with enough in it that damage hits something. */
+async function filled(): Promise<void> {
+  const store = await openSqliteStore({ path })
+  await store.commit(ref, run(openTurn('t1')))
+  for (let round = 0; round < 10; round += 1)
+    await store.commit(ref, run(add('t1', ...Array.from({ length: 20 }, (_, i) => `task ${i} ${'x'.repeat(200)}`))))
+  await store.close()
+}
+
+function overwrite(at: number, bytes: Buffer): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, bytes, 0, bytes.length, at)
+  closeSync(file)
+}
+
+describe('a database that cannot be trusted', () => {
+  const noise = Buffer.alloc(4096, 0xa5)
+  it.each<[string, () => void, string, RegExp]>([
+    ['zero-length', () => truncateSync(path, 0), 'corrupt', /is empty \(0 bytes\)/],
+    [
+      'cut in the middle',
+      () => truncateSync(path, Math.floor(statSync(path).size / 2)),
+      'corrupt',
+      /is damaged and was left as it is/,
+    ],
+    ['cut within the header', () => truncateSync(path, 50), 'corrupt', /is damaged/],
+    ['overwritten in the middle', () => overwrite(4096 * 6, noise), 'corrupt', /is damaged/],
+    ['overwritten at its start', () => overwrite(0, noise), 'corrupt', /is damaged/],
+    ['no database at all', () => writeFileSync(path, '{"tasks":[]}'), 'corrupt', /is damaged/],
+    [
+      "another program's",
+      () => {
+        rmSync(path)
+        new DatabaseSync(path).exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)')
+      },
+      'corrupt',
+      /not one of Runsheet's/,
+    ],
+    [
+      'of a newer version',
+      () => new DatabaseSync(path).exec('PRAGMA user_version = 999'),
+      'newer',
+      /newer Runsheet .*Update/,
+    ],
+  ])('[SQ4] %s: is refused with a clear message and left as it is', async (_, damage, code, message) => {
+    await filled()
+    damage()
+    const before = readFileSync(path)
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      name: 'StoreError',
+      code,
+      message: expect.stringMatching(message),
+    })
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({ message: expect.stringContaining(path) })
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('[SQ4] is not begun anew where only its -wal is left', async () => {
+    const store = await openSqliteStore({ path })
+    await store.commit(ref, run(openTurn('t1')))
+    copyFileSync(`${path}-wal`, join(folder, 'kept-wal'))
+    await store.close()
+    rmSync(path)
+    copyFileSync(join(folder, 'kept-wal'), `${path}-wal`)
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'corrupt',
+      message: expect.stringMatching(/-wal is there/),
+    })
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+describe('a JSON file that cannot be trusted', () => {
+  const file = (): string => join(folder, '.agents', 'tasks', 'c1.json')
+  const task = { id: '1', title: 'a', description: '', done: false }
+
+  it.each<[string, string]>([
+    ['zero-length', ''],
+    ['cut in the middle', '{"tasks":[{"id":"1","ti'],
+    ['no JSON', 'tasks: []'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['without tasks', '{}'],
+    ['with tasks that are no array', '{"tasks":{}}'],
+    ['with a task that is no object', '{"tasks":[1]}'],
+    ['with a numeric id', JSON.stringify({ tasks: [{ ...task, id: 1 }] })],
+    ['with an empty id', JSON.stringify({ tasks: [{ ...task, id: '' }] })],
+    ['with an id twice', JSON.stringify({ tasks: [task, task] })],
+    ['without a title', JSON.stringify({ tasks: [{ ...task, title: undefined }] })],
+    ['with an empty title', JSON.stringify({ tasks: [{ ...task, title: ' ' }] })],
+    ['with a title beyond the limit', JSON.stringify({ tasks: [{ ...task, title: 'x'.repeat(401) }] })],
+    ['with a done that is text', JSON.stringify({ tasks: [{ ...task, done: 'yes' }] })],
+    ['with a description that is a number', JSON.stringify({ tasks: [{ ...task, description: 1 }] })],
+  ])('[FI7] %s: every call answers that it is invalid, and it is never overwritten', async (_, text) => {
+    mkdirSync(join(folder, '.agents', 'tasks'), { recursive: true })
+    writeFileSync(file(), text)
+    const store = await openFileStore({ data: folder })
+    const refused = { name: 'StoreError', code: 'file_invalid', message: 'Task file is corrupt or invalid.' }
+    await expect(store.load(ref)).rejects.toMatchObject(refused)
+    await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'b')))).rejects.toMatchObject(refused)
+    await expect(store.commit(ref, run(openTurn('t1')))).rejects.toMatchObject({ cause: expect.anything() })
+    expect(readFileSync(file(), 'utf8')).toBe(text)
+    // Another conversation is none the worse for it, and this one works again once somebody has mended the file.
+    await store.commit({ ...ref, conversation: 'c2' }, run(openTurn('t1'), add('t1', 'b')))
+    writeFileSync(file(), JSON.stringify({ tasks: [task] }))
+    expect((await store.load(ref)).tasks.size).toBe(1)
+    await store.close()
+    expect(readdirSync(join(folder, '.agents', 'tasks')).sort()).toEqual(['c1.json', 'c2.json'])
+  })
+})

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase, pragma } from '../../src/store/sqlite/open.ts'
+import { acknowledged, runWriter } from '../support/children.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+const whyNoStrace: string | undefined = (() => {
+  if (process.platform !== 'linux') return 'needs Linux (strace)'
+  try {
+    execFileSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'pipe' })
+    return undefined
+  } catch {
+    return 'needs strace, and the right to trace'
+  }
+})()
+
+let folder: string
+beforeEach(() => {
+  folder = scratchFolder()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+it('[SQ1] the database is in WAL mode with synchronous=FULL', async () => {
+  const path = join(folder, 'runsheet.db')
+  const db = await openDatabase(path)
+  expect([pragma(db, 'journal_mode'), pragma(db, 'synchronous')]).toEqual(['wal', 2])
+  db.close()
+  const other = new DatabaseSync(path)
+  expect(pragma(other, 'journal_mode')).toBe('wal')
+  other.close()
+})
+
+describe('flushes, counted', () => {
+  /** What the kernel was asked for, in order: a flush of the WAL or another file, or an acknowledgement on stdout. */
+  async function trace(
+    store: 'sqlite' | 'json',
+    writes: number,
+    abreast: number,
+  ): Promise<('flush' | 'rename' | 'ack')[]> {
+    const log = join(folder, 'trace')
+    const at = store === 'sqlite' ? join(folder, 'runsheet.db') : folder
+    const order = { store, at, conversation: 'c1', from: 0, to: writes, abreast, tasks: store === 'json' }
+    const child = runWriter(order, [
+      'strace',
+      '-f',
+      '-o',
+      log,
+      '-e',
+      'trace=fsync,fdatasync,rename,renameat,renameat2,write',
+      '-e',
+      'signal=none',
+      '-s',
+      '16',
+    ])
+    expect(await child.ended).toMatchObject({ code: 0 })
+    expect(acknowledged(child).size).toBe(writes)
+    const steps = readFileSync(log, 'utf8')
+      .split('\n')
+      .flatMap((line): ('flush' | 'rename' | 'ack' | 'ready')[] => {
+        if (/\bf(data)?sync\(/.test(line)) return ['flush']
+        if (/\brename(at2?)?\(/.test(line)) return ['rename']
+        if (/\bwrite\(1, "ack /.test(line)) return ['ack']
+        return /\bwrite\(1, "ready/.test(line) ? ['ready'] : []
+      })
+    return steps.slice(steps.indexOf('ready') + 1).filter(step => step !== 'ready')
+  }
+
+  it('[SQ1] every acknowledged commit was flushed before it was acknowledged', async ({ skip }) => {
+    if (whyNoStrace) return skip(whyNoStrace)
+    const steps = await trace('sqlite', 40, 1)
+    let flushed = 0
+    for (const step of steps) {
+      if (step === 'flush') flushed += 1
+      if (step !== 'ack') continue
+      expect(flushed).toBeGreaterThan(0)
+      flushed = 0
+    }
+  })
+
+  it('[SQ2] callers that come at once share a flush, and none is answered before it', async ({ skip }) => {
+    if (whyNoStrace) return skip(whyNoStrace)
+    const steps = await trace('sqlite', 200, 50)
+    expect(steps[0]).toBe('flush')
+    const acks = steps.filter(step => step === 'ack').length
+    const flushes = steps.slice(0, steps.lastIndexOf('ack')).filter(step => step === 'flush').length
+    expect(acks).toBe(200)
+    expect(flushes).toBeLessThan(acks / 4)
+  })
+
+  it('[FI4] a file is flushed, then renamed, then its folder is flushed, before the answer', async ({ skip }) => {
+    if (whyNoStrace) return skip(whyNoStrace)
+    const steps = await trace('json', 15, 1)
+    const answers = steps.join(' ').split('ack').slice(0, 15)
+    // The file aside, the database, the new name, the folder.
+    for (const answer of answers) expect(answer).toMatch(/flush .*flush .*rename flush/)
+  })
+})

@@ -1,0 +1,116 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
+import { checkLedger, wholeLog } from '../support/ledger.ts'
+import { scratchFolder } from '../support/scratch.ts'
+import type { WriterOrder } from '../support/writer.ts'
+
+const ref = { tenant: 'local', conversation: 'killed' }
+const FOREVER = 1_000_000
+
+const POINTS = {
+  sqlite: ['begun', 'staged', 'written', 'committed'],
+  json: ['looked', 'begun', 'staged', 'prepared', 'written', 'committed', 'renamed'],
+} as const
+
+describe.each(['sqlite', 'json'] as const)('%s under kill -9', kind => {
+  let folder: string
+  beforeEach(() => {
+    folder = scratchFolder()
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const at = (): string => (kind === 'sqlite' ? join(folder, 'runsheet.db') : folder)
+  const open = (): Promise<Store> =>
+    kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: folder })
+  const order = (more: Partial<WriterOrder>): WriterOrder => ({
+    store: kind,
+    at: at(),
+    conversation: ref.conversation,
+    from: 0,
+    to: FOREVER,
+    tasks: kind === 'json',
+    ...more,
+  })
+
+  /** What holds after every death, whatever it cut through. */
+  async function checkWhole(acks: ReadonlyMap<number, number>): Promise<number> {
+    const store = await open()
+    try {
+      const state = await store.load(ref)
+      const log = await wholeLog(store, ref)
+      checkLedger(log, acks)
+      expect(state.seq).toBe(log.length)
+      if (kind === 'json' && state.tasks.size > 0)
+        checkFile(
+          folder,
+          [...state.tasks.values()].map(({ title }) => title),
+        )
+      return log.length
+    } finally {
+      await store.close()
+    }
+  }
+
+  it('[FA1] at random moments: no acknowledged write is lost or doubled, and seq has no hole', async () => {
+    const kills = inLongRun(60, 6)
+    const acks = new Map<number, number>()
+    let from = 0
+    for (let kill = 0; kill < kills; kill += 1) {
+      const child = runWriter(order({ from, abreast: kill % 2 ? 8 : 1 }))
+      // Some die in the middle of a burst, some right after they began.
+      const after = from + Math.floor(Math.random() * (kill % 3 ? 60 : 4))
+      await child.line(line => line.startsWith(`ack ${after} `))
+      child.process.kill('SIGKILL')
+      expect((await child.ended).signal).toBe('SIGKILL')
+      for (const [number, seq] of acknowledged(child)) acks.set(number, seq)
+      await checkWhole(acks)
+      // The next one begins with writes that may or may not have been done: their keys tell.
+      from = Math.max(...acks.keys()) - 5
+    }
+    expect(acks.size).toBeGreaterThan(kills)
+  })
+
+  it.each(POINTS[kind].map(point => [point]))(
+    '[FA1] at the point "%s": nothing acknowledged is lost, and the next process goes on',
+    async point => {
+      const acks = new Map<number, number>()
+      for (let round = 0; round < inLongRun(6, 1); round += 1) {
+        const child = runWriter(order({ abreast: 3, dieAt: { point, nth: 4 + round * 3 } }))
+        expect((await child.ended).signal).toBe('SIGKILL')
+        for (const [number, seq] of acknowledged(child)) acks.set(number, seq)
+        await checkWhole(acks)
+      }
+      const successor = runWriter(order({ from: 0, to: 20 }))
+      expect(await successor.ended).toMatchObject({ code: 0 })
+      for (const [number, seq] of acknowledged(successor)) acks.set(number, seq)
+      await checkWhole(acks)
+      expect([...acks.keys()].filter(number => number < 20)).toHaveLength(20)
+    },
+  )
+
+  it('[FA1] while the database is being made: the next process begins with a whole one', async () => {
+    for (let round = 0; round < inLongRun(20, 3); round += 1) {
+      const child = runWriter(order({}))
+      await new Promise(resolve => setTimeout(resolve, 90 + Math.random() * 120))
+      child.process.kill('SIGKILL')
+      await child.ended
+      await checkWhole(acknowledged(child))
+      rmSync(folder, { recursive: true })
+      mkdirSync(folder)
+    }
+  })
+})
+
+function checkFile(folder: string, titles: readonly string[]): void {
+  const tasks = join(folder, '.agents', 'tasks')
+  const file = JSON.parse(readFileSync(join(tasks, `${ref.conversation}.json`), 'utf8')) as {
+    tasks: { title: string }[]
+  }
+  expect(file.tasks.map(({ title }) => title).sort()).toEqual([...titles].sort())
+  expect(readdirSync(tasks)).toEqual([`${ref.conversation}.json`])
+}

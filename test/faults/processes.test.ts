@@ -1,0 +1,126 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { note } from '../../src/store/contract.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { acknowledged, inLongRun, runChild, runWriter } from '../support/children.ts'
+import { checkLedger, wholeLog } from '../support/ledger.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+const ref = { tenant: 'local', conversation: 'shared' }
+const PROCESSES = 4
+
+let folder: string
+beforeEach(() => {
+  folder = scratchFolder()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe.each([
+  { kind: 'sqlite', writes: 10_000 },
+  { kind: 'json', writes: inLongRun(10_000, 1_000) },
+] as const)('several processes on the same $kind', ({ kind, writes }) => {
+  const at = (): string => (kind === 'sqlite' ? join(folder, 'runsheet.db') : folder)
+  const open = (): Promise<Store> =>
+    kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: folder })
+
+  it(`[FA2][FI5] lose none of ${writes} writes`, async () => {
+    const share = writes / PROCESSES
+    const children = Array.from({ length: PROCESSES }, (_, index) =>
+      runWriter({
+        store: kind,
+        at: at(),
+        conversation: ref.conversation,
+        from: index * share,
+        to: (index + 1) * share,
+        abreast: 16,
+        tasks: kind === 'json',
+      }),
+    )
+    const acks = new Map<number, number>()
+    for (const child of children) {
+      expect(await child.ended).toMatchObject({ code: 0, stderr: '' })
+      for (const [number, seq] of acknowledged(child)) acks.set(number, seq)
+    }
+    expect(acks.size).toBe(writes)
+    const store = await open()
+    checkLedger(await wholeLog(store, ref), acks)
+    if (kind === 'json') {
+      const file = JSON.parse(readFileSync(join(folder, '.agents', 'tasks', 'shared.json'), 'utf8')) as {
+        tasks: unknown[]
+      }
+      expect(file.tasks).toHaveLength(writes)
+    }
+    await store.close()
+  })
+})
+
+describe('a lock that another process holds', () => {
+  it.each([
+    ['sqlite', 'runsheet.db', false],
+    ['json', 'files.lock', true],
+  ] as const)(
+    '[SQ5] %s: the event loop goes on, and the write is done once it is free',
+    async (kind, file, exclusive) => {
+      const store =
+        kind === 'sqlite'
+          ? await openSqliteStore({ path: join(folder, 'runsheet.db') })
+          : await openFileStore({ data: folder })
+      const holder = runChild(new URL('../support/lock-holder.ts', import.meta.url), {
+        path: join(folder, file),
+        exclusive,
+      })
+      await holder.line(line => line === 'held')
+      let answered = false
+      const writing = store
+        .commit(ref, () => ({ events: [note('w1')], value: null }))
+        .then(() => {
+          answered = true
+        })
+      // Thirty turns of a timer, each of which a blocked loop would swallow.
+      for (let tick = 0; tick < 30; tick += 1) await new Promise(resolve => setTimeout(resolve, 5))
+      expect(answered).toBe(false)
+      holder.process.stdin?.end('go\n')
+      await writing
+      expect((await store.load(ref)).seq).toBe(1)
+      await holder.ended
+      await store.close()
+    },
+  )
+
+  it('[SQ5] after five seconds the caller is told that it is busy, and nothing was written', async () => {
+    const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
+    const holder = runChild(new URL('../support/lock-holder.ts', import.meta.url), {
+      path: join(folder, 'runsheet.db'),
+    })
+    await holder.line(line => line === 'held')
+    await expect(store.commit(ref, () => ({ events: [note('w1')], value: null }))).rejects.toMatchObject({
+      code: 'busy',
+    })
+    holder.process.stdin?.end('go\n')
+    await holder.ended
+    expect((await store.load(ref)).seq).toBe(0)
+    await store.commit(ref, () => ({ events: [note('w1')], value: null }))
+    await store.close()
+  })
+})
+
+describe('starting at once', () => {
+  it('[SQ3] many processes that open the same new database all work on one', async () => {
+    const children = Array.from({ length: 6 }, (_, index) =>
+      runWriter({
+        store: 'sqlite',
+        at: join(folder, 'new', 'runsheet.db'),
+        conversation: 'shared',
+        from: index * 10,
+        to: index * 10 + 10,
+      }),
+    )
+    for (const child of children) expect(await child.ended).toMatchObject({ code: 0, stderr: '' })
+    const store = await openSqliteStore({ path: join(folder, 'new', 'runsheet.db') })
+    checkLedger(await wholeLog(store, ref), new Map(children.flatMap(child => [...acknowledged(child)])))
+    await store.close()
+  })
+})

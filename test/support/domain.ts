@@ -1,0 +1,223 @@
+import type { Command, CommandOf, NewTask, TaskChange } from '../../src/domain/command.ts'
+import { type Conversation, emptyConversation, fold, listed, stamped } from '../../src/domain/conversation.ts'
+import { decide } from '../../src/domain/decide/index.ts'
+import { findTask } from '../../src/domain/decide/tasks.ts'
+import { Refusal } from '../../src/domain/errors.ts'
+import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
+import type { SomeFields } from '../../src/domain/fields.ts'
+import { type Instant, plusMs } from '../../src/domain/instant.ts'
+import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
+import type { SubmittedRow } from '../../src/domain/review.ts'
+import { freeze } from '../../src/domain/snapshot.ts'
+import type { Task, TaskStatus } from '../../src/domain/task.ts'
+import type { Ending } from '../../src/domain/turn.ts'
+
+export const START: Instant = '2026-11-02T09:00:00.000Z'
+export const SOME_MODEL = 'demo:one'
+
+type Editor = CommandOf<'edit_tasks'>['by']
+type EditExtras = Partial<Omit<CommandOf<'edit_tasks'>, 'type' | 'by'>>
+type Assessment = Partial<Omit<CommandOf<'assess_task'>, 'type'>>
+
+/** One conversation under test: its state, its log, and a clock that stands still until a test moves it. */
+export class Driver {
+  state: Conversation = emptyConversation('chat-1')
+  now: Instant = START
+  readonly log: StoredEvent[] = []
+  #drawn = 0
+
+  /** The events that a command led to, or why it was refused. */
+  ask(command: Command): StoredEvent[] | Refusal {
+    const decided = decide(this.state, command, this.now)
+    if (decided instanceof Refusal) return decided
+    const events = stamped(this.state, decided, this.now)
+    this.state = fold(this.state, events)
+    this.log.push(...events)
+    return events
+  }
+
+  /** For commands that a test expects to be taken. */
+  run(command: Command): StoredEvent[] {
+    const answer = this.ask(command)
+    if (answer instanceof Refusal) throw answer
+    return answer
+  }
+
+  /** For commands that a test expects to be turned down. */
+  refusal(command: Command): Refusal {
+    const answer = this.ask(command)
+    if (answer instanceof Refusal) return answer
+    throw new Error(`${command.type} was taken: ${answer.map(event => event.type).join(', ') || 'no event'}`)
+  }
+
+  wait(ms: number): this {
+    this.now = plusMs(this.now, ms)
+    return this
+  }
+
+  /** The ids that a host would draw: UUIDv7s that count up. */
+  id(): string {
+    this.#drawn += 1
+    return idOf(this.#drawn)
+  }
+
+  task(number: number): Task {
+    const task = findTask(this.state, number)
+    if (!task) throw new Error(`There is no task ${number}`)
+    return task
+  }
+
+  titles(turnId?: string): string[] {
+    return listed(this.state, turnId).map(task => task.title)
+  }
+
+  statuses(turnId?: string): TaskStatus[] {
+    return listed(this.state, turnId).map(task => task.status)
+  }
+
+  start(turn_id: string, policy: PolicyPatch = {}, continue_turn_id?: string): StoredEvent[] {
+    return this.run(starts(turn_id, policy, continue_turn_id))
+  }
+
+  finish(turn_id: string, ending: Ending = 'answered'): StoredEvent[] {
+    return this.run(finishes(turn_id, ending))
+  }
+
+  /** A tool's answer reaches the agent: from here on it knows what happened before. */
+  answer(turn_id = this.#turn()): void {
+    const data = { tool_call_id: 'call-1', tool: 'list', result: null, duration_ms: 3, ok: true }
+    this.run({ type: 'record', turn_id, fact: { type: 'tool_answered', data } })
+  }
+
+  adds(by: Editor, ...rows: readonly (string | SomeFields)[]): Command {
+    return this.edits(by, { create: rows.map(row => this.#row(row)) })
+  }
+
+  sets(by: Editor, task: string | number, fields: SomeFields, more: Partial<TaskChange> & EditExtras = {}): Command {
+    const { if_version, if_open, ...extras } = more
+    return this.edits(by, { change: [{ task, fields, if_version, if_open }], ...extras })
+  }
+
+  removes(by: Editor, task: string | number, if_version?: number): Command {
+    return this.edits(by, { remove: [{ task, if_version }] })
+  }
+
+  /** A model speaks in the latest turn, and brings along what a review would need. */
+  edits(by: Editor, edit: EditExtras): CommandOf<'edit_tasks'> {
+    if (by !== 'model') return { type: 'edit_tasks', by, ...edit }
+    const review = { review_id: 'review-1', tool_call_id: 'call-1' }
+    return { type: 'edit_tasks', by, turn_id: this.#turn(), review, ...edit }
+  }
+
+  confirms(tasks: readonly SubmittedRow[], more: Partial<CommandOf<'decide_review'>> = {}): Command {
+    const ids = tasks.map(() => this.id())
+    return {
+      type: 'decide_review',
+      review_id: 'review-1',
+      decision: { action: 'confirm', tasks },
+      via: 'http',
+      ids,
+      ...more,
+    }
+  }
+
+  assesses(task: string | number, assessment: Assessment = {}): Command {
+    const claim = { status: 'completed', outcome: 'It is done' } as const
+    const said = { verdict: 'ok', reason: '', model: 'demo:judge', claim } as const
+    return { type: 'assess_task', turn_id: this.#turn(), task, ...said, ...assessment }
+  }
+
+  #row(row: string | SomeFields): NewTask {
+    return { id: this.id(), ...(typeof row === 'string' ? { title: row } : row) }
+  }
+
+  #turn(): string {
+    return this.state.latest_turn ?? 'turn-1'
+  }
+}
+
+/** A turn that runs here, with nobody who reviews, judges or holds back, unless the test says so. */
+export function inRun(policy: PolicyPatch = {}): Driver {
+  const chat = new Driver()
+  chat.start('turn-1', { review: false, assessor: false, gate: false, ...policy })
+  return chat
+}
+
+/** A turn of an agent that lives elsewhere. */
+export function outside(toolset: Toolset = 'runsheet', host: PolicyPatch = { review: false }): Driver {
+  const chat = new Driver()
+  chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset, host })
+  return chat
+}
+
+/** A turn that waits for a person to decide on these rows. */
+export function underReview(...rows: readonly (string | SomeFields)[]): Driver {
+  const chat = inRun({ review: true })
+  chat.run(chat.adds('model', ...rows))
+  return chat
+}
+
+export const idOf = (n: number): string => `019a4f3c-7e10-7000-8000-${n.toString(16).padStart(12, '0')}`
+
+export function starts(turn_id: string, policy: PolicyPatch = {}, continue_turn_id?: string): Command {
+  return {
+    type: 'start_turn',
+    turn_id,
+    message_id: 'message-1',
+    message: 'Do it',
+    model: SOME_MODEL,
+    policy,
+    continue_turn_id,
+  }
+}
+
+export function finishes(turn_id: string, ending: Ending = 'answered'): CommandOf<'finish_turn'> {
+  return { type: 'finish_turn', turn_id, ending, steps: 3, usage: { input_tokens: 10 } }
+}
+
+export function cancels(decision: { reason?: string; comment?: string } = {}): CommandOf<'decide_review'> {
+  return {
+    type: 'decide_review',
+    review_id: 'review-1',
+    decision: { action: 'cancel', ...decision },
+    via: 'http',
+    ids: [],
+  }
+}
+
+export const typesOf = (events: readonly StoredEvent[]): EventType[] => events.map(event => event.type)
+
+/** What the events of one type say. */
+export function dataOf<T extends EventType>(events: readonly StoredEvent[], type: T): EventData[T][] {
+  return events.filter(event => event.type === type).map(event => event.data as EventData[T])
+}
+
+/** Who is recorded for which task, by number. */
+export function authors(events: readonly StoredEvent[]): (readonly [number, string])[] {
+  return events.flatMap(({ data }) => ('task' in data && 'by' in data ? [[data.task.number, data.by] as const] : []))
+}
+
+/** A state as plain data. Tables hide what they hold from comparisons, and their order is no part of the state. */
+export function plain(state: Conversation): unknown {
+  const tables = Object.entries(state).map(([name, value]) => [name, isTable(value) ? sorted(value.entries()) : value])
+  return Object.fromEntries(tables) as unknown
+}
+
+/** What `freeze` writes, with its tables in the order of their keys. */
+export function frozen(state: Conversation): unknown {
+  const raw = JSON.parse(freeze(state)) as Record<string, unknown>
+  const entries = Object.entries(state).map(([name, value]) => {
+    return [name, isTable(value) ? sorted(raw[name] as [string, unknown][]) : raw[name]]
+  })
+  return Object.fromEntries(entries) as unknown
+}
+
+interface Entries {
+  entries(): Iterable<readonly [string, unknown]>
+}
+
+const isTable = (value: unknown): value is Entries =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && 'entries' in value
+
+const sorted = (entries: Iterable<readonly [string, unknown]>): unknown[] =>
+  [...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

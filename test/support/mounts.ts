@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { scratchFolder } from './scratch.ts'
+
+/** Why a disk of our own cannot be had here; nothing, if it can. */
+export const whyNoMounts: string | undefined = (() => {
+  if (process.platform !== 'linux') return 'needs Linux (tmpfs)'
+  if (process.getuid?.() !== 0) return 'needs root (mount)'
+  try {
+    const disk = smallDisk(1)
+    disk.remove()
+    return undefined
+  } catch {
+    return 'mounting is not allowed here'
+  }
+})()
+
+export interface SmallDisk {
+  readonly folder: string
+  readonly remount: (options: string) => void
+  readonly remove: () => void
+}
+
+/** A real file system of a few megabytes, which can be filled, enlarged and made read-only. */
+export function smallDisk(megabytes: number): SmallDisk {
+  const folder = scratchFolder()
+  const mount = (...args: string[]): void => void execFileSync('mount', args, { stdio: 'pipe' })
+  try {
+    mount('-t', 'tmpfs', '-o', `size=${megabytes}m`, 'runsheet-test', folder)
+  } catch (error) {
+    rmSync(folder, { recursive: true })
+    throw error
+  }
+  return {
+    folder,
+    remount: options => mount('-o', `remount,${options}`, folder),
+    remove: () => {
+      execFileSync('umount', [folder], { stdio: 'pipe' })
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Client } from 'pg'
+import { describe, inject, onTestFinished } from 'vitest'
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../../src/store/postgres/store.ts'
+import { freshDatabase } from './postgres.ts'
+
+export const postgresUrl = inject('postgresUrl')
+
+/** Tests that need the server; where there is none, the title says so. */
+export const describePostgres = (title: string, tests: () => void): void => {
+  const why = postgresUrl === '' ? ` (skipped: no PostgreSQL on npm for ${process.platform}-${process.arch})` : ''
+  describe.skipIf(postgresUrl === '')(`${title}${why}`, tests)
+}
+
+/** A database for one test, gone with it. */
+export async function ownDatabase(): Promise<string> {
+  const { url, drop } = await freshDatabase(postgresUrl)
+  onTestFinished(drop)
+  return url
+}
+
+/** A store for one test, closed with it. */
+export async function ownStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const store = await openPostgresStore(options)
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Runs statements as an operator would, beside the store. */
+export async function sql(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Ends the server's side of connections, as an operator or a crash would; returns how many, once we have noticed. */
+export async function terminate(url: string, which: string): Promise<number> {
+  const ended = await sql(
+    url,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${which}`,
+  )
+  // They are gone, so the news is in our sockets; after one turn of the event loop it has been read.
+  await turn()
+  return ended.length
+}
+
+/** A line to the server that can be cut. */
+export interface Line {
+  readonly url: string
+  /** Lets the next thing that the server says get lost, and the connection with it. */
+  loseNextAnswer(): void
+  /** Cuts every connection, and lets no new one through. */
+  cut(): void
+}
+
+export async function lineTo(url: string): Promise<Line> {
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  let losing = false
+  let isCut = false
+  const proxy = createServer(near => {
+    const far = connect(Number(port), hostname)
+    const drop = (): void => {
+      near.destroy()
+      far.destroy()
+    }
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', drop).on('close', drop)
+    }
+    near.on('data', chunk => far.write(chunk))
+    far.on('data', chunk => {
+      if (losing) drop()
+      else near.write(chunk)
+      losing = false
+    })
+    if (isCut) drop()
+  })
+  await new Promise<void>(resolve => {
+    proxy.listen(0, '127.0.0.1', resolve)
+  })
+  const cut = (): void => {
+    isCut = true
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(() => {
+    cut()
+    proxy.close()
+  })
+  const address = proxy.address()
+  const own = Object.assign(new URL(url), { port: typeof address === 'object' ? address?.port : '' })
+  return {
+    url: own.href,
+    loseNextAnswer: () => {
+      losing = true
+    },
+    cut,
+  }
+}

@@ -1,0 +1,31 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { freshDatabase } from './postgres.ts'
+import { scratchFolder } from './scratch.ts'
+
+export type StoreKind = 'memory' | 'sqlite' | 'json' | 'postgres'
+
+/** One place that several stores can be opened on, as several processes would. */
+export interface Place {
+  readonly open: () => Promise<Store>
+  readonly remove: () => Promise<void>
+}
+
+export async function placeFor(kind: StoreKind, postgresUrl: string): Promise<Place> {
+  if (kind === 'memory') return { open: async () => openMemoryStore(), remove: async () => {} }
+  if (kind === 'postgres') {
+    const database = await freshDatabase(postgresUrl)
+    return { open: () => openPostgresStore({ url: database.url }), remove: database.drop }
+  }
+  const folder = scratchFolder()
+  return {
+    open: () =>
+      kind === 'sqlite' ? openSqliteStore({ path: join(folder, 'runsheet.db') }) : openFileStore({ data: folder }),
+    remove: async () => rmSync(folder, { recursive: true }),
+  }
+}

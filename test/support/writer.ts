@@ -1,0 +1,88 @@
+// A process that writes to a store until it is told to stop, or is killed. Each acknowledged write is one line on stdout.
+import { writeSync } from 'node:fs'
+import type { StoredEvent } from '../../src/domain/event.ts'
+import { createRunsheet } from '../../src/runsheet.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export interface WriterOrder {
+  readonly store: 'sqlite' | 'json' | 'postgres'
+  /** The database, the data folder, or the URL. */
+  readonly at: string
+  readonly conversation: string
+  /** The numbers that it writes: each is a message of its own, under a key of its own. */
+  readonly from: number
+  readonly to: number
+  /** How many it has under way at once. */
+  readonly abreast?: number
+  /** Dies without a word at the nth time that this point is reached. */
+  readonly dieAt?: { readonly point: string; readonly nth: number }
+  /** Also makes tasks, not only messages, so that files change. */
+  readonly tasks?: boolean
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as WriterOrder
+let reached = 0
+const onFaultPoint = (point: string): void => {
+  if (point !== order.dieAt?.point) return
+  reached += 1
+  if (reached === order.dieAt.nth) process.kill(process.pid, 'SIGKILL')
+}
+
+const runsheet = createRunsheet({ store: await open() })
+const ref = { tenant: 'local', conversation: order.conversation }
+await runsheet.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'task_list' } })
+writeSync(1, 'ready\n')
+
+let next = order.from
+const lane = async (): Promise<void> => {
+  for (let number = next++; number < order.to; number = next++) await write(number)
+}
+await Promise.all(Array.from({ length: order.abreast ?? 1 }, lane))
+await runsheet.close()
+writeSync(1, 'done\n')
+
+async function write(number: number): Promise<void> {
+  const once = { key: `w${number}`, bodyHash: String(number) }
+  const committed = await runsheet.transact({ ...ref, once }, transaction => {
+    const events: StoredEvent[] = order.tasks
+      ? [
+          ...transaction.mustRun({
+            type: 'edit_tasks',
+            by: 'model',
+            turn_id: 't1',
+            create: [{ id: runsheet.newId(), title: `task ${number}` }],
+          }),
+          // Settled at once, so that the list of open ones stays short.
+          ...transaction.mustRun({
+            type: 'edit_tasks',
+            by: 'model',
+            turn_id: 't1',
+            change: [{ task: transaction.state.last_number, fields: { status: 'completed' } }],
+          }),
+        ]
+      : [
+          ...transaction.mustRun({
+            type: 'record',
+            turn_id: 't1',
+            fact: { type: 'message_added', data: { message_id: `m${number}`, role: 'assistant', text: `w${number}` } },
+          }),
+        ]
+    return events[0]?.seq ?? 0
+  })
+  writeSync(1, `ack ${number} ${committed.value}\n`)
+}
+
+async function open(): Promise<Store> {
+  switch (order.store) {
+    case 'sqlite':
+      return openSqliteStore({ path: order.at, onFaultPoint })
+    case 'json':
+      return openFileStore({ data: order.at, onFaultPoint })
+    case 'postgres': {
+      const { openPostgresStore } = await import('../../src/store/postgres/store.ts')
+      return openPostgresStore({ url: order.at, onFaultPoint })
+    }
+  }
+}

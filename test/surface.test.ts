@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import * as runsheet from '../src/index.ts'
+
+it('[LA3] `runsheet` exports exactly this', () => {
+  expect(Object.keys(runsheet).sort()).toEqual([
+    'Refusal',
+    'StoreError',
+    'apply',
+    'createRunsheet',
+    'currentTask',
+    'emptyConversation',
+    'fold',
+    'hashOf',
+    'isOpen',
+    'isSettled',
+    'listed',
+    'openFileStore',
+    'openMemoryStore',
+    'openPostgresStore',
+    'openSqliteStore',
+    'openTasks',
+  ])
+})
+
+it('[LA3] every dependency is pinned exactly, and the lockfile names no address', () => {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Record<
+    string,
+    Record<string, string>
+  >
+  const versions = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap(kind =>
+    Object.entries(manifest[kind] ?? {}),
+  )
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+  expect(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')).not.toMatch(
+    /"resolved"|https?:\/\/[^"]*\.tgz/,
+  )
+})
