@@ -203,15 +203,15 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
     reviews: state.reviews.with(data.review_id, { ...data, panels: [], closes_at: null }),
     pending_reviews: [...state.pending_reviews, data.review_id],
   }),
-  task_create_review_resolved: (state, { review_id, action, reason }) => ({
+  task_create_review_resolved: (state, data) => ({
     // The draft has done its service: the log and the projection keep it.
-    ...changeReview(state, review_id, {
-      status: resolvedStatus(action, reason),
+    ...changeReview(state, data.review_id, {
+      status: resolvedStatus(data),
       draft_tasks: [],
       panels: [],
       closes_at: null,
     }),
-    pending_reviews: state.pending_reviews.filter(id => id !== review_id),
+    pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
   }),
   review_panel_opened: (state, { review_id, panel }) =>
     changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),
@@ -274,7 +274,8 @@ function changeReview(
   return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
 }
 
-function resolvedStatus(action: 'confirm' | 'cancel', reason: string | undefined): ReviewStatus {
+function resolvedStatus({ action, reason, via }: EventData['task_create_review_resolved']): ReviewStatus {
   if (action === 'confirm') return 'confirmed'
-  return reason === 'review_timeout' ? 'expired' : 'cancelled'
+  // Only the clock lets one expire: a person who gives that as a reason has cancelled.
+  return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
 }

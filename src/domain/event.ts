@@ -126,9 +126,7 @@ export function upcast(
   v: number,
   event: Omit<StoredEvent, 'type' | 'data'> & { type: string; data: unknown },
 ): StoredEvent {
-  let current = event
-  for (let version = v; version < EVENT_VERSION; version += 1) {
-    current = { ...current, ...UPCASTS[version]?.(current) }
-  }
-  return current as StoredEvent
+  let current: { type: string; data: unknown } = event
+  for (let version = v; version < EVENT_VERSION; version += 1) current = UPCASTS[version]?.(current) ?? current
+  return { ...event, type: current.type, data: current.data } as StoredEvent
 }

@@ -31,10 +31,11 @@ const CHECKS: { readonly [K in keyof TaskFields]: Check<TaskFields[K]> } = {
   tags: tagList,
   status: oneOf(STATUSES),
   outcome: prose,
+  // JSON writes -0 as 0: it would be another number once it was stored.
   position: raw =>
-    typeof raw === 'number' && Math.abs(raw) <= 1e9 ? raw : new Problem('must be a number, a place in the list'),
+    typeof raw === 'number' && Math.abs(raw) <= 1e9 ? raw + 0 : new Problem('must be a number, a place in the list'),
   order: raw =>
-    typeof raw === 'number' && Number.isInteger(raw) ? raw : new Problem('must be a whole number, counted from 1'),
+    typeof raw === 'number' && Number.isInteger(raw) ? raw + 0 : new Problem('must be a whole number, counted from 1'),
   agent_type: raw => line(raw, LIMITS.tag),
   parent_id: raw => line(raw, LIMITS.reference),
   file_id: raw => line(raw, LIMITS.reference),
@@ -42,6 +43,7 @@ const CHECKS: { readonly [K in keyof TaskFields]: Check<TaskFields[K]> } = {
 
 /** The named fields, cleaned, or which one is wrong and why. Unknown keys are ignored; `undefined` is not named. */
 export function cleanFields(raw: SomeFields, row?: number): Partial<TaskFields> | Refusal {
+  if (typeof raw !== 'object' || raw === null) return invalidField('row', 'must be an object', row)
   const clean: Record<string, unknown> = {}
   for (const field of Object.keys(CHECKS) as (keyof TaskFields)[]) {
     if (raw[field] === undefined) continue

@@ -76,7 +76,7 @@ const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
  */
 export function policyWith(base: Policy | null, host: PolicyPatch, patch: PolicyPatch): Policy | Refusal {
   const toolset = patch.toolset ?? base?.toolset ?? host.toolset ?? 'runsheet'
-  if (!Object.hasOwn(TOOLSETS, toolset)) {
+  if (typeof toolset !== 'string' || !Object.hasOwn(TOOLSETS, toolset)) {
     return invalid('toolset', `must be one of ${Object.keys(TOOLSETS).join(', ')}`)
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
@@ -94,7 +94,8 @@ function checked(policy: Policy): Policy | Refusal {
   }
   for (const [field, [least, most]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
     const value = policy[field]
-    if (!Number.isInteger(value) || value < least || value > most) {
+    // JSON writes -0 as 0: it would be another number once it was stored.
+    if (!Number.isInteger(value) || Object.is(value, -0) || value < least || value > most) {
       return invalid(field, `must be a whole number from ${least} to ${most}`)
     }
   }

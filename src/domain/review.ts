@@ -145,7 +145,7 @@ function confirmedRow(draft: readonly DraftRow[], row: SubmittedRow, index: numb
   if (from !== undefined && (!Number.isInteger(from) || draft[from] === undefined)) {
     return invalidField('draft_index', `must be a row of the draft, 0 to ${draft.length - 1}`, index)
   }
-  if (row.status !== undefined && !Object.hasOwn(TASK_STATUS, row.status)) {
+  if (row.status !== undefined && !isRowStatus(row.status)) {
     return invalidField('status', `must be one of ${Object.keys(TASK_STATUS).join(', ')}`, index)
   }
   const { title, details, criteria, priority, tags } = row
@@ -156,6 +156,8 @@ function confirmedRow(draft: readonly DraftRow[], row: SubmittedRow, index: numb
   if (typeof merged.title !== 'string') return invalidField('title', 'must not be empty', index)
   return { ...merged, title: merged.title, ...(from === undefined ? {} : { draft_index: from }) }
 }
+
+const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)
 
 function visible({ title, details, criteria, priority, status, tags }: Row): Row {
   return { title, details, criteria, priority, status, tags }

@@ -29,11 +29,8 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
 export function prose(raw: unknown): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
-  const clean = text
-    .replace(/\r\n?/g, '\n')
-    .replace(/[^\P{Cc}\n\t]/gu, ' ')
-    .trim()
-  return within(clean, LIMITS.text)
+  const clean = text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, ' ')
+  return within(clean.trim(), LIMITS.text)
 }
 
 export function tagList(raw: unknown): readonly string[] | Problem {

@@ -15,6 +15,7 @@ import {
   ROW_STATUS,
   TASK_STATUS,
 } from '../review.ts'
+import { isOpen } from '../task.ts'
 import { LIMITS, line, Problem, prose } from '../text.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, WorkingList } from './working.ts'
@@ -32,8 +33,12 @@ export function reviewRequired(
   if (!command.review || !command.turn_id) {
     return new Refusal('persons_only', 'With review on, new tasks need the decision of a person.')
   }
-  if (state.open.length + drafts.length > LIMITS.open) {
-    return new Refusal('too_many_open', `A conversation holds at most ${LIMITS.open} open tasks; ${state.open.length} are open.`)
+  const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
+  if (state.open.length + opening.length > LIMITS.open) {
+    return new Refusal(
+      'too_many_open',
+      `A conversation holds at most ${LIMITS.open} open tasks; ${state.open.length} are open.`,
+    )
   }
   const sources = sourcesOf(command)
   if (sources instanceof Refusal) return sources
@@ -69,7 +74,11 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
 }
 
 /** The deadline, as an ordinary command: whoever comes first writes it, and nobody has to lead. */
-export function expireReview(state: Conversation, command: CommandOf<'expire_review'>, now: Instant): NewEvent[] | Refusal {
+export function expireReview(
+  state: Conversation,
+  command: CommandOf<'expire_review'>,
+  now: Instant,
+): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
   if (!review) return unknown(command.review_id)
   const reason = overdue(review, now)
@@ -88,15 +97,17 @@ export function showPanel(state: Conversation, command: CommandOf<'show_panel'>,
 export function leavePanel(state: Conversation, command: CommandOf<'leave_panel'>): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
   if (!review) return unknown(command.review_id)
-  return review.panels.includes(command.panel) ? [panelEvent('review_panel_left', review, command.panel)] : []
+  const panel = line(command.panel, LIMITS.reference)
+  if (panel instanceof Problem) return invalidField('panel', panel.message)
+  return review.panels.includes(panel) ? [panelEvent('review_panel_left', review, panel)] : []
 }
 
-/** The end of every review that still waits in a turn which ends. */
-export function cancelReviewsOf(state: Conversation, turnId: string): NewEvent[] {
+/** The end of every review that still waits in a turn which ends; one that was over by itself ends as that. */
+export function cancelReviewsOf(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
     .filter(review => review.conversation_turn_id === turnId)
-    .map(review => cancelled(review, 'turn_stopped', 'system'))
+    .map(review => cancelled(review, overdue(review, now) ?? 'turn_stopped', 'system'))
 }
 
 function confirm(
@@ -128,7 +139,14 @@ function confirm(
   const events = list.finish()
   if (events instanceof Refusal) return events
   const said = comment === '' ? {} : { comment }
-  const data = { review_id: review.review_id, action: 'confirm' as const, ...said, via, created_count: rows.length, changes }
+  const data = {
+    review_id: review.review_id,
+    action: 'confirm' as const,
+    ...said,
+    via,
+    created_count: rows.length,
+    changes,
+  }
   return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
 }
 
@@ -161,13 +179,17 @@ function panelEvent(type: 'review_panel_opened' | 'review_panel_left', review: R
 function asRow(draft: Draft): DraftRow {
   const { title, details = '', criteria = '', priority = 'medium', status = 'pending', tags = [] } = draft
   const { agent_type, parent_id, order } = draft
-  const row = { title, details, criteria, priority, status: status === 'cancelled' ? 'todo' : ROW_STATUS[status], tags }
   return {
-    ...row,
+    title,
+    details,
+    criteria,
+    priority,
+    status: status === 'cancelled' ? 'todo' : ROW_STATUS[status],
+    tags,
     ...(agent_type === undefined ? {} : { agent_type }),
     ...(parent_id === undefined ? {} : { parent_id }),
     ...(order === undefined ? {} : { order }),
-  } as DraftRow
+  }
 }
 
 function asDraft(review: Review, row: ConfirmedRow, id: string): Draft {

@@ -5,7 +5,7 @@ import type { NewEvent } from '../event.ts'
 import { cleanFields, invalidField, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
-import { isOpen, isSettled, type Task } from '../task.ts'
+import { isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { reviewRequired } from './reviews.ts'
@@ -30,20 +30,27 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (drafts instanceof Refusal) return drafts
   const targets = cleanTargets(state, command, asModel)
   if (targets instanceof Refusal) return targets
-  if (asModel?.policy.review && drafts.length > 0) return reviewRequired(state, command, drafts, asModel.policy, now)
+  const reviewed = asModel?.policy.review && drafts.length > 0
+  const asked = reviewed ? reviewRequired(state, command, drafts, asModel.policy, now) : []
+  if (asked instanceof Refusal) return asked
 
   const list = new WorkingList(state, now, command.by, asModel ? asModel.turn.id : null)
-  const judged = asModel !== undefined && isRunning(asModel.turn) && asModel.policy.assessor
   // What a worker makes as done is made pending, and is then claimed like any other.
-  const creatable = judged ? drafts.map(draft => (isSettledDraft(draft) ? { ...draft, status: 'pending' as const } : draft)) : drafts
-  list.create(creatable, turnId ?? FILE_TURN)
-  for (const { task, fields } of targets.changes) {
-    const refused = list.change(task.id, fields)
+  const creatable =
+    asModel && isJudged(asModel)
+      ? drafts.map(draft => (isSettledDraft(draft) ? { ...draft, status: 'pending' as const } : draft))
+      : drafts
+  if (!reviewed) list.create(creatable, turnId ?? FILE_TURN)
+  for (const [row, { task, fields }] of targets.changes.entries()) {
+    // As the call has left it so far: reopening a task first gets around nothing.
+    const standing = list.get(task.id) ?? task
+    const refused = (asModel && forbiddenToModel(asModel, standing, fields, row)) ?? list.change(task.id, fields, row)
     if (refused) return refused
   }
   for (const task of targets.removals) list.remove(task.id)
   const events = list.finish()
-  if (events instanceof Refusal || !opened || events.length === 0) return events
+  if (events instanceof Refusal) return events
+  if (!opened || events.length === 0) return [...events, ...asked]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
 
@@ -51,9 +58,8 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
 export function isClaim(state: Conversation, turnId: string, change: TaskChange): boolean {
   const turn = state.turns.get(turnId)
   const task = findTask(state, change.task)
-  const { status } = change.fields
-  if (!turn || !task || !isRunning(turn) || !state.policy?.assessor) return false
-  return (status === 'completed' || status === 'cancelled') && status !== task.status
+  if (!turn || !task || !state.policy) return false
+  return isJudged({ turn, policy: state.policy }) && isGranted(task, change.fields.status)
 }
 
 /** A listed task by id or number. */
@@ -75,7 +81,8 @@ export interface ModelsTurn {
 /** The turn that a model speaks in, and the policy over it. */
 export function modelsTurn(state: Conversation, turnId: string | undefined): ModelsTurn | Refusal {
   const turn = turnId === undefined ? undefined : state.turns.get(turnId)
-  if (!turn || !state.policy) return new Refusal('turn_not_found', `There is no turn ${turnId ?? ''} in this conversation.`)
+  if (!turn || !state.policy)
+    return new Refusal('turn_not_found', `There is no turn ${turnId ?? ''} in this conversation.`)
   if (isRunning(turn)) return { turn, policy: state.policy }
   if (turn.status !== 'open') return new Refusal('turn_finished', `Turn ${turn.id} is over (${turn.status}).`)
   if (state.running_turn !== null) return turnRunning(state.running_turn)
@@ -85,11 +92,26 @@ export function modelsTurn(state: Conversation, turnId: string | undefined): Mod
 export const turnRunning = (turnId: string): Refusal =>
   new Refusal('turn_running', `Turn ${turnId} is under way in this conversation; wait for its end or stop it.`)
 
-export function notFound(state: Conversation, ref: string | number, turnId?: string): Refusal {
+/** A listed task by id or number, if a model whose toolset is scoped to its turn may reach it. */
+export function taskInReach(
+  state: Conversation,
+  ref: string | number,
+  asModel: ModelsTurn | undefined,
+): Task | Refusal {
+  const planOnly = asModel && TOOLSETS[asModel.policy.toolset].scope === 'turn' ? asModel.turn.id : undefined
+  const task = findTask(state, ref)
+  const reached = task && (planOnly === undefined || planTurnOf(state, task) === planOnly)
+  return reached ? task : notFound(state, ref, planOnly)
+}
+
+function notFound(state: Conversation, ref: string | number, turnId?: string): Refusal {
   const open = openTasks(state, turnId)
   const shown = open.slice(0, 20).map(task => task.number)
   const more = open.length > shown.length ? ` and ${open.length - shown.length} more` : ''
-  return new Refusal('task_not_found', `No task ${ref}. Open: ${shown.length === 0 ? 'none' : shown.join(', ')}${more}.`)
+  return new Refusal(
+    'task_not_found',
+    `No task ${ref}. Open: ${shown.length === 0 ? 'none' : shown.join(', ')}${more}.`,
+  )
 }
 
 function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
@@ -151,8 +173,6 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
     if (change.if_open && isSettled(task)) {
       return new Refusal('task_settled', `Task ${task.number} is already ${task.status}.`, { row })
     }
-    const refused = asModel && forbiddenToModel(state, asModel, task, fields, change, row)
-    if (refused) return refused
     changes.push({ task, fields })
   }
   const removals: Task[] = []
@@ -173,47 +193,67 @@ function target(
   asModel: ModelsTurn | undefined,
   row: number,
 ): Task | Refusal {
-  const planOnly = asModel && TOOLSETS[asModel.policy.toolset].scope === 'turn' ? asModel.turn.id : undefined
-  const task = findTask(state, aim.task)
-  if (!task || (planOnly !== undefined && planTurnOf(state, task) !== planOnly)) {
-    const missing = notFound(state, aim.task, planOnly)
-    return new Refusal(missing.code, missing.message, { row })
-  }
+  if (typeof aim !== 'object' || aim === null) return invalidField('row', 'must be an object', row)
+  const task = taskInReach(state, aim.task, asModel)
+  if (task instanceof Refusal) return new Refusal(task.code, task.message, { row })
   if (aim.if_version !== undefined && aim.if_version !== task.version) {
-    return new Refusal('version_mismatch', `Task ${task.number} is at version ${task.version}, not ${aim.if_version}.`, {
-      row,
-      task,
-    })
+    return new Refusal(
+      'version_mismatch',
+      `Task ${task.number} is at version ${task.version}, not ${aim.if_version}.`,
+      {
+        row,
+        task,
+      },
+    )
   }
   const changed = asModel && editedSince(state, task, command.basis ?? state.answered_seq)
   return changed ? editedByPerson(task, changed, row) : task
 }
 
 function forbiddenToModel(
-  state: Conversation,
-  { turn, policy }: ModelsTurn,
+  asModel: ModelsTurn,
   task: Task,
   fields: Partial<TaskFields>,
-  change: TaskChange,
   row: number,
 ): Refusal | undefined {
-  const { status, outcome = task.outcome, ...wording } = fields
-  if (policy.review && Object.keys(wording).some(field => field !== 'outcome')) {
+  const { status, outcome: _outcome, ...wording } = fields
+  if (asModel.policy.review && Object.keys(wording).length > 0) {
     return fixed(row, 'Rewording', 'Propose the new wording as a new plan')
   }
-  if (isClaim(state, turn.id, change)) {
-    return new Refusal('assessment_required', `Task ${task.number} is ${status} only when the assessor says so.`, { row })
-  }
-  const owes = status !== task.status && (status === 'completed' || status === 'blocked')
-  if (owes && TOOLSETS[policy.toolset].outcome && !(isOpen(task) ? outcome : fields.outcome)) {
-    const ask = status === 'completed' ? 'what was done' : 'what is in the way'
-    return new Refusal('outcome_required', `Task ${task.number} needs an outcome to be ${status}: say ${ask}.`, {
+  const owing = outcomeOwed(asModel.policy, task, fields, row)
+  if (owing) return owing
+  if (isJudged(asModel) && isGranted(task, status)) {
+    return new Refusal('assessment_required', `Task ${task.number} is ${status} only when the assessor says so.`, {
       row,
-      field: 'outcome',
     })
   }
   return undefined
 }
+
+/** What a model owes for a status: an outcome, unless its tools have no place for one. */
+export function outcomeOwed(
+  policy: Policy,
+  task: Task,
+  { status, outcome }: Pick<Partial<TaskFields>, 'status' | 'outcome'>,
+  row?: number,
+): Refusal | undefined {
+  const owes = status !== task.status && (status === 'completed' || status === 'blocked')
+  // That of a settled task tells how it ended then, not how it ends now.
+  const told = outcome ?? (isOpen(task) ? task.outcome : undefined)
+  if (!owes || told || !TOOLSETS[policy.toolset].outcome) return undefined
+  const ask = status === 'completed' ? 'what was done' : 'what is in the way'
+  return new Refusal('outcome_required', `Task ${task.number} needs an outcome to be ${status}: say ${ask}.`, {
+    ...(row === undefined ? {} : { row }),
+    field: 'outcome',
+  })
+}
+
+/** Whether somebody else than the worker says what is done. */
+const isJudged = ({ turn, policy }: ModelsTurn): boolean => isRunning(turn) && policy.assessor
+
+/** Whether a status is one that the assessor grants, where the task may take it at all. */
+const isGranted = (task: Task, status: TaskStatus | undefined): boolean =>
+  (status === 'completed' || status === 'cancelled') && NEXT[task.status].includes(status)
 
 export function editedByPerson(task: Task, changed: Readonly<Record<string, unknown>>, row?: number): Refusal {
   const now = Object.entries(changed).map(([field, value]) => `${field} is now ${JSON.stringify(value)}`)

@@ -26,7 +26,10 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   const turn = state.turns.get(turn_id)
   if (turn && turn.status !== 'open') return new Refusal('turn_finished', `Turn ${turn_id} is over (${turn.status}).`)
   if (state.policy && toolset !== undefined && toolset !== state.policy.toolset) {
-    return new Refusal('persons_only', `This conversation uses the toolset ${state.policy.toolset}; only a person changes that.`)
+    return new Refusal(
+      'persons_only',
+      `This conversation uses the toolset ${state.policy.toolset}; only a person changes that.`,
+    )
   }
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
@@ -55,22 +58,22 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
 }
 
 /** Stopping is a fact in the log, not a signal; a review that waits in the turn ends with it. */
-export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>): NewEvent[] | Refusal {
+export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, now: Instant): NewEvent[] | Refusal {
   const turn = state.turns.get(command.turn_id)
   if (!turn) return turnNotFound(command.turn_id)
   if (turn.stop_requested || isFinished(turn)) return []
   const { turn_id } = command
-  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...cancelReviewsOf(state, turn_id)]
+  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...cancelReviewsOf(state, turn_id, now)]
 }
 
 export function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
   const turn = underWay(state, command.turn_id)
   if (turn instanceof Refusal) return turn
-  return [{ ...command.fact, turn_id: command.turn_id } as NewEvent]
+  return [{ ...command.fact, turn_id: command.turn_id }]
 }
 
 /** The one way out: counts what is left, says truthfully what that amounts to, and leaves the tasks as they are. */
-export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'>): NewEvent[] | Refusal {
+export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, ending, failure, steps, usage } = command
   const turn = underWay(state, turn_id)
   if (turn instanceof Refusal) return turn
@@ -79,10 +82,16 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const status = finalStatus(ending, counts, state.policy)
   const failed: NewEvent[] =
     ending === 'failed'
-      ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...(failure ?? { code: 'failed', message: 'The turn failed.' }) } }]
+      ? [
+          {
+            type: 'turn_failed',
+            turn_id,
+            data: { turn_id, ...(failure ?? { code: 'failed', message: 'The turn failed.' }) },
+          },
+        ]
       : []
   const data = { turn_id, status, remaining: counts.open, counts, steps, usage }
-  return [...cancelReviewsOf(state, turn_id), ...failed, { type: 'turn_finished', turn_id, data }]
+  return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
 
 /** A plan that a turn adopts has a current task from its first moment, like any other. */
@@ -102,7 +111,8 @@ function underWay(state: Conversation, turnId: string): Turn | Refusal {
   return isFinished(turn) ? new Refusal('turn_finished', `Turn ${turnId} is over (${turn.status}).`) : turn
 }
 
-const turnNotFound = (turnId: string): Refusal => new Refusal('turn_not_found', `There is no turn ${turnId} in this conversation.`)
+const turnNotFound = (turnId: string): Refusal =>
+  new Refusal('turn_not_found', `There is no turn ${turnId} in this conversation.`)
 
 export const invalidId = (field: string): Refusal =>
   new Refusal('invalid_id', `${field} must be 1 to 128 characters of A-Z a-z 0-9 _ -.`, { field })

@@ -25,6 +25,8 @@ export class WorkingList {
   readonly #removed = new Set<string>()
   /** What the command itself touched; the rest was moved along by the rules. */
   readonly #named = new Set<string>()
+  /** The plans in which a task came, went or took another status: their current one has to be found again. */
+  readonly #unsettled = new Set<string>()
   readonly #started = new Set<string>()
   readonly #returned = new Set<string>()
   #lastNumber: number
@@ -49,7 +51,7 @@ export class WorkingList {
       made.map((task, index) => ({ item: task, order: drafts[index]?.order })),
     )
     for (const { item, before } of placed) {
-      const anchor = before === undefined ? undefined : this.#get(before.id)
+      const anchor = before === undefined ? undefined : this.get(before.id)
       const position = anchor ? this.#before(anchor) : this.#append()
       this.#touched.set(item.id, { ...item, position })
       this.#lastPosition = Math.max(this.#lastPosition, position)
@@ -60,14 +62,18 @@ export class WorkingList {
     }
   }
 
-  change(id: string, fields: Partial<TaskFields>): Refusal | undefined {
-    const task = this.#get(id)
+  /** `row` is the element of the call, for the refusal. */
+  change(id: string, fields: Partial<TaskFields>, row?: number): Refusal | undefined {
+    const task = this.get(id)
     if (!task) return undefined
     const { status, position, order: _order, parent_id: _parent, file_id: _file, ...rest } = fields
-    if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status)) return notAllowed(task, status)
+    if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status))
+      return notAllowed(task, status, row)
     this.#named.add(id)
+    if (status !== undefined && status !== task.status) this.#unsettled.add(this.#planOf(task))
     const next = status === undefined ? task : withStatus(task, status, this.#by, this.#now)
-    if (status === 'in_progress' && task.status !== 'in_progress') this.#started.add(id)
+    // Also where it is in progress already: two that are named are one too many.
+    if (status === 'in_progress') this.#started.add(id)
     if (status === 'pending' && task.status === 'in_progress') this.#returned.add(id)
     this.#touched.set(id, withFields(next, rest))
     if (position !== undefined && position !== task.position) this.#move(id, position)
@@ -75,16 +81,17 @@ export class WorkingList {
   }
 
   remove(id: string): void {
-    const task = this.#get(id)
+    const task = this.get(id)
     if (!task) return
     this.#named.add(id)
+    this.#unsettled.add(this.#planOf(task))
     this.#touched.set(id, task)
     this.#removed.add(id)
   }
 
   /** One event for each task that is different now; or which limit that would break. */
   finish(): NewEvent[] | Refusal {
-    for (const plan of new Set([...this.#touched.values()].map(task => this.#planOf(task)))) this.#settleCurrent(plan)
+    for (const plan of this.#unsettled) this.#settleCurrent(plan)
     if (this.#started.size > 1 && this.#twoInOnePlan()) {
       return new Refusal('two_in_progress', 'Only one task of a plan can be in progress: start one.')
     }
@@ -99,7 +106,7 @@ export class WorkingList {
   }
 
   /** The task as it stands now in this work, listed or just made. */
-  #get(id: string): Task | undefined {
+  get(id: string): Task | undefined {
     return this.#removed.has(id) ? undefined : (this.#touched.get(id) ?? this.#state.tasks.get(id))
   }
 
@@ -127,6 +134,7 @@ export class WorkingList {
     const task = withFields(withStatus(blank, status, this.#by, this.#now), fields)
     if (status === 'in_progress') this.#started.add(id)
     this.#named.add(id)
+    this.#unsettled.add(turnId)
     this.#touched.set(id, task)
     return task
   }
@@ -158,7 +166,7 @@ export class WorkingList {
 
   #twoInOnePlan(): boolean {
     const plans = [...this.#started].flatMap(id => {
-      const task = this.#get(id)
+      const task = this.get(id)
       return task?.status === 'in_progress' ? [this.#planOf(task)] : []
     })
     return new Set(plans).size < plans.length
@@ -167,7 +175,7 @@ export class WorkingList {
   #openCount(): number {
     const wasOpen = (id: string): number => (this.#isOpenIn(this.#state.tasks.get(id)) ? 1 : 0)
     let count = this.#state.open.length
-    for (const id of this.#touched.keys()) count += (this.#isOpenIn(this.#get(id)) ? 1 : 0) - wasOpen(id)
+    for (const id of this.#touched.keys()) count += (this.#isOpenIn(this.get(id)) ? 1 : 0) - wasOpen(id)
     return count
   }
 
@@ -176,7 +184,7 @@ export class WorkingList {
   }
 
   #move(id: string, position: number): void {
-    const task = this.#get(id)
+    const task = this.get(id)
     if (!task) return
     const others = this.#list().filter(other => other.id !== id)
     const at = others.findIndex(other => other.position === position)
@@ -185,10 +193,12 @@ export class WorkingList {
     if (holder) {
       // Down: behind the one that stands there; up: before it. Either way it comes to stand where that one stood.
       const down = task.position < position
-      const room = down ? between(holder.position, others[at + 1]?.position) : between(others[at - 1]?.position, holder.position)
+      const room = down
+        ? between(holder.position, others[at + 1]?.position)
+        : between(others[at - 1]?.position, holder.position)
       if (room === undefined) {
         this.#renumber()
-        const again = this.#get(holder.id)
+        const again = this.get(holder.id)
         return again ? this.#move(id, again.position) : undefined
       }
       target = room
@@ -207,7 +217,7 @@ export class WorkingList {
     const room = between(previous?.position, anchor.position)
     if (room !== undefined) return room
     this.#renumber()
-    return this.#before(this.#get(anchor.id) ?? anchor)
+    return this.#before(this.get(anchor.id) ?? anchor)
   }
 
   /** Halving gaps ends somewhere: then the whole list gets whole numbers again. */
@@ -221,14 +231,14 @@ export class WorkingList {
   #list(): Task[] {
     const ids = new Set([...this.#state.tasks.values()].map(task => task.id))
     for (const id of this.#touched.keys()) ids.add(id)
-    return [...ids].flatMap(id => this.#get(id) ?? []).sort(byPosition)
+    return [...ids].flatMap(id => this.get(id) ?? []).sort(byPosition)
   }
 
   /** The tasks of one plan that are open or touched, in order: all that its rules look at. */
   #plan(turnId: string): Task[] {
     const ids = new Set([...this.#state.open, ...this.#touched.keys()])
     return [...ids]
-      .flatMap(id => this.#get(id) ?? [])
+      .flatMap(id => this.get(id) ?? [])
       .filter(task => this.#planOf(task) === turnId)
       .sort(byPosition)
   }
@@ -260,7 +270,7 @@ export class WorkingList {
 /** A task in another status, with the marks of it: since when, and on whose word. */
 function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
   if (status === task.status) return task
-  const { completed_at: _completed, ...rest } = task
+  const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
   const judged_by = by === 'person' || by === 'assessor' ? by : null
   switch (status) {
     case 'completed':
@@ -271,36 +281,45 @@ function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Ta
     case 'pending':
     case 'in_progress': {
       const started = status === 'in_progress' ? { started_at: now } : {}
-      if (isOpen(task)) return { ...rest, status, ...started }
-      // Reopened: how it ended is history, and stays there.
-      const { outcome: _outcome, ...reopened } = rest
-      return { ...reopened, status, judged_by: null, ...started }
+      return { ...rest, status, judged_by: null, ...started }
     }
   }
+}
+
+/** How it ended before is history, and stays there. */
+function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
+  return task
 }
 
 function withFields(task: Task, fields: Partial<TaskFields>): Task {
   const { outcome, ...rest } = fields
   if (outcome === undefined) return { ...task, ...rest }
-  const { outcome: _old, ...without } = task
-  return outcome === '' ? { ...without, ...rest } : { ...without, ...rest, outcome }
+  return outcome === '' ? { ...withoutOutcome(task), ...rest } : { ...task, ...rest, outcome }
 }
 
 /** The fields that differ, as they were; null where there was none. */
 function difference(before: Task, after: Task): { [field: string]: Json } {
-  const fields = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof Task>
   const from: { [field: string]: Json } = {}
-  for (const field of fields) {
-    const [old, now] = [before[field] ?? null, after[field] ?? null]
-    if (old !== now && JSON.stringify(old) !== JSON.stringify(now)) from[field] = old as Json
+  for (const field of Object.keys(after) as (keyof Task)[]) {
+    if (!same(before[field], after[field])) from[field] = (before[field] ?? null) as Json
+  }
+  for (const field of Object.keys(before) as (keyof Task)[]) {
+    if (!(field in after)) from[field] = before[field] as Json
   }
   return from
 }
 
-function notAllowed(task: Task, status: TaskStatus): Refusal {
+/** Equal in content: tags are the one field that is not a plain value. */
+function same(a: Task[keyof Task], b: Task[keyof Task]): boolean {
+  if (a === b) return true
+  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((tag, index) => tag === b[index])
+}
+
+function notAllowed(task: Task, status: TaskStatus, row: number | undefined): Refusal {
   const hint = isSettled(task) && status !== 'pending' ? ' Reopen it first: set it to pending.' : ''
   return new Refusal(
     'status_not_allowed',
     `Task ${task.number} is ${task.status} and cannot become ${status}; it can become ${NEXT[task.status].join(', ')}.${hint}`,
+    row === undefined ? { field: 'status' } : { row, field: 'status' },
   )
 }

@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest'
+import { authors, dataOf, type Driver, finishes, inRun, outside, typesOf } from '../../../test/support/domain.ts'
+import { isClaim } from './tasks.ts'
+
+const LATER = '2026-11-02T09:00:01.000Z'
+const REJECTS = { verdict: 'not_ok', reason: 'There is no test' } as const
+
+const judged = (): Driver => {
+  const chat = inRun({ assessor: true })
+  chat.run(chat.adds('model', 'A', 'B'))
+  chat.answer()
+  chat.wait(1_000)
+  return chat
+}
+
+describe('a claim', () => {
+  it.each(['completed', 'cancelled'] as const)('[AS1] %s by a model in a run is one, and is not written', status => {
+    const chat = judged()
+    const refusal = chat.refusal(chat.sets('model', 1, { status, outcome: 'x' }))
+    expect([refusal.code, refusal.details]).toEqual(['assessment_required', { row: 0 }])
+    expect(isClaim(chat.state, 'turn-1', { task: 1, fields: { status } })).toBe(true)
+    expect(chat.statuses()).toEqual(['in_progress', 'pending'])
+  })
+
+  it('[AS1] other changes are none', () => {
+    const chat = judged()
+    for (const fields of [{ status: 'blocked' }, { status: 'in_progress' }, { title: 'x' }, {}] as const) {
+      expect(isClaim(chat.state, 'turn-1', { task: 2, fields })).toBe(false)
+    }
+    expect(isClaim(chat.state, 'turn-1', { task: 9, fields: { status: 'completed' } })).toBe(false)
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', judged_by: null })
+  })
+
+  it('[TA1] what the table forbids is no claim: nobody has to judge it', () => {
+    const chat = judged()
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.answer()
+    expect(isClaim(chat.state, 'turn-1', { task: 1, fields: { status: 'cancelled' } })).toBe(false)
+    expect(chat.refusal(chat.sets('model', 1, { status: 'cancelled' })).code).toBe('status_not_allowed')
+    expect(chat.run(chat.sets('model', 1, { status: 'completed' }))).toEqual([])
+  })
+
+  it('[AS1] reopening first, in the same call, does not get around it', () => {
+    const chat = judged()
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.answer()
+    const change = [
+      { task: 1, fields: { status: 'pending' } },
+      { task: 1, fields: { status: 'completed', outcome: 'on my word' } },
+    ] as const
+    expect(chat.refusal(chat.edits('model', { change })).code).toBe('assessment_required')
+    expect(chat.task(1).judged_by).toBe('person')
+  })
+
+  it('[TA4] a claim of completed needs an outcome too, before anybody judges it', () => {
+    const chat = judged()
+    expect(chat.refusal(chat.sets('model', 1, { status: 'completed' })).code).toBe('outcome_required')
+    expect(chat.refusal(chat.assesses(1, { claim: { status: 'completed' } })).code).toBe('outcome_required')
+    chat.run(chat.assesses(1, { claim: { status: 'cancelled' } }))
+    expect(chat.task(1).status).toBe('cancelled')
+  })
+
+  it('[TA4] except in manage_todos, where a text is the claim', () => {
+    const chat = inRun({ toolset: 'manage_todos', assessor: true })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.assesses(1, { claim: { status: 'completed' } }))
+    expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[AS3] what a model creates as done in a run is created pending', () => {
+    const chat = inRun({ assessor: true })
+    chat.run(
+      chat.adds('model', 'A', { title: 'B', status: 'completed', outcome: 'x' }, { title: 'C', status: 'blocked' }),
+    )
+    expect(chat.statuses()).toEqual(['in_progress', 'pending', 'blocked'])
+    expect(chat.task(2)).not.toHaveProperty('completed_at')
+  })
+
+  it('[AS1] a person and a file settle as they like', () => {
+    const chat = judged()
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.run(chat.sets('file', 2, { status: 'completed' }))
+    expect([chat.task(1).judged_by, chat.task(2).judged_by]).toEqual(['person', null])
+    chat.run(chat.adds('person', { title: 'C', status: 'completed' }))
+    expect(chat.task(3).status).toBe('completed')
+  })
+
+  it('[AS4] without a run there is no assessor: the word of the model is taken', () => {
+    const chat = outside('runsheet', { review: false, assessor: true })
+    chat.run(chat.adds('model', { title: 'A', status: 'completed' }, 'B'))
+    expect(isClaim(chat.state, 'turn-1', { task: 2, fields: { status: 'completed' } })).toBe(false)
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
+    expect([chat.task(1), chat.task(2)]).toMatchObject([
+      { status: 'completed', judged_by: null },
+      { status: 'completed', judged_by: null },
+    ])
+    expect(chat.refusal(chat.assesses(2)).code).toBe('assessor_required')
+  })
+
+  it('[AS4] nor is there one in a run whose policy has none', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', 'A'))
+    expect(chat.refusal(chat.assesses(1)).code).toBe('assessor_required')
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
+    expect(chat.task(1).judged_by).toBeNull()
+  })
+})
+
+describe('a verdict', () => {
+  it.each(['completed', 'cancelled'] as const)('[AS1] ok grants what was claimed: %s', status => {
+    const chat = judged()
+    const events = chat.run(chat.assesses(1, { claim: { status, outcome: ' All\r\ngreen ' } }))
+    expect(typesOf(events)).toEqual(['task_assessed', 'task_changed', 'task_changed'])
+    expect(chat.task(1)).toMatchObject({ status, outcome: 'All\ngreen', judged_by: 'assessor', completed_at: LATER })
+    expect(authors(events)).toEqual([
+      [1, 'assessor'],
+      [2, 'system'],
+    ])
+    expect(chat.statuses()).toEqual([status, 'in_progress'])
+  })
+
+  it('[AS1] ok grants a claim on a blocked task as well', () => {
+    const chat = judged()
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
+    chat.run(chat.assesses(1, { claim: { status: 'completed', outcome: 'found it' } }))
+    expect(chat.task(1)).toMatchObject({ status: 'completed', outcome: 'found it', judged_by: 'assessor' })
+  })
+
+  it('[AS1] ok on a task of an older plan counts where the toolset reaches the conversation', () => {
+    const chat = judged()
+    chat.run(finishes('turn-1'))
+    chat.start('turn-2')
+    chat.run(chat.assesses(1))
+    expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'assessor' })
+  })
+
+  it('[PL3] and is out of reach where it reaches the turn', () => {
+    const chat = inRun({ toolset: 'turn_todos', assessor: true })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(finishes('turn-1'))
+    chat.start('turn-2')
+    expect(chat.refusal(chat.assesses(1)).code).toBe('task_not_found')
+    expect(chat.refusal(chat.assesses(9)).code).toBe('task_not_found')
+  })
+
+  it('[AS2] every one is an event', () => {
+    const chat = judged()
+    for (const verdict of ['unknown', 'not_ok', 'ok'] as const)
+      chat.run(chat.assesses(1, { verdict, reason: 'Because' }))
+    const { id: task_id } = chat.task(1)
+    const said = { task_id, reason: 'Because', model: 'demo:judge' }
+    expect(dataOf(chat.log, 'task_assessed')).toStrictEqual([
+      { ...said, verdict: 'unknown' },
+      { ...said, verdict: 'not_ok' },
+      { ...said, verdict: 'ok' },
+    ])
+    expect(chat.log.find(event => event.type === 'task_assessed')?.turn_id).toBe('turn-1')
+  })
+
+  it('[AS2] unknown changes nothing, however often', () => {
+    const chat = judged()
+    for (let time = 0; time < 3; time += 1) {
+      expect(typesOf(chat.run(chat.assesses(1, { verdict: 'unknown', reason: 'Hm' })))).toEqual(['task_assessed'])
+    }
+    expect(chat.task(1)).toMatchObject({ status: 'in_progress', version: 1 })
+  })
+
+  it('[AS2] the second not_ok blocks the task with the reason', () => {
+    const chat = judged()
+    expect(typesOf(chat.run(chat.assesses(1, REJECTS)))).toEqual(['task_assessed'])
+    chat.run(chat.assesses(1, { verdict: 'unknown' }))
+    chat.run(chat.assesses(1, { ...REJECTS, reason: 'Still no test' }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Still no test', judged_by: 'assessor' })
+    expect(chat.task(1)).not.toHaveProperty('completed_at')
+    expect(chat.statuses()).toEqual(['blocked', 'in_progress'])
+  })
+
+  it('[AS2] each task is counted by itself', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.assesses(2, REJECTS))
+    expect(chat.statuses()).toEqual(['in_progress', 'pending'])
+  })
+
+  it('[AS2] counting starts afresh once the task was settled and reopened', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
+    chat.run(chat.sets('model', 1, { status: 'in_progress' }))
+    chat.run(chat.assesses(1, REJECTS))
+    expect(chat.task(1).status).toBe('in_progress')
+  })
+
+  it('[AS2] taking turns at being current is no new start, nor is another change', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets('model', 2, { status: 'in_progress' }))
+    chat.run(chat.sets('model', 1, { status: 'in_progress' }))
+    chat.run(chat.sets('model', 1, { details: 'more' }))
+    chat.run(chat.assesses(1, REJECTS))
+    expect(chat.task(1).status).toBe('blocked')
+  })
+
+  it('[TA5] the reason it is blocked with is cut and cleaned like any outcome', () => {
+    const chat = judged()
+    const reason = `\ud83d a\r\n\u0000b${'🗒'.repeat(9_000)}`
+    chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
+    chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
+    const { outcome = '' } = chat.task(1)
+    expect(Array.from(outcome).length).toBeLessThanOrEqual(8_000)
+    expect(outcome).toMatch(/^\ufffd a\n b🗒{7990}/u)
+    expect(outcome.isWellFormed()).toBe(true)
+  })
+
+  it('[AS2] a task that is settled by then stays as it is', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1))
+    for (const verdict of ['ok', 'not_ok', 'not_ok'] as const) {
+      expect(typesOf(chat.run(chat.assesses(1, { verdict, claim: { status: 'cancelled' } })))).toEqual([
+        'task_assessed',
+      ])
+    }
+    expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[TA5] an outcome that is none is refused, and no verdict is recorded', () => {
+    const chat = judged()
+    const refusal = chat.refusal(chat.assesses(1, { claim: { status: 'completed', outcome: 'x'.repeat(8_001) } }))
+    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { field: 'outcome' }])
+  })
+
+  it('[AS5] on a task that a person edited meanwhile is recorded and grants nothing', () => {
+    const chat = judged()
+    const [edit] = chat.run(chat.sets('person', 1, { title: 'A2' }))
+    expect(typesOf(chat.run(chat.assesses(1)))).toEqual(['task_assessed'])
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.assesses(1, REJECTS))
+    expect(chat.task(1).status).toBe('in_progress')
+    chat.run(chat.assesses(1, { basis: edit?.seq }))
+    expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[AS5] an edit that the judged work knew of does not count', () => {
+    const chat = judged()
+    chat.run(chat.sets('person', 1, { title: 'A2' }))
+    chat.answer()
+    chat.run(chat.assesses(1))
+    expect(chat.task(1)).toMatchObject({ title: 'A2', status: 'completed' })
+  })
+
+  it('[TU5] in a turn that is not there or is over is refused', () => {
+    const chat = judged()
+    expect(chat.refusal(chat.assesses(1, { turn_id: 'turn-9' })).code).toBe('turn_not_found')
+    chat.run(finishes('turn-1'))
+    expect(chat.refusal(chat.assesses(1)).code).toBe('turn_finished')
+  })
+})

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { authors, dataOf, Driver, inRun, starts, typesOf } from '../../../test/support/domain.ts'
+import { planTurnOf } from '../conversation.ts'
+import type { PolicyPatch } from '../policy.ts'
+
+/** A finished turn that left a blocked, a current and a pending task behind. */
+const leftOver = (policy: PolicyPatch = {}): Driver => {
+  const chat = inRun(policy)
+  chat.run(chat.adds('person', { title: 'A', status: 'blocked' }, 'B', 'C'))
+  chat.answer()
+  chat.finish('turn-1')
+  return chat
+}
+
+describe('a plan', () => {
+  it('[PL2] continue_turn_id adopts the open tasks of that plan; their own turn stays', () => {
+    const chat = leftOver()
+    chat.start('turn-2', {}, 'turn-1')
+    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
+    expect(chat.titles('turn-1')).toEqual(['A'])
+    expect(chat.task(2).conversation_turn_id).toBe('turn-1')
+    expect(dataOf(chat.log, 'turn_started').at(-1)?.continue_turn_id).toBe('turn-1')
+  })
+
+  it('[PL2] no other turn picks up old tasks', () => {
+    const chat = leftOver()
+    chat.start('turn-2')
+    expect(chat.titles('turn-2')).toEqual([])
+    expect(chat.titles('turn-1')).toEqual(['A', 'B', 'C'])
+    expect(dataOf(chat.log, 'turn_started').at(-1)).not.toHaveProperty('continue_turn_id')
+  })
+
+  it('[PL1] a task is in the plan of the turn that adopted it last', () => {
+    const chat = leftOver()
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
+    chat.finish('turn-2')
+    chat.start('turn-3', {}, 'turn-2')
+    expect([1, 2, 3].map(number => planTurnOf(chat.state, chat.task(number)))).toEqual(['turn-1', 'turn-2', 'turn-3'])
+    chat.finish('turn-3')
+    chat.start('turn-4', {}, 'turn-1')
+    expect(chat.titles('turn-4')).toEqual([])
+  })
+
+  it('[PL1] what the turn makes itself joins what it adopted, with one current task', () => {
+    const chat = leftOver()
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.adds('model', 'D'))
+    expect(chat.titles('turn-2')).toEqual(['B', 'C', 'D'])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending', 'pending'])
+  })
+
+  it('[PL2] a turn that is not there cannot be continued', () => {
+    const chat = leftOver()
+    expect(chat.refusal(starts('turn-2', {}, 'turn-9')).code).toBe('turn_not_found')
+  })
+
+  it('[PL2] the current one of an adopted plan stays current, wherever it stands', () => {
+    const chat = leftOver()
+    chat.run(chat.sets('person', 3, { status: 'in_progress' }))
+    expect(typesOf(chat.start('turn-2', {}, 'turn-1'))).toEqual(['turn_started'])
+    expect(chat.statuses('turn-2')).toEqual(['pending', 'in_progress'])
+  })
+
+  it('[CU2] an adopted plan without a current task gets one with the start', () => {
+    const chat = leftOver()
+    // No command leaves a plan like this; a log that another version wrote may.
+    const current = { ...chat.task(2), status: 'pending' as const }
+    chat.state = { ...chat.state, tasks: chat.state.tasks.with(current.id, current) }
+    const events = chat.run(starts('turn-2', {}, 'turn-1'))
+    expect(typesOf(events)).toEqual(['turn_started', 'task_changed'])
+    expect(authors(events)).toEqual([[2, 'system']])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+  })
+
+  it('[TU4] a removal counts for the plan that the task was in', () => {
+    const chat = leftOver()
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.removes('person', 3))
+    const events = chat.finish('turn-2')
+    expect(dataOf(events, 'turn_finished')[0]?.counts).toMatchObject({ removed: 1, open: 1 })
+    expect(chat.state.turns.get('turn-1')?.removed).toBe(0)
+  })
+})
+
+describe('the reach of a model', () => {
+  it.each(['manage_todos', 'turn_todos'] as const)('[PL3] with %s it is its own plan', toolset => {
+    const chat = leftOver({ toolset, assessor: true })
+    chat.start('turn-2')
+    chat.run(chat.adds('model', 'D'))
+    const refusal = chat.refusal(chat.sets('model', 2, { outcome: 'x' }))
+    expect([refusal.code, refusal.message]).toEqual(['task_not_found', 'No task 2. Open: 4.'])
+    expect(chat.refusal(chat.removes('model', 2)).code).toBe('task_not_found')
+    chat.run(chat.sets('model', 4, { outcome: 'x' }))
+  })
+
+  it.each(['checklist', 'task_manager', 'task_list', 'runsheet'] as const)(
+    '[PL3] with %s it is the conversation',
+    toolset => {
+      const chat = leftOver({ toolset })
+      chat.start('turn-2')
+      const events = chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
+      expect(chat.statuses('turn-1')).toEqual(['blocked', 'completed', 'in_progress'])
+      expect(events.map(event => event.turn_id)).toEqual(['turn-2', 'turn-2'])
+    },
+  )
+
+  it('[PL3] what its turn adopted is within reach', () => {
+    const chat = leftOver({ toolset: 'turn_todos' })
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
+    expect(chat.refusal(chat.sets('model', 1, { outcome: 'x' })).code).toBe('task_not_found')
+  })
+
+  it('[PL3] a person reaches everything', () => {
+    const chat = leftOver({ toolset: 'turn_todos' })
+    chat.start('turn-2')
+    const events = chat.run(chat.sets('person', 2, { title: 'B2' }))
+    expect(chat.task(2).title).toBe('B2')
+    expect(events.map(event => event.turn_id)).toEqual(['turn-1'])
+  })
+})
+
+describe("a person's new task", () => {
+  it('[PL4] joins the running turn', () => {
+    const chat = leftOver()
+    chat.start('turn-2')
+    chat.run(chat.adds('person', 'D'))
+    expect(chat.task(4).conversation_turn_id).toBe('turn-2')
+  })
+
+  it('[PL4] joins the latest turn when none runs', () => {
+    const chat = leftOver()
+    chat.run({ type: 'open_turn', turn_id: 'turn-2' })
+    chat.run(chat.adds('person', 'D'))
+    expect(chat.task(4).conversation_turn_id).toBe('turn-2')
+  })
+
+  it('[PL4] is refused where there is no turn yet', () => {
+    const chat = new Driver()
+    expect(chat.refusal(chat.adds('person', 'A')).code).toBe('no_turn')
+  })
+})

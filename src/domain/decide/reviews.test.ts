@@ -1,0 +1,472 @@
+import { describe, expect, it } from 'vitest'
+import {
+  authors,
+  cancels,
+  dataOf,
+  type Driver,
+  idOf,
+  inRun,
+  outside,
+  plain,
+  START,
+  typesOf,
+  underReview,
+} from '../../../test/support/domain.ts'
+import type { SubmittedRow } from '../review.ts'
+
+const LATER = '2026-11-02T09:00:01.000Z'
+const show = (panel: string) => ({ type: 'show_panel', review_id: 'review-1', panel }) as const
+const leave = (panel: string) => ({ type: 'leave_panel', review_id: 'review-1', panel }) as const
+const EXPIRE = { type: 'expire_review', review_id: 'review-1' } as const
+const resolution = (chat: Driver) => dataOf(chat.log, 'task_create_review_resolved').at(-1)
+const status = (chat: Driver) => chat.state.reviews.get('review-1')?.status
+
+describe('a review', () => {
+  it('[RE1] is asked for with everything that a person needs to decide', () => {
+    const chat = inRun({ review: true, review_timeout_ms: 60_000 })
+    chat.run(chat.adds('person', 'Parent'))
+    const create = [
+      {
+        id: chat.id(),
+        title: ' A ',
+        details: 'd',
+        criteria: 'c',
+        priority: 'high',
+        status: 'in_progress',
+        tags: ['x'],
+      },
+      { id: chat.id(), title: 'B', agent_type: 'tester', parent_id: idOf(1), order: 1, status: 'completed' },
+      { id: chat.id(), title: 'C', status: 'blocked' },
+    ] as const
+    const sources = { source_user_message_id: 'u', source_assistant_message_id: 'a' }
+    const events = chat.run(chat.edits('model', { create, ...sources }))
+    const blank = { details: '', criteria: '', priority: 'medium', tags: [] }
+    expect(events).toMatchObject([{ type: 'task_create_review_required', turn_id: 'turn-1' }])
+    expect(events[0]?.data).toStrictEqual({
+      review_id: 'review-1',
+      status: 'pending',
+      session_id: 'chat-1',
+      conversation_turn_id: 'turn-1',
+      tool_call_id: 'call-1',
+      draft_tasks: [
+        { title: 'A', details: 'd', criteria: 'c', priority: 'high', status: 'doing', tags: ['x'] },
+        { ...blank, title: 'B', status: 'done', agent_type: 'tester', parent_id: idOf(1), order: 1 },
+        { ...blank, title: 'C', status: 'blocked' },
+      ],
+      timeout_ms: 60_000,
+      expires_at: '2026-11-02T09:01:00.000Z',
+      ...sources,
+    })
+  })
+
+  it('[RE1] nothing is written before an explicit confirm', () => {
+    const chat = underReview('A')
+    expect(chat.titles()).toEqual([])
+    expect(chat.state.last_number).toBe(0)
+    chat.run(show('p'))
+    chat.run(cancels())
+    expect(typesOf(chat.log)).not.toContain('task_created')
+  })
+
+  it('[BA2] is refused where its open tasks would be too many', () => {
+    const chat = inRun({ review: true })
+    chat.run(chat.adds('file', ...Array.from({ length: 999 }, (_, index) => `Task ${index}`)))
+    expect(chat.refusal(chat.adds('model', 'A', 'B')).code).toBe('too_many_open')
+    chat.run(chat.adds('model', 'A', { title: 'B', status: 'completed' }))
+  })
+
+  it('[BA2] a confirm that would be too many by then is refused, and the review stays pending', () => {
+    const chat = underReview('A')
+    chat.run(chat.adds('file', ...Array.from({ length: 1_000 }, (_, index) => `Task ${index}`)))
+    expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('too_many_open')
+    expect(status(chat)).toBe('pending')
+    chat.run(chat.confirms([{ draft_index: 0, status: 'done' }]))
+  })
+
+  it('[BA1] holds a batch that is valid to begin with', () => {
+    const chat = inRun({ review: true })
+    const refusal = chat.refusal(chat.adds('model', 'A', ''))
+    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { row: 1, field: 'title' }])
+    const two = chat.adds('model', { title: 'A', status: 'in_progress' }, { title: 'B', status: 'in_progress' })
+    expect(chat.refusal(two).code).toBe('two_in_progress')
+    expect(chat.state.pending_reviews).toEqual([])
+  })
+})
+
+describe('a confirm', () => {
+  it('[RE2] writes the edited rows, not the draft', () => {
+    const chat = underReview({ title: 'A', details: 'd', tags: ['x'] }, 'B')
+    const rows: SubmittedRow[] = [
+      { title: 'New', criteria: 'c' },
+      { draft_index: 0, title: 'A2' },
+    ]
+    const events = chat.wait(1_000).run(chat.confirms(rows))
+    expect(typesOf(events)).toEqual(['task_created', 'task_created', 'task_create_review_resolved'])
+    expect(chat.titles()).toEqual(['New', 'A2'])
+    expect(chat.task(1)).toMatchObject({ criteria: 'c', status: 'in_progress', priority: 'medium', created_at: LATER })
+    expect(chat.task(2)).toMatchObject({ details: 'd', tags: ['x'], status: 'pending', conversation_turn_id: 'turn-1' })
+    expect(authors(events)).toEqual([
+      [1, 'person'],
+      [2, 'person'],
+    ])
+    expect(events.map(event => event.turn_id)).toEqual(['turn-1', 'turn-1', 'turn-1'])
+  })
+
+  it('[RE2] that is refused names row and field, writes nothing, and leaves the review pending', () => {
+    const chat = underReview('A', 'B')
+    const before = plain(chat.state)
+    const refusal = chat.refusal(chat.confirms([{ draft_index: 0 }, { draft_index: 1, title: 'x'.repeat(401) }]))
+    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { row: 1, field: 'title' }])
+    expect(chat.refusal(chat.confirms([])).code).toBe('batch_empty')
+    expect(
+      chat.refusal(
+        chat.confirms([
+          { draft_index: 0, status: 'doing' },
+          { title: 'C', status: 'doing' },
+        ]),
+      ).details,
+    ).toEqual({ row: 1, field: 'status' })
+    expect(plain(chat.state)).toStrictEqual(before)
+    chat.run(chat.confirms([{ draft_index: 0 }]))
+    expect(status(chat)).toBe('confirmed')
+  })
+
+  it('[RE4] rows with a draft_index are made by the tool, the others by the user', () => {
+    const chat = underReview('A')
+    chat.run(chat.confirms([{ draft_index: 0, title: 'A2' }, { title: 'New' }]))
+    expect([chat.task(1).created_by, chat.task(2).created_by]).toEqual(['tool', 'user'])
+  })
+
+  it('[RE4] rows that are done or blocked need no outcome, and are judged by the person', () => {
+    const chat = underReview({ title: 'A', status: 'completed' }, 'B')
+    chat.run(
+      chat.confirms([{ draft_index: 0 }, { draft_index: 1, status: 'blocked' }, { title: 'C', status: 'doing' }]),
+    )
+    expect([1, 2, 3].map(number => chat.task(number))).toMatchObject([
+      { status: 'completed', judged_by: 'person', completed_at: START },
+      { status: 'blocked', judged_by: 'person' },
+      { status: 'in_progress', judged_by: null, started_at: START },
+    ])
+    expect(chat.task(1)).not.toHaveProperty('outcome')
+  })
+
+  it('[RE4] also under an assessor', () => {
+    const chat = inRun({ review: true, assessor: true })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.confirms([{ draft_index: 0, status: 'done' }]))
+    expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'person' })
+  })
+
+  it('[RE5] tells what changed; what was activated is no change', () => {
+    const chat = underReview('A', 'B')
+    chat.run(chat.confirms([{ draft_index: 0 }, { draft_index: 1, title: 'B2' }, { title: 'C' }]))
+    expect(chat.statuses()).toEqual(['in_progress', 'pending', 'pending'])
+    const blank = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
+    expect(resolution(chat)).toStrictEqual({
+      review_id: 'review-1',
+      action: 'confirm',
+      via: 'http',
+      created_count: 3,
+      changes: {
+        kept: [{ ...blank, title: 'A' }],
+        edited: [{ from: { ...blank, title: 'B' }, to: { ...blank, title: 'B2' } }],
+        added: [{ ...blank, title: 'C' }],
+        removed: [],
+        reordered: false,
+      },
+    })
+  })
+
+  it('[CU3] with a doing row returns the current task to pending, by the system', () => {
+    const chat = inRun({ review: true })
+    chat.run(chat.adds('person', 'Now'))
+    chat.run(chat.adds('model', 'A'))
+    const events = chat.run(chat.confirms([{ draft_index: 0, status: 'doing' }]))
+    expect(chat.statuses()).toEqual(['pending', 'in_progress'])
+    expect(authors(events)).toEqual([
+      [2, 'person'],
+      [1, 'system'],
+    ])
+  })
+
+  it('[RE11] an order that was asked for holds unless the person reordered the rows', () => {
+    const planned = (): Driver => {
+      const chat = inRun({ review: true })
+      chat.run(chat.adds('person', 'Now'))
+      chat.run(chat.adds('model', 'A', { title: 'B', order: 1 }))
+      return chat
+    }
+    const kept = planned()
+    kept.run(kept.confirms([{ draft_index: 0 }, { draft_index: 1 }]))
+    expect(kept.titles()).toEqual(['B', 'Now', 'A'])
+    const reordered = planned()
+    reordered.run(reordered.confirms([{ draft_index: 1 }, { draft_index: 0 }]))
+    expect(reordered.titles()).toEqual(['Now', 'B', 'A'])
+  })
+
+  it('[RE11] a parent that is gone by then is left out', () => {
+    const chat = inRun({ review: true })
+    chat.run(chat.adds('person', 'P', 'Q'))
+    chat.run(chat.adds('model', { title: 'A', parent_id: idOf(1) }, { title: 'B', parent_id: idOf(2) }))
+    chat.run(chat.removes('person', 1))
+    chat.run(chat.confirms([{ draft_index: 0 }, { draft_index: 1 }]))
+    expect(chat.task(3)).not.toHaveProperty('parent_id')
+    expect(chat.task(4).parent_id).toBe(idOf(2))
+  })
+
+  it('carries agent type and sources of the draft along', () => {
+    const chat = inRun({ review: true })
+    const create = [{ id: chat.id(), title: 'A', agent_type: 'tester' }]
+    chat.run(chat.edits('model', { create, source_user_message_id: 'u', source_assistant_message_id: 'a' }))
+    chat.run(chat.confirms([{ draft_index: 0 }]))
+    expect(chat.task(1)).toMatchObject({
+      agent_type: 'tester',
+      source_user_message_id: 'u',
+      source_assistant_message_id: 'a',
+    })
+  })
+
+  it('[ID2] needs as many ids as it has rows', () => {
+    const chat = underReview('A', 'B')
+    const refusal = chat.refusal(chat.confirms([{ draft_index: 0 }, { draft_index: 1 }], { ids: [idOf(1)] }))
+    expect(refusal.code).toBe('invalid_id')
+  })
+
+  it('[RE10] keeps the comment and who was asked', () => {
+    const chat = underReview('A')
+    chat.run(
+      chat.confirms([{ draft_index: 0 }], {
+        via: 'mcp_form',
+        decision: { action: 'confirm', tasks: [{ draft_index: 0 }], comment: ' go\r\n' },
+        ids: [idOf(9)],
+      }),
+    )
+    expect(resolution(chat)).toMatchObject({ comment: 'go', via: 'mcp_form' })
+  })
+})
+
+describe('a cancel', () => {
+  it('[RE10] without a reason is user_cancelled', () => {
+    const chat = underReview('A')
+    chat.run(cancels())
+    expect(resolution(chat)).toStrictEqual({
+      review_id: 'review-1',
+      action: 'cancel',
+      reason: 'user_cancelled',
+      via: 'http',
+      created_count: 0,
+    })
+    expect(status(chat)).toBe('cancelled')
+    expect(chat.state.pending_reviews).toEqual([])
+  })
+
+  it('[RE10] keeps reason and comment', () => {
+    const chat = underReview('A')
+    chat.run(cancels({ reason: 'panel_closed', comment: 'Not\tnow' }))
+    expect(resolution(chat)).toMatchObject({ reason: 'panel_closed', comment: 'Not\tnow' })
+  })
+
+  it('[RE6][RE7] by a person is cancelled whatever the reason: only the clock lets a review expire', () => {
+    const chat = underReview('A')
+    chat.run(cancels({ reason: 'review_timeout' }))
+    expect([...chat.state.reviews.values()].map(({ status }) => status)).toEqual(['cancelled'])
+    expect(chat.refusal(cancels({})).code).toBe('review_already_decided')
+  })
+
+  it('[RE10] with words that are too long or broken is refused, and the review waits on', () => {
+    const chat = underReview('A')
+    expect(chat.refusal(cancels({ reason: ' ' })).details).toEqual({ field: 'reason' })
+    expect(chat.refusal(cancels({ comment: 'x'.repeat(8_001) })).details).toEqual({ field: 'comment' })
+    expect(chat.refusal(cancels({ comment: '\ud83d' })).details).toEqual({ field: 'comment' })
+    expect(status(chat)).toBe('pending')
+  })
+})
+
+describe('one decision wins', () => {
+  it('[RE6] another one is review_already_decided, whatever it is', () => {
+    const confirmed = underReview('A')
+    confirmed.run(confirmed.confirms([{ draft_index: 0 }]))
+    expect(confirmed.refusal(cancels()).code).toBe('review_already_decided')
+    expect(confirmed.refusal(confirmed.confirms([{ title: 'B' }])).code).toBe('review_already_decided')
+    expect(confirmed.titles()).toEqual(['A'])
+    const cancelled = underReview('A')
+    cancelled.run(cancels())
+    expect(cancelled.refusal(cancelled.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
+  })
+
+  it('[RE6] after the timeout it is review_expired, and stays so once that is written', () => {
+    const chat = underReview('A')
+    chat.wait(120_000)
+    expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_expired')
+    chat.run(EXPIRE)
+    expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_expired')
+    expect(chat.refusal(cancels()).code).toBe('review_expired')
+  })
+
+  it('[RE6] an unknown review is review_not_found', () => {
+    const chat = inRun()
+    for (const command of [cancels(), chat.confirms([{ title: 'A' }]), EXPIRE, show('p'), leave('p')]) {
+      expect(chat.refusal(command).code).toBe('review_not_found')
+    }
+  })
+})
+
+describe('the deadline', () => {
+  it('[RE7] a millisecond before it a confirm still counts', () => {
+    const chat = underReview('A')
+    chat.wait(119_999).run(chat.confirms([{ draft_index: 0 }]))
+    expect(chat.titles()).toEqual(['A'])
+  })
+
+  it('[RE7] at the deadline it is cancelled with review_timeout, by the system', () => {
+    const chat = underReview('A')
+    expect(chat.wait(119_999).run(EXPIRE)).toEqual([])
+    chat.wait(1).run(EXPIRE)
+    expect(resolution(chat)).toStrictEqual({
+      review_id: 'review-1',
+      action: 'cancel',
+      reason: 'review_timeout',
+      via: 'system',
+      created_count: 0,
+    })
+    expect(status(chat)).toBe('expired')
+    expect(chat.run(EXPIRE)).toEqual([])
+  })
+
+  it('[RE7] no panel opens on a review that is overdue', () => {
+    const chat = underReview('A')
+    expect(chat.wait(120_000).refusal(show('p')).code).toBe('review_expired')
+  })
+
+  it('[RE7] what was decided in time does not expire', () => {
+    const chat = underReview('A')
+    chat.run(cancels())
+    expect(chat.wait(200_000).run(EXPIRE)).toEqual([])
+    expect(status(chat)).toBe('cancelled')
+  })
+})
+
+describe('panels', () => {
+  it('[RE8] that come and go are events', () => {
+    const chat = underReview('A')
+    expect(chat.run(show('p'))).toMatchObject([
+      { type: 'review_panel_opened', turn_id: 'turn-1', data: { review_id: 'review-1', panel: 'p' } },
+    ])
+    expect(chat.run(show('p'))).toEqual([])
+    expect(chat.run(leave('p'))).toMatchObject([
+      { type: 'review_panel_left', turn_id: 'turn-1', data: { review_id: 'review-1', panel: 'p' } },
+    ])
+    expect(chat.run(leave('p'))).toEqual([])
+  })
+
+  it('[RE8] when the last one left and none came back within the grace, it is cancelled with panel_closed', () => {
+    const chat = underReview('A')
+    chat.run(show('p'))
+    chat.run(leave('p'))
+    expect(chat.wait(14_999).run(EXPIRE)).toEqual([])
+    expect(chat.wait(1).refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
+    expect(chat.refusal(show('p')).code).toBe('review_already_decided')
+    chat.run(EXPIRE)
+    expect(resolution(chat)).toMatchObject({ action: 'cancel', reason: 'panel_closed', via: 'system' })
+    expect(status(chat)).toBe('cancelled')
+  })
+
+  it('[RE8] one that comes back within the grace keeps it open', () => {
+    const chat = underReview('A')
+    chat.run(show('p'))
+    chat.run(leave('p'))
+    chat.wait(14_999).run(show('q'))
+    expect(chat.wait(60_000).run(EXPIRE)).toEqual([])
+    expect(status(chat)).toBe('pending')
+  })
+
+  it('[RE8] as long as another one shows it, nothing closes', () => {
+    const chat = underReview('A')
+    chat.run(show('p'))
+    chat.run(show('q'))
+    chat.run(leave('p'))
+    expect(chat.wait(60_000).run(EXPIRE)).toEqual([])
+    chat.run(leave('q'))
+    expect(chat.wait(15_000).run(EXPIRE)).toHaveLength(1)
+  })
+
+  it('[RE8] a review that no panel ever showed waits for its deadline', () => {
+    const chat = underReview('A')
+    expect(chat.run(leave('p'))).toEqual([])
+    expect(chat.wait(60_000).run(EXPIRE)).toEqual([])
+  })
+
+  it('[RE8] the grace is that of the policy', () => {
+    const chat = inRun({ review: true, panel_grace_ms: 0 })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(show('p'))
+    chat.run(leave('p'))
+    expect(chat.run(EXPIRE)).toHaveLength(1)
+  })
+
+  it('[RE8] a name is a short line, the same when it comes and when it goes', () => {
+    const chat = underReview('A')
+    expect(chat.refusal(show(' ')).details).toEqual({ field: 'panel' })
+    expect(chat.refusal(show('x'.repeat(201))).details).toEqual({ field: 'panel' })
+    expect(chat.refusal(leave(' ')).details).toEqual({ field: 'panel' })
+    chat.run(show(' p '))
+    expect(chat.run(leave(' p '))).toHaveLength(1)
+  })
+
+  it('[RE6] a panel of a decided review has nothing left to leave', () => {
+    const chat = underReview('A')
+    chat.run(show('p'))
+    chat.run(cancels())
+    expect(chat.run(leave('p'))).toEqual([])
+    expect(chat.refusal(show('p')).code).toBe('review_already_decided')
+  })
+})
+
+describe('the end of its turn', () => {
+  it('[RE9] stopping cancels the review that waits in it with turn_stopped', () => {
+    const chat = underReview('A')
+    const events = chat.run({ type: 'stop_turn', turn_id: 'turn-1' })
+    expect(typesOf(events)).toEqual(['turn_stop_requested', 'task_create_review_resolved'])
+    expect(resolution(chat)).toStrictEqual({
+      review_id: 'review-1',
+      action: 'cancel',
+      reason: 'turn_stopped',
+      via: 'system',
+      created_count: 0,
+    })
+    expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
+  })
+
+  it('[RE9] so does finishing', () => {
+    const chat = underReview('A')
+    expect(typesOf(chat.finish('turn-1', 'failed'))).toEqual([
+      'task_create_review_resolved',
+      'turn_failed',
+      'turn_finished',
+    ])
+    expect(resolution(chat)?.reason).toBe('turn_stopped')
+  })
+
+  it('[RE9] a review of another turn waits on', () => {
+    const chat = outside('runsheet', { review: true })
+    chat.run(chat.adds('model', 'A'))
+    chat.start('turn-2')
+    chat.run({ type: 'stop_turn', turn_id: 'turn-2' })
+    chat.finish('turn-2', 'stopped')
+    expect(status(chat)).toBe('pending')
+    chat.run(chat.confirms([{ draft_index: 0 }]))
+    expect(chat.task(1).conversation_turn_id).toBe('turn-1')
+  })
+
+  it('[RE7] what was overdue by then has expired, as anybody who asked was told', () => {
+    const stopped = underReview('A')
+    stopped.wait(120_000).run({ type: 'stop_turn', turn_id: 'turn-1' })
+    expect(resolution(stopped)?.reason).toBe('review_timeout')
+    expect(status(stopped)).toBe('expired')
+    const finished = underReview('A')
+    finished.run(show('p'))
+    finished.run(leave('p'))
+    finished.wait(15_000).finish('turn-1')
+    expect(resolution(finished)?.reason).toBe('panel_closed')
+  })
+})

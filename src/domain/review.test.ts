@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { Refusal } from './errors.ts'
+import {
+  changesBetween,
+  type ConfirmedRow,
+  confirmedRows,
+  type DraftRow,
+  dueAt,
+  overdue,
+  type Review,
+  type Row,
+  statusAt,
+  type SubmittedRow,
+} from './review.ts'
+
+const BLANK: Omit<Row, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
+const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({ ...BLANK, title, ...more })
+
+function confirmed(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] {
+  const answer = confirmedRows(draft, rows)
+  if (answer instanceof Refusal) throw answer
+  return answer
+}
+
+function refused(draft: readonly DraftRow[], rows: unknown): Refusal {
+  const answer = confirmedRows(draft, rows as readonly SubmittedRow[])
+  if (answer instanceof Refusal) return answer
+  throw new Error(`Taken: ${JSON.stringify(answer)}`)
+}
+
+describe('a review and the clock', () => {
+  const review = {
+    status: 'pending',
+    expires_at: '2026-11-02T09:02:00.000Z',
+    closes_at: null,
+  } as unknown as Review
+  const closing = { ...review, closes_at: '2026-11-02T09:01:00.000Z' }
+
+  it('[RE7] is overdue from its deadline on, not a millisecond before', () => {
+    expect(overdue(review, '2026-11-02T09:01:59.999Z')).toBeUndefined()
+    expect(overdue(review, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
+  })
+
+  it('[RE7] reads as expired once it is overdue', () => {
+    expect(statusAt(review, '2026-11-02T09:01:59.999Z')).toBe('pending')
+    expect(statusAt(review, '2026-11-02T09:02:00.000Z')).toBe('expired')
+  })
+
+  it('[RE8] is closed when the grace of the last panel is over, and reads as cancelled', () => {
+    expect(overdue(closing, '2026-11-02T09:00:59.999Z')).toBeUndefined()
+    expect(overdue(closing, '2026-11-02T09:01:00.000Z')).toBe('panel_closed')
+    expect(statusAt(closing, '2026-11-02T09:01:00.000Z')).toBe('cancelled')
+  })
+
+  it('[RE7] a grace that would end after the deadline does not prolong it', () => {
+    const late = { ...review, closes_at: '2026-11-02T09:03:00.000Z' }
+    expect(dueAt(late)).toBe(review.expires_at)
+    expect(overdue(late, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
+    expect(overdue({ ...review, closes_at: review.expires_at }, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
+  })
+
+  it('[RE6] what was decided does not expire', () => {
+    for (const status of ['confirmed', 'cancelled', 'expired'] as const) {
+      expect(overdue({ ...review, status }, '2027-01-01T00:00:00.000Z')).toBeUndefined()
+      expect(statusAt({ ...review, status }, '2027-01-01T00:00:00.000Z')).toBe(status)
+    }
+  })
+})
+
+describe('the rows of a confirm', () => {
+  const draft = [row('A', { details: 'why', priority: 'high', tags: ['x'], status: 'doing', order: 2 }), row('B')]
+
+  it('[RE2] what a row leaves out is as in the draft row of its draft_index', () => {
+    expect(confirmed(draft, [{ draft_index: 0 }, { draft_index: 1, title: ' B2 ' }])).toStrictEqual([
+      { ...draft[0], draft_index: 0 },
+      { ...row('B2'), draft_index: 1 },
+    ])
+  })
+
+  it('[RE2] what a row without a draft_index leaves out is the default', () => {
+    expect(confirmed(draft, [{ title: 'C' }])).toStrictEqual([row('C')])
+  })
+
+  it('[RE2] what is emptied stays empty', () => {
+    expect(confirmed(draft, [{ draft_index: 0, details: '', tags: [] }])[0]).toMatchObject({ details: '', tags: [] })
+  })
+
+  it('[RE2] a confirm has 1 to 20 rows', () => {
+    const rows = (count: number): SubmittedRow[] => Array.from({ length: count }, () => ({ title: 'A' }))
+    expect(refused(draft, []).code).toBe('batch_empty')
+    expect(confirmed(draft, rows(20))).toHaveLength(20)
+    expect(refused(draft, rows(21)).code).toBe('batch_too_large')
+  })
+
+  it.each([
+    ['a blank title', 'title', { title: ' ' }],
+    ['a title of 401', 'title', { title: '🗒'.repeat(401) }],
+    ['half a character', 'title', { title: '\ud83d' }],
+    ['no string for a title', 'title', { title: null }],
+    ['no title at all', 'title', { details: 'no title' }],
+    ['details of 8,001', 'details', { title: 'A', details: 'x'.repeat(8_001) }],
+    ['a number for criteria', 'criteria', { title: 'A', criteria: 7 }],
+    ['an unknown priority', 'priority', { title: 'A', priority: 'urgent' }],
+    ['an empty tag', 'tags', { title: 'A', tags: [''] }],
+    ['the status of a task', 'status', { title: 'A', status: 'pending' }],
+    ['a name that every object has', 'status', { title: 'A', status: 'toString' }],
+    ['a status in a list', 'status', { title: 'A', status: ['todo'] }],
+    ['null', 'row', null],
+    ['a string', 'row', 'A'],
+  ])('[RE2] each row is checked again: %s is refused with row and field', (_, field, submitted) => {
+    const refusal = refused(draft, [{ title: 'fine' }, submitted])
+    expect(refusal.code).toBe('invalid_field')
+    expect(refusal.details).toEqual({ row: 1, field })
+  })
+
+  it('[RE3] two doing rows are refused, also when the draft says so', () => {
+    const refusal = refused(draft, [{ draft_index: 0 }, { title: 'C', status: 'doing' }])
+    expect(refusal.details).toEqual({ row: 1, field: 'status' })
+    expect(
+      confirmed(draft, [
+        { draft_index: 0, status: 'todo' },
+        { title: 'C', status: 'doing' },
+      ]),
+    ).toHaveLength(2)
+  })
+
+  it('[RE3] two rows with the same draft_index are refused', () => {
+    const refusal = refused(draft, [{ draft_index: 1 }, { draft_index: 0, status: 'todo' }, { draft_index: 1 }])
+    expect(refusal.details).toEqual({ row: 2, field: 'draft_index' })
+  })
+
+  it('[RE3] a draft_index that is no row of the draft is refused', () => {
+    for (const draft_index of [2, -1, 0.5, Number.NaN, '0', null]) {
+      expect(refused(draft, [{ title: 'A', draft_index }]).details).toEqual({ row: 0, field: 'draft_index' })
+    }
+  })
+})
+
+describe('what the person did', () => {
+  const draft = [row('A', { order: 1, agent_type: 'tester' }), row('B'), row('C')]
+  const changes = (rows: readonly SubmittedRow[]) => changesBetween(draft, confirmed(draft, rows))
+
+  it('[RE5] nothing: all kept, as a person sees a row', () => {
+    expect(changes([{ draft_index: 0 }, { draft_index: 1 }, { draft_index: 2 }])).toStrictEqual({
+      kept: [row('A'), row('B'), row('C')],
+      edited: [],
+      added: [],
+      removed: [],
+      reordered: false,
+    })
+  })
+
+  it('[RE5] edited, added and removed are told apart, row by row', () => {
+    const rows = [{ draft_index: 0, title: 'A2', tags: ['x'] }, { title: 'New' }, { draft_index: 2 }]
+    expect(changes(rows)).toStrictEqual({
+      kept: [row('C')],
+      edited: [{ from: row('A'), to: row('A2', { tags: ['x'] }) }],
+      added: [row('New')],
+      removed: [row('B')],
+      reordered: false,
+    })
+  })
+
+  it('[RE5] a row that was set to done is edited', () => {
+    expect(changes([{ draft_index: 0, status: 'done' }]).edited).toStrictEqual([
+      { from: row('A'), to: row('A', { status: 'done' }) },
+    ])
+  })
+
+  it('[RE5] the order changed only where drafted rows stand in another order', () => {
+    expect(changes([{ draft_index: 1 }, { draft_index: 0 }]).reordered).toBe(true)
+    expect(changes([{ title: 'New' }, { draft_index: 0 }, { title: 'New' }, { draft_index: 2 }]).reordered).toBe(false)
+  })
+})

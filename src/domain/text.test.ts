@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { isId, line, Problem, prose, tagList } from './text.ts'
+
+const ASTRAL = '🗒'
+const HALVES = ['\ud83d', 'a\ude00b', '\ude00\ud83d']
+
+const message = (value: unknown): string => {
+  if (value instanceof Problem) return value.message
+  throw new Error(`No problem with ${JSON.stringify(value)}`)
+}
+
+describe('ids', () => {
+  it('[ID1] an id is 1 to 128 characters', () => {
+    expect(isId('a')).toBe(true)
+    expect(isId('x'.repeat(128))).toBe(true)
+    expect(isId('')).toBe(false)
+    expect(isId('x'.repeat(129))).toBe(false)
+  })
+
+  it('[ID1] an id holds A-Z a-z 0-9 _ - and nothing else', () => {
+    expect(isId('AZaz09_-')).toBe(true)
+    for (const other of ['a b', 'a/b', '..', 'a.b', 'a\\b', 'é', 'a\n', '\u0000', '%2e', 'a:b', ASTRAL]) {
+      expect(isId(other), JSON.stringify(other)).toBe(false)
+    }
+  })
+
+  it('[ID1] only a string is an id', () => {
+    for (const other of [undefined, null, 7, {}, ['abc']]) expect(isId(other)).toBe(false)
+  })
+})
+
+describe('one line', () => {
+  it('[TA5] a title is trimmed', () => {
+    expect(line('  Buy milk \u00a0')).toBe('Buy milk')
+  })
+
+  it('[TA5] each control character and line break becomes a space', () => {
+    expect(line('a\nb\r\nc\td\u0000e\u001bf\u007fg\u0085h\u2028i\u2029j')).toBe('a b  c d e f g h i j')
+  })
+
+  it('[TA5] a title holds 400 code points and not 401, however many units those are', () => {
+    expect(line('x'.repeat(400))).toBe('x'.repeat(400))
+    expect(message(line('x'.repeat(401)))).toBe('must be at most 400 characters, got 401')
+    expect(line(ASTRAL.repeat(400))).toBe(ASTRAL.repeat(400))
+    expect(message(line(ASTRAL.repeat(401)))).toBe('must be at most 400 characters, got 401')
+  })
+
+  it('[TA5] what is trimmed off does not count', () => {
+    expect(line(`\n ${'x'.repeat(400)} \t`)).toBe('x'.repeat(400))
+  })
+
+  it('[TA5] a title is not empty, not even once it is cleaned', () => {
+    for (const empty of ['', '   ', '\n\t', '\u0000\u007f', '\u2028']) {
+      expect(message(line(empty))).toBe('must not be empty')
+    }
+  })
+
+  it('[TA5] half of a surrogate pair is refused', () => {
+    for (const half of HALVES) {
+      expect(message(line(half))).toBe('must be well-formed Unicode: it holds half of a surrogate pair')
+    }
+  })
+
+  it('[TA5] what is no string is refused, by its kind', () => {
+    expect(message(line(7))).toBe('must be a string, got number')
+    expect(message(line(null))).toBe('must be a string, got null')
+    expect(message(line(['a']))).toBe('must be a string, got an array')
+    expect(message(line({}))).toBe('must be a string, got object')
+  })
+})
+
+describe('several lines', () => {
+  it('[TA5] line ends become \\n, tabs stay, other control characters become spaces', () => {
+    expect(prose('a\r\nb\rc\nd\te\u0000f\u001bg\u007fh\u0085i')).toBe('a\nb\nc\nd\te f g h i')
+  })
+
+  it('[TA5] it holds 8,000 code points and not 8,001', () => {
+    expect(prose('x'.repeat(8_000))).toBe('x'.repeat(8_000))
+    expect(message(prose('x'.repeat(8_001)))).toBe('must be at most 8000 characters, got 8001')
+    expect(prose(ASTRAL.repeat(8_000))).toBe(ASTRAL.repeat(8_000))
+    expect(message(prose(ASTRAL.repeat(8_001)))).toBe('must be at most 8000 characters, got 8001')
+  })
+
+  it('[TA5] it may be empty, and is when nothing but space is left', () => {
+    expect(prose('')).toBe('')
+    expect(prose(' \r\n\t ')).toBe('')
+  })
+
+  it('[TA5] half of a surrogate pair is refused, and so is what is no string', () => {
+    for (const half of HALVES) expect(prose(half)).toBeInstanceOf(Problem)
+    expect(message(prose(undefined))).toBe('must be a string, got undefined')
+  })
+})
+
+describe('tags', () => {
+  const tags = (count: number): string[] => Array.from({ length: count }, (_, index) => `tag-${index}`)
+
+  it('[TA6] 20 tags are taken and 21 are not', () => {
+    expect(tagList(tags(20))).toEqual(tags(20))
+    expect(message(tagList(tags(21)))).toBe('must hold at most 20, got 21')
+  })
+
+  it('[TA6] a tag has 1 to 64 code points, and the one that does not is named', () => {
+    expect(tagList([ASTRAL.repeat(64)])).toEqual([ASTRAL.repeat(64)])
+    expect(message(tagList(['ok', ASTRAL.repeat(65)]))).toBe('element 1 must be at most 64 characters, got 65')
+    expect(message(tagList(['ok', 'ok', ' ']))).toBe('element 2 must not be empty')
+    expect(message(tagList([null]))).toBe('element 0 must be a string, got null')
+    expect(message(tagList(['\ud83d']))).toMatch(/^element 0 must be well-formed/)
+  })
+
+  it('[TA6] repeated tags count once, as they are after cleaning', () => {
+    expect(tagList([...tags(20), ' tag-0\n', 'tag-19'])).toEqual(tags(20))
+  })
+
+  it('[TA6] a string is no list of tags', () => {
+    expect(message(tagList('a,b'))).toBe('must be an array of strings')
+  })
+})

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { emptyConversation, fold } from '../src/domain/conversation.ts'
+import { type EventType, type StoredEvent, upcast } from '../src/domain/event.ts'
+import { freeze, thaw } from '../src/domain/snapshot.ts'
+import { frozen } from './support/domain.ts'
+
+// Logs as they were written once. They are never changed: what cannot read them any more is what has to change.
+const corpus = join(import.meta.dirname, 'corpus')
+const logs = readdirSync(corpus, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.jsonl'))
+
+/** A type that is missing here does not compile; one that is missing in the logs fails below. */
+const TYPES: Record<EventType, true> = {
+  policy_set: true,
+  turn_opened: true,
+  turn_started: true,
+  turn_stop_requested: true,
+  turn_failed: true,
+  turn_finished: true,
+  message_added: true,
+  step_finished: true,
+  tool_called: true,
+  tool_answered: true,
+  todos_resubmitting: true,
+  todos_limit_reached: true,
+  gate_followed: true,
+  task_created: true,
+  task_changed: true,
+  task_removed: true,
+  task_assessed: true,
+  task_create_review_required: true,
+  task_create_review_resolved: true,
+  review_panel_opened: true,
+  review_panel_left: true,
+}
+
+describe('the frozen corpus', () => {
+  it.each(logs)('[EV2] %s folds to the state beside it', name => {
+    const events = read(name)
+    const state = fold(emptyConversation(events[0]?.session_id ?? ''), events)
+    const expected: unknown = JSON.parse(readFileSync(join(corpus, name.replace(/\.jsonl$/, '.state.json')), 'utf8'))
+    expect(frozen(state)).toStrictEqual(expected)
+    expect(frozen(thaw(freeze(state)))).toStrictEqual(expected)
+  })
+
+  it.each(logs)('[EV1] %s is one log: seq without a hole, time that does not go back', name => {
+    const events = read(name)
+    expect(events.map(event => event.seq)).toEqual(events.map((_, index) => index + 1))
+    const moments = events.map(event => event.timestamp)
+    expect(moments).toEqual(moments.toSorted())
+    expect(new Set(events.map(event => event.session_id)).size).toBe(1)
+  })
+
+  it('[EV2] holds every type of event', () => {
+    const seen = new Set(logs.flatMap(read).map(event => event.type))
+    expect([...seen].sort()).toEqual(Object.keys(TYPES).sort())
+  })
+
+  it('[ID2] its tasks and reviews have UUIDv7s', () => {
+    const ids = logs.flatMap(read).flatMap(({ data }) => {
+      if ('task' in data) return [data.task.id]
+      return 'review_id' in data ? [data.review_id] : []
+    })
+    expect(ids.length).toBeGreaterThan(0)
+    for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+  })
+})
+
+function read(name: string): StoredEvent[] {
+  const lines = readFileSync(join(corpus, name), 'utf8').trimEnd().split('\n')
+  return lines.map(line => {
+    const { v, ...event } = JSON.parse(line) as Parameters<typeof upcast>[1] & { v: number }
+    return upcast(v, event)
+  })
+}

@@ -1,0 +1,335 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Command } from '../src/domain/command.ts'
+import { type Conversation, emptyConversation, fold, planTurnOf } from '../src/domain/conversation.ts'
+import { Refusal } from '../src/domain/errors.ts'
+import type { StoredEvent } from '../src/domain/event.ts'
+import { freeze, thaw } from '../src/domain/snapshot.ts'
+import { isOpen, NEXT, type Task, type TaskStatus } from '../src/domain/task.ts'
+import { isRunning } from '../src/domain/turn.ts'
+import { conversations, type Drawn, resolved } from './support/commands.ts'
+import { dataOf, Driver, plain } from './support/domain.ts'
+
+const RUNS = 120
+
+const COMMANDS = words(`
+  set_policy open_turn start_turn stop_turn record finish_turn edit_tasks assess_task
+  decide_review expire_review show_panel leave_panel`)
+const EVENTS = words(`
+  policy_set turn_opened turn_started turn_stop_requested turn_failed turn_finished tool_answered
+  task_created task_changed task_removed task_assessed task_create_review_required task_create_review_resolved
+  review_panel_opened review_panel_left`)
+// All that so few commands can lead to: not the limits of a batch, of open tasks, or a conversation without a turn.
+const CODES = words(`
+  invalid_id invalid_field batch_empty two_in_progress task_not_found task_settled status_not_allowed outcome_required
+  version_mismatch edited_by_person reviewed_tasks_are_fixed assessment_required assessor_required persons_only
+  turn_not_found turn_running turn_conflict turn_finished review_not_found review_already_decided review_expired`)
+
+/** One command that was run: the state it met, what came of it, and the conversation after it. */
+interface Step {
+  readonly chat: Driver
+  readonly before: Conversation
+  readonly command: Command
+  readonly answer: StoredEvent[] | Refusal
+  /** The events, none if it was refused. */
+  readonly events: readonly StoredEvent[]
+}
+
+describe('the log', () => {
+  it('[EV1] state is the fold of the log as it was stored', () => {
+    always(({ chat }) => {
+      const stored = JSON.parse(JSON.stringify(chat.log)) as StoredEvent[]
+      same(fold(emptyConversation('chat-1'), stored), chat.state)
+    })
+  })
+
+  it('[EV1] a snapshot at any moment goes on like the state it was taken from', () => {
+    const twins = new WeakMap<Driver, Conversation>()
+    always(({ chat, events }) => {
+      const twin = fold(thaw(freeze(twins.get(chat) ?? emptyConversation('chat-1'))), events)
+      twins.set(chat, twin)
+      same(twin, chat.state)
+    })
+  })
+
+  it('[EV1] seq has no hole, and every event carries its moment and its conversation', () => {
+    always(({ chat, before, events }) => {
+      expect(events.map(event => event.seq)).toEqual(events.map((_, index) => before.seq + 1 + index))
+      expect(chat.state.seq).toBe(chat.log.length)
+      for (const event of events) expect([event.timestamp, event.session_id]).toEqual([chat.now, 'chat-1'])
+    })
+  })
+
+  it('[EV3] deciding changes nothing by itself, and a refusal nothing at all', () => {
+    const seen = new WeakMap<Conversation, unknown>()
+    always(({ chat, before, answer }) => {
+      if (answer instanceof Refusal) expect(chat.state).toBe(before)
+      if (seen.has(before)) expect(isDeepStrictEqual(plain(before), seen.get(before))).toBe(true)
+      seen.set(chat.state, structuredClone(plain(chat.state)))
+    })
+  })
+
+  it('[EV3] whatever comes in, the answer is events or a refusal with a reason', () => {
+    always(({ answer }) => {
+      if (answer instanceof Refusal) expect(answer.message).toMatch(/\.$/)
+    }, 4 * RUNS)
+  })
+})
+
+describe('tasks', () => {
+  it('[ID2] numbers and ids are never used again', () => {
+    always(({ chat }) => {
+      const created = dataOf(chat.log, 'task_created').map(({ task }) => task)
+      const numbers = created.map(task => task.number)
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+      expect(new Set(numbers).size).toBe(created.length)
+      expect(new Set(created.map(task => task.id)).size).toBe(created.length)
+    })
+  })
+
+  it('[TA7] what was removed left with its mark, and does not come back', () => {
+    always(({ chat }) => {
+      for (const { task } of dataOf(chat.log, 'task_removed')) {
+        expect(task.removed_at).toBe(task.updated_at)
+        expect(chat.state.tasks.has(task.id)).toBe(false)
+      }
+    })
+  })
+
+  it('[TA8] a call is one event and one version step for each task', () => {
+    always(({ before, events }) => {
+      const touched = taskEvents(events)
+      expect(new Set(touched.map(({ task }) => task.id)).size).toBe(touched.length)
+      for (const { task } of touched) expect(task.version).toBe((before.tasks.get(task.id)?.version ?? 0) + 1)
+    })
+  })
+
+  it('[TA8] `from` holds what the changed fields were, and no other field changed', () => {
+    always(({ before, events }) => {
+      for (const { task, from } of dataOf(events, 'task_changed')) {
+        const was = fieldsOf(before.tasks.get(task.id))
+        const now = fieldsOf(task)
+        const changed = [...new Set([...was.keys(), ...now.keys()])].filter(
+          field => !isDeepStrictEqual(was.get(field), now.get(field)),
+        )
+        expect(changed.length).toBeGreaterThan(0)
+        expect(from).toStrictEqual(Object.fromEntries(changed.map(field => [field, was.get(field) ?? null])))
+      }
+    })
+  })
+
+  it('[TA1] a status follows another as the table says, each time that the call names the task', () => {
+    always(({ before, command, events }) => {
+      for (const { task, from } of dataOf(events, 'task_changed')) {
+        if (from['status'] === undefined) continue
+        const status = from['status'] as TaskStatus
+        expect([...reachable(status, timesNamed(command, before.tasks.get(task.id)))]).toContain(task.status)
+      }
+    })
+  })
+
+  it('[CU5] what the rules move along is being current and standing somewhere, and nothing else', () => {
+    always(({ events }) => {
+      for (const { by, from, task } of dataOf(events, 'task_changed')) {
+        if (by !== 'system') continue
+        expect(['status', 'started_at', 'position']).toEqual(expect.arrayContaining(Object.keys(from)))
+        if (from['status'] !== undefined)
+          expect(isOpen({ status: from['status'] as TaskStatus }) && isOpen(task)).toBe(true)
+      }
+    })
+  })
+
+  it('[CU1] [CU2] a plan has at most one task in progress, and exactly one as long as one is pending', () => {
+    always(({ chat: { state } }) => {
+      const plans = Map.groupBy(state.tasks.values(), task => planTurnOf(state, task))
+      for (const tasks of plans.values()) {
+        const current = tasks.filter(task => task.status === 'in_progress').length
+        expect(current).toBeLessThanOrEqual(1)
+        if (tasks.some(task => task.status === 'pending')) expect(current).toBe(1)
+      }
+    })
+  })
+
+  it('[TA3] the index of open tasks holds the open tasks', () => {
+    always(({ chat: { state } }) => {
+      const open = [...state.tasks.values()].filter(isOpen).map(task => task.id)
+      expect(state.open.toSorted()).toEqual(open.toSorted())
+    })
+  })
+
+  it('[TA11] no two tasks stand in the same place', () => {
+    always(({ chat: { state } }) => {
+      const positions = [...state.tasks.values()].map(task => task.position)
+      expect(new Set(positions).size).toBe(positions.length)
+    })
+  })
+})
+
+describe('who has a say', () => {
+  it('[PO6] [RE1] with review on, no model ever creates a task, nor rewords or removes one', () => {
+    always(({ before, command, events }) => {
+      const byModel = command.type === 'edit_tasks' && command.by === 'model'
+      if (!before.policy?.review || !byModel) return
+      expect(dataOf(events, 'task_created')).toEqual([])
+      expect(dataOf(events, 'task_removed')).toEqual([])
+      for (const { by, from } of dataOf(events, 'task_changed')) {
+        if (by !== 'model') continue
+        const allowed = ['status', 'outcome', 'judged_by', 'started_at', 'completed_at']
+        expect(allowed).toEqual(expect.arrayContaining(Object.keys(from)))
+      }
+    })
+  })
+
+  it('[RE1] tasks come from a confirm of a pending review, a person, a file, or a model without review', () => {
+    always(({ before, command, events }) => {
+      if (dataOf(events, 'task_created').length === 0) return
+      if (command.type === 'decide_review') {
+        expect(command.decision.action).toBe('confirm')
+        expect(before.reviews.get(command.review_id)?.status).toBe('pending')
+      } else expect(command.type).toBe('edit_tasks')
+    })
+  })
+
+  it('[AS1] [AS3] in a run with the assessor on, no task becomes completed or cancelled by the model', () => {
+    always(({ before, command, events }) => {
+      if (command.type !== 'edit_tasks' || command.by !== 'model' || !before.policy?.assessor) return
+      const turn = before.turns.get(command.turn_id ?? '')
+      if (!turn || !isRunning(turn)) return
+      for (const { task, type, from } of taskEvents(events)) {
+        const settled = task.status === 'completed' || task.status === 'cancelled'
+        if (type === 'task_created' || (type === 'task_changed' && 'status' in from)) expect(settled).toBe(false)
+        if (settled && type === 'task_changed') expect(from).not.toHaveProperty('judged_by')
+      }
+    })
+  })
+
+  it('[TA10] judged_by is the one who settled it, and nobody while it is open', () => {
+    always(({ chat, events }) => {
+      for (const task of chat.state.tasks.values()) if (isOpen(task)) expect(task.judged_by).toBeNull()
+      for (const { task, by, from } of dataOf(events, 'task_changed')) {
+        if (from['status'] === undefined || isOpen(task)) continue
+        expect(task.judged_by).toBe(by === 'person' || by === 'assessor' ? by : null)
+      }
+    })
+  })
+
+  it("[FE1] a model's write never lands on a person's edit that it did not know of", () => {
+    always(({ chat, before, command, events }) => {
+      if (command.type !== 'edit_tasks' || command.by !== 'model') return
+      const basis = command.basis ?? before.answered_seq
+      const edited = chat.log.flatMap(event => {
+        const unseen = event.seq > basis && event.seq <= before.seq && event.type === 'task_changed'
+        return unseen && (event.data.by === 'person' || event.data.by === 'file') ? [event.data.task.id] : []
+      })
+      for (const { task, by } of taskEvents(events)) if (by === 'model') expect(edited).not.toContain(task.id)
+    })
+  })
+})
+
+describe('reviews and turns', () => {
+  it('[RE6] a review is resolved once, and the pending ones are those that were not', () => {
+    always(({ chat: { state, log } }) => {
+      const resolutions = dataOf(log, 'task_create_review_resolved').map(({ review_id }) => review_id)
+      expect(new Set(resolutions).size).toBe(resolutions.length)
+      const pending = [...state.reviews.values()].filter(review => review.status === 'pending')
+      expect(state.pending_reviews.toSorted()).toEqual(pending.map(review => review.review_id).toSorted())
+      for (const { review_id } of pending) expect(resolutions).not.toContain(review_id)
+    })
+  })
+
+  it('[RE7] none is confirmed at or after its deadline', () => {
+    always(({ chat, before, events }) => {
+      for (const { action, review_id } of dataOf(events, 'task_create_review_resolved')) {
+        const due = before.reviews.get(review_id)?.expires_at ?? ''
+        if (action === 'confirm') expect(chat.now < due).toBe(true)
+      }
+    })
+  })
+
+  it('[TU1] at most one turn runs, and a finished one stays finished', () => {
+    always(({ chat: { state }, before }) => {
+      const running = [...state.turns.values()].filter(isRunning).map(turn => turn.id)
+      expect(running).toEqual(state.running_turn === null ? [] : [state.running_turn])
+      for (const turn of before.turns.values()) {
+        if (turn.status !== 'running' && turn.status !== 'open')
+          expect(state.turns.get(turn.id)?.status).toBe(turn.status)
+      }
+    })
+  })
+})
+
+describe('what is drawn', () => {
+  it('every command is both taken and refused, and every kind of event comes about', () => {
+    const taken = new Set<string>()
+    const refused = new Set<string>()
+    const types = new Set<string>()
+    for (const drawn of fc.sample(conversations(), { numRuns: 300, seed: 7 })) {
+      play(drawn, ({ command, answer, events }) => {
+        if (answer instanceof Refusal) refused.add(command.type).add(answer.code)
+        else taken.add(command.type)
+        for (const event of events) types.add(event.type)
+      })
+    }
+    expect([...taken]).toEqual(expect.arrayContaining(COMMANDS))
+    expect([...refused]).toEqual(expect.arrayContaining([...COMMANDS, ...CODES]))
+    expect([...types]).toEqual(expect.arrayContaining(EVENTS))
+  })
+})
+
+function always(check: (step: Step) => void, numRuns = RUNS): void {
+  fc.assert(
+    fc.property(conversations(), drawn => play(drawn, check)),
+    { numRuns },
+  )
+}
+
+function play(drawn: readonly Drawn[], check: (step: Step) => void): void {
+  const chat = new Driver()
+  for (const one of drawn) {
+    const before = chat.wait(one.wait).state
+    const command = resolved(chat, one)
+    const answer = chat.ask(command)
+    check({ chat, before, command, answer, events: answer instanceof Refusal ? [] : answer })
+  }
+}
+
+/** States that hide nothing: equal to the last field, with none that is there and undefined. */
+function same(a: Conversation, b: Conversation): void {
+  if (!isDeepStrictEqual(plain(a), plain(b))) expect(plain(a)).toStrictEqual(plain(b))
+}
+
+/** A task's fields but for the two that every event steps. */
+function fieldsOf(task: Task | undefined): Map<string, unknown> {
+  const { version: _version, updated_at: _updated, ...fields } = { ...task }
+  return new Map(Object.entries(fields))
+}
+
+function taskEvents(events: readonly StoredEvent[]) {
+  return events.flatMap(({ type, data }) => {
+    if (!('task' in data)) return []
+    return [{ type, task: data.task, by: data.by, from: 'from' in data ? data.from : {} }]
+  })
+}
+
+function timesNamed(command: Command, task: Task | undefined): number {
+  const names = (ref: unknown): boolean => task !== undefined && (ref === task.id || ref === task.number)
+  if (command.type === 'assess_task') return names(command.task) ? 1 : 0
+  if (command.type !== 'edit_tasks') return 0
+  return (command.change ?? []).filter(change => names(change?.task)).length
+}
+
+/** The statuses that so many steps of the table lead to, and a last one that the rules may add: to be current or not. */
+function reachable(from: TaskStatus, steps: number): Set<TaskStatus> {
+  const reached = new Set([from])
+  for (let step = 0; step < steps; step += 1) {
+    for (const status of Array.from(reached)) for (const next of NEXT[status]) reached.add(next)
+  }
+  if (reached.has('pending')) reached.add('in_progress')
+  if (reached.has('in_progress')) reached.add('pending')
+  return reached
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
