@@ -19,10 +19,11 @@ export interface EventRow {
 
 export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
 
-/** A cached state, and how far its newest snapshot goes. */
+/** A cached state, how far its newest snapshot goes, and up to which foreign write it is known to be current. */
 interface Cached {
   readonly state: Conversation
   readonly snapshotSeq: number
+  readonly version: number
 }
 
 /** The logs in one SQLite database: their states, and what is written in one transaction. */
@@ -34,15 +35,19 @@ export class SqliteLog {
     this.#sql = statements(db)
   }
 
-  /** The state as it is now, whoever wrote last: the cached one's seq is checked, and what is missing is folded in. */
+  /**
+   * The state as it is now, whoever wrote last. While no other connection has committed anything (`data_version`),
+   * what is cached is current; otherwise its seq is checked, and what is missing is folded in.
+   */
   current(ref: Ref): Conversation {
+    const cached = this.#cache.get(refKey(ref))
+    const version = this.#version()
+    if (cached?.version === version) return cached.state
     const head = this.#sql.head.get(ref.tenant, ref.conversation) as { seq: number } | undefined
     if (!head) return emptyConversation(ref.conversation)
-    const cached = this.#cache.get(refKey(ref))
-    if (cached?.state.seq === head.seq) return cached.state
-    const base = cached && cached.state.seq < head.seq ? cached : this.#snapshot(ref)
-    const state = this.#folded(ref, base.state)
-    this.#cache.set(refKey(ref), { state, snapshotSeq: base.snapshotSeq })
+    const base = cached && cached.state.seq <= head.seq ? cached : this.#snapshot(ref)
+    const state = base.state.seq === head.seq ? base.state : this.#folded(ref, base.state)
+    this.#cache.set(refKey(ref), { state, snapshotSeq: base.snapshotSeq, version })
     return state
   }
 
@@ -105,7 +110,8 @@ export class SqliteLog {
       this.#sql.putReview.run(tenant, id, conversation, due_at, JSON.stringify(body))
     }
     const snapshotSeq = this.#snapshotAfter(ref, staged.after)
-    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq })
+    const version = this.#version()
+    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq, version })
   }
 
   #snapshotAfter(ref: Ref, state: Conversation): number {
@@ -115,7 +121,12 @@ export class SqliteLog {
     return state.seq
   }
 
-  #snapshot(ref: Ref): Cached {
+  /** Changes when another connection, here or in another process, has committed; our own commits do not count. */
+  #version(): number {
+    return Number(this.#sql.version.get()?.['data_version'])
+  }
+
+  #snapshot(ref: Ref): Pick<Cached, 'state' | 'snapshotSeq'> {
     const row = this.#sql.snapshot.get(ref.tenant, ref.conversation, SNAPSHOT_VERSION)
     if (!row) return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
     return { state: thaw(String(row['state'])), snapshotSeq: Number(row['seq']) }
@@ -136,6 +147,7 @@ export function eventOf(ref: Ref, row: EventRow): StoredEvent {
 
 function statements(db: DatabaseSync) {
   return {
+    version: db.prepare('PRAGMA data_version'),
     head: db.prepare('SELECT seq FROM conversations WHERE tenant = ? AND conversation = ?'),
     eventsAfter: db.prepare(
       `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? AND seq > ? ORDER BY seq LIMIT ?`,

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import {
+  describePostgres,
+  lineTo,
+  ownDatabase,
+  ownStore,
+  sql,
+  terminate,
+} from '../../../test/support/postgres-store.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { note } from '../contract.ts'
+import type { Store } from '../store.ts'
+import type { PostgresFaultPoint } from './commits.ts'
+
+const ref = { tenant: 'acme', conversation: 'chat-1' }
+const once = { key: 'k', bodyHash: 'h' }
+const KEYED = { ...ref, once }
+const IN_TRANSACTION = `state LIKE 'idle in transaction%'`
+
+describePostgres('postgres: a connection that is lost', () => {
+  describe.for(['begun', 'staged', 'written'] as const)('at %s', point => {
+    it('[FA3] is tried again: nothing had been written', async () => {
+      const { store, killed } = await killedAt(point)
+      const committed = await store.commit(ref, state => ({ events: [note('a')], value: state.seq }))
+      expect(committed).toMatchObject({ value: 1, replayed: false, events: [{ seq: 2 }] })
+      expect(killed()).toBe(1)
+      expect(await texts(store)).toEqual(['before', 'a'])
+    })
+  })
+
+  it('[FA3] while committing: with a key it is tried again and written once', async () => {
+    const { store, killed } = await killedAt('committing')
+    expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
+    expect(killed()).toBe(1)
+    expect(await texts(store)).toEqual(['before', 'a'])
+    expect(await store.commit(KEYED, () => ({ events: [note('b')], value: 2 }))).toMatchObject({
+      value: 1,
+      replayed: true,
+    })
+  })
+
+  it('[FA3] while committing: without a key the caller is told that nobody knows', async () => {
+    const { store, killed } = await killedAt('committing')
+    const lost = store.commit(ref, () => ({ events: [note('a')], value: 1 }))
+    await expect(lost).rejects.toMatchObject({ name: 'StoreError', code: 'unknown_outcome' })
+    expect(killed()).toBe(1)
+    await store.commit(ref, () => ({ events: [note('b')], value: 1 }))
+    expect(await texts(store)).toEqual(['before', 'b'])
+  })
+
+  it('[FA3] while committing: of a group, only who wrote without a key is left without an answer', async () => {
+    const { store } = await killedAt('committing')
+    const [keyed, plain, refused, idle] = await Promise.allSettled([
+      store.commit(KEYED, () => ({ events: [note('keyed')], value: 'keyed' })),
+      store.commit(ref, () => ({ events: [note('plain')], value: 'plain' })),
+      store.commit(ref, () => {
+        throw new Refusal('no_turn', 'no')
+      }),
+      store.commit(ref, state => ({ events: [], value: state.seq })),
+    ])
+    expect(keyed).toMatchObject({ status: 'fulfilled', value: { value: 'keyed' } })
+    expect(plain).toMatchObject({ status: 'rejected', reason: { code: 'unknown_outcome' } })
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'no_turn' } })
+    // Decided anew, on what is there without the one that was lost.
+    expect(idle).toMatchObject({ status: 'fulfilled', value: { value: 2 } })
+    expect(await texts(store)).toEqual(['before', 'keyed'])
+  })
+
+  it('[FA3] at committed: the caller is answered, and it was written once', async () => {
+    const { store, killed } = await killedAt('committed', 'TRUE')
+    expect(await store.commit(ref, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
+    expect(killed()).toBeGreaterThan(0)
+    expect(await texts(store)).toEqual(['before', 'a'])
+  })
+
+  it('[FA3] with the answer to COMMIT: the key tells that it was written', async () => {
+    const { store, afterwards } = await answerLost()
+    let runs = 0
+    const committed = await store.commit(KEYED, () => ({ events: [note('a')], value: (runs += 1) }))
+    expect(committed).toMatchObject({ value: 1, replayed: true, conversation: { seq: 1 } })
+    expect(runs).toBe(1)
+    expect(await texts(afterwards)).toEqual(['a'])
+  })
+
+  it('[FA3] with the answer to COMMIT: without a key nobody knows, and it may be there all the same', async () => {
+    const { store, afterwards } = await answerLost()
+    const lost = store.commit(ref, () => ({ events: [note('a')], value: 1 }))
+    await expect(lost).rejects.toMatchObject({ code: 'unknown_outcome' })
+    expect(await texts(afterwards)).toEqual(['a'])
+    await store.commit(ref, () => ({ events: [note('b')], value: 1 }))
+    expect(await texts(afterwards)).toEqual(['a', 'b'])
+  })
+
+  it('[FA3] for good: who had written nothing hears io, who was committing that nobody knows', async () => {
+    const url = await ownDatabase()
+    const [before, during] = [await lineTo(url), await lineTo(url)]
+    const untouched = await ownStore({ url: before.url })
+    const committing = await ownStore({
+      url: during.url,
+      onFaultPoint: point => {
+        if (point === 'committing') during.cut()
+      },
+    })
+    await untouched.load(ref)
+    before.cut()
+    const outcomes = await Promise.allSettled([
+      untouched.commit(KEYED, () => ({ events: [note('a')], value: 1 })),
+      untouched.load(ref),
+      committing.commit(KEYED, () => ({ events: [note('b')], value: 1 })),
+    ])
+    expect(outcomes.map(outcome => outcome.status === 'rejected' && outcome.reason.code)).toEqual([
+      'io',
+      'io',
+      'unknown_outcome',
+    ])
+    expect(await texts(await ownStore({ url }))).toEqual([])
+  })
+
+  it('[FA1][FA3] again and again: nothing acknowledged is lost, nothing is doubled, seq has no hole', async () => {
+    const url = await ownDatabase()
+    const stores = [await ownStore({ url }), await ownStore({ url })]
+    const calm = new AbortController()
+    const storm = async (): Promise<void> => {
+      for (let ended = 0; ended < 40; )
+        ended += await terminate(url, `application_name = 'runsheet' AND random() < 0.5`)
+      calm.abort()
+    }
+    const writer = async (_: unknown, index: number): Promise<string[]> => {
+      const written: string[] = []
+      while (!calm.signal.aborted) {
+        const text = `${index}-${written.length}`
+        const at = { ...ref, once: { key: text, bodyHash: 'h' } }
+        await stores[index % 2]?.commit(at, () => ({ events: [note(text)], value: null }))
+        written.push(text)
+      }
+      return written
+    }
+    const [, ...written] = await Promise.all([storm(), ...Array.from({ length: 8 }, writer)])
+    const events = (await stores[0]?.eventsAfter(ref, 0, 100_000)) ?? []
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+    expect(events.map(({ data }) => ('text' in data ? data.text : '')).sort()).toEqual(written.flat().sort())
+  })
+})
+
+describePostgres('postgres: a database in trouble', () => {
+  it('[SQ6] a full disk refuses with full, leaves nothing half-written, and works again with room', async () => {
+    const url = await ownDatabase()
+    const store = await ownStore({ url })
+    await failOn(url, 'keys', 'TRUE', '53100')
+    const full = store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))
+    await expect(full).rejects.toMatchObject({ name: 'StoreError', code: 'full' })
+    expect(await texts(store)).toEqual([])
+    await sql(url, 'DROP FUNCTION fail_keys CASCADE')
+    expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 2 }))).toMatchObject({
+      replayed: false,
+      value: 2,
+    })
+  })
+
+  it('[ST2] a call that cannot be written is refused alone; those who came with it are written', async () => {
+    const url = await ownDatabase()
+    const store = await ownStore({ url })
+    await failOn(url, 'events', `NEW.data LIKE '%poison%'`, '22000')
+    const calls = ['a', 'poison', 'b'].map(text => store.commit(ref, () => ({ events: [note(text)], value: text })))
+    const settled = await Promise.allSettled(calls)
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await texts(store)).toEqual(['a', 'b'])
+  })
+
+  it('[SQ6] a read-only database refuses with readonly', async () => {
+    const url = await ownDatabase()
+    const store = await ownStore({ url })
+    await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
+    await sql(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`)
+    await terminate(url, `application_name = 'runsheet'`)
+    const refused = store.commit(ref, () => ({ events: [note('b')], value: 1 }))
+    await expect(refused).rejects.toMatchObject({ name: 'StoreError', code: 'readonly' })
+    expect(await texts(store)).toEqual(['a'])
+  })
+
+  it('[SQ5] a conversation that somebody else holds is busy after five seconds', async () => {
+    const url = await ownDatabase()
+    const store = await ownStore({ url })
+    await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
+    const holding = sql(url, 'BEGIN; SELECT FROM runsheet.conversations FOR UPDATE; SELECT pg_sleep(30)').catch(
+      () => [],
+    )
+    await expect.poll(() => sql(url, `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).toHaveLength(1)
+    const refused = store.commit(ref, () => ({ events: [note('b')], value: 1 }))
+    await expect(refused).rejects.toMatchObject({ name: 'StoreError', code: 'busy' })
+    await terminate(url, `wait_event = 'PgSleep'`)
+    await holding
+  })
+
+  it('[FA2] a node that stands still within a transaction is cut off, and loses nothing when it wakes', async () => {
+    const url = await ownDatabase()
+    const frozen = Promise.withResolvers<void>()
+    let freezes = true
+    const asleep = await ownStore({
+      url,
+      onFaultPoint: async point => {
+        if (point !== 'staged' || !freezes) return
+        freezes = false
+        frozen.resolve()
+        await awake.promise
+      },
+    })
+    const awake = Promise.withResolvers<void>()
+    const other = await ownStore({ url })
+    const late = asleep.commit(ref, () => ({ events: [note('late')], value: 1 }))
+    await frozen.promise
+    await other.commit(ref, () => ({ events: [note('first')], value: 1 }))
+    awake.resolve()
+    expect((await late).events).toMatchObject([{ seq: 2 }])
+    expect(await texts(other)).toEqual(['first', 'late'])
+  })
+})
+
+/** A store whose connection is ended from outside at one point of its second commit, once. */
+async function killedAt(fault: PostgresFaultPoint, which = IN_TRANSACTION) {
+  const url = await ownDatabase()
+  let armed = false
+  let killed = 0
+  const store = await ownStore({
+    url,
+    onFaultPoint: async point => {
+      if (!armed || point !== fault) return
+      armed = false
+      killed += await terminate(url, which)
+    },
+  })
+  await store.commit(ref, () => ({ events: [note('before')], value: 0 }))
+  armed = true
+  return { store, killed: () => killed }
+}
+
+/** A store whose first COMMIT succeeds while the answer to it gets lost, and another one with a line of its own. */
+async function answerLost() {
+  const url = await ownDatabase()
+  const line = await lineTo(url)
+  let armed = true
+  const store = await ownStore({
+    url: line.url,
+    onFaultPoint: point => {
+      if (point === 'committing' && armed) line.loseNextAnswer()
+      if (point === 'committing') armed = false
+    },
+  })
+  return { store, afterwards: await ownStore({ url }) }
+}
+
+/** Makes the database refuse rows of a table. */
+async function failOn(url: string, table: string, when: string, state: string): Promise<void> {
+  await sql(
+    url,
+    `CREATE FUNCTION fail_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN IF ${when} THEN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END IF; RETURN NEW; END $$;
+     CREATE TRIGGER fail BEFORE INSERT ON runsheet.${table} FOR EACH ROW EXECUTE FUNCTION fail_${table}()`,
+  )
+}
+
+/** The log as texts; its seqs are checked on the way. */
+async function texts(store: Store): Promise<string[]> {
+  const events = await store.eventsAfter(ref, 0, 1_000)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  return events.map(({ data }) => ('text' in data ? data.text : ''))
+}

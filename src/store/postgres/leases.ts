@@ -1,0 +1,83 @@
+import { instantOf } from '../../domain/instant.ts'
+import type { DueReview, Lease, Store } from '../store.ts'
+import type { Database, Statement } from './connections.ts'
+
+type Leases = Pick<Store, 'claim' | 'renew' | 'release' | 'due'>
+
+/** Who drives which turn, and which reviews are over: rows, compared with the database's clock. */
+export function postgresLeases(database: Database, skewMs: () => number): Leases {
+  return {
+    claim: async (runner, ttlMs, wanted) => {
+      const [lease] = wanted
+        ? await database.query<Lease>(SQL.claimWanted, [
+            skewMs(),
+            runner,
+            ttlMs,
+            wanted.tenant,
+            wanted.conversation,
+            wanted.turn,
+          ])
+        : await database.query<Lease>(SQL.claimAny, [skewMs(), runner, ttlMs])
+      return lease
+    },
+    renew: async ({ tenant, conversation, turn, attempt }, ttlMs) => {
+      const renewed = await database.query(SQL.renew, [skewMs(), ttlMs, tenant, conversation, turn, attempt])
+      return renewed.length > 0
+    },
+    release: async ({ tenant, conversation, turn, attempt }) => {
+      await database.query(SQL.release, [tenant, conversation, turn, attempt])
+    },
+    due: limit =>
+      database.use(async session => {
+        const [reviews, [clock]] = await Promise.all([
+          session.query<DueReview>(SQL.due, [skewMs(), limit]),
+          session.query<{ now: Date; next: Date | null }>(SQL.next, [skewMs()]),
+        ])
+        const now = instantOf(clock?.now.getTime() ?? Number.NaN)
+        return { reviews, now, ...(clock?.next ? { next: instantOf(clock.next.getTime()) } : {}) }
+      }),
+  }
+}
+
+// Fixed for one statement, so that an index can be searched with it.
+const NOW = `(statement_timestamp() + $1::float8 * interval '1 millisecond')`
+const FREE = `status = 'running' AND NOT parked AND until <= ${NOW}`
+const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millisecond', attempt = attempt + 1`
+
+const SQL = {
+  claimAny: {
+    name: 'runsheet-claim-any',
+    text: `WITH free AS MATERIALIZED (
+        SELECT tenant, conversation, turn FROM runsheet.turns WHERE ${FREE}
+        ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
+      )
+      UPDATE runsheet.turns AS t ${TAKE} FROM free
+      WHERE (t.tenant, t.conversation, t.turn) = (free.tenant, free.conversation, free.turn)
+      RETURNING t.tenant, t.conversation, t.turn, t.attempt`,
+  },
+  // Waits where the row is being written to, and then looks again: this one is wanted.
+  claimWanted: {
+    name: 'runsheet-claim-wanted',
+    text: `UPDATE runsheet.turns ${TAKE} WHERE tenant = $4 AND conversation = $5 AND turn = $6 AND ${FREE}
+      RETURNING tenant, conversation, turn, attempt`,
+  },
+  renew: {
+    name: 'runsheet-renew',
+    text: `UPDATE runsheet.turns SET until = ${NOW} + $2::float8 * interval '1 millisecond'
+      WHERE tenant = $3 AND conversation = $4 AND turn = $5 AND attempt = $6 AND until > '-infinity' RETURNING 1`,
+  },
+  release: {
+    name: 'runsheet-release',
+    text: `UPDATE runsheet.turns SET until = '-infinity', runner = NULL
+      WHERE tenant = $1 AND conversation = $2 AND turn = $3 AND attempt = $4`,
+  },
+  due: {
+    name: 'runsheet-due',
+    text: `SELECT tenant, conversation, id AS review_id FROM runsheet.reviews
+      WHERE due_at <= ${NOW} ORDER BY due_at, id LIMIT $2`,
+  },
+  next: {
+    name: 'runsheet-next-due',
+    text: `SELECT ${NOW} AS now, (SELECT min(due_at) FROM runsheet.reviews WHERE due_at > ${NOW}) AS next`,
+  },
+} satisfies Record<string, Statement>

@@ -1,0 +1,38 @@
+import type { Hint, LiveText } from '../store.ts'
+import type { Database, Statement } from './connections.ts'
+
+/** The text of running steps, where every process can read it. */
+export function postgresLive(database: Database, onWritten: (hint: Hint) => void): LiveText {
+  return {
+    write: async ({ tenant, conversation }, { turn_id, message_id, text }) => {
+      // As JSON, since a text that is still growing may end in half a pair.
+      const entry = JSON.stringify({ turn_id, message_id, text })
+      const [row] = await database.query<{ seq: number }>(SQL.put, [tenant, conversation, entry])
+      onWritten({ tenant, conversation, seq: row?.seq ?? 0 })
+    },
+    read: async ({ tenant, conversation }) => {
+      const [row] = await database.query<{ entry: string }>(SQL.get, [tenant, conversation])
+      return row && JSON.parse(row.entry)
+    },
+    clear: async ({ tenant, conversation }) => {
+      await database.query(SQL.remove, [tenant, conversation])
+    },
+  }
+}
+
+const SQL = {
+  put: {
+    name: 'runsheet-put-live',
+    text: `INSERT INTO runsheet.live (tenant, conversation, entry) VALUES ($1, $2, $3)
+      ON CONFLICT (tenant, conversation) DO UPDATE SET entry = excluded.entry, changed_at = excluded.changed_at
+      RETURNING coalesce((SELECT seq FROM runsheet.conversations WHERE tenant = $1 AND conversation = $2), 0) AS seq`,
+  },
+  get: {
+    name: 'runsheet-live',
+    text: 'SELECT entry FROM runsheet.live WHERE tenant = $1 AND conversation = $2',
+  },
+  remove: {
+    name: 'runsheet-remove-live',
+    text: 'DELETE FROM runsheet.live WHERE tenant = $1 AND conversation = $2',
+  },
+} satisfies Record<string, Statement>

@@ -1,0 +1,172 @@
+import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
+import { type StoredEvent, upcast } from '../../domain/event.ts'
+import { SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
+import { refKey } from '../hints.ts'
+import { Lru } from '../lru.ts'
+import type { Call, Ground, KeyRow, Staged } from '../stage.ts'
+import type { Ref } from '../store.ts'
+import { PATIENCE_MS, type Session, type Statement, storable, type Value } from './connections.ts'
+import { writes } from './writes.ts'
+
+export interface EventRow {
+  readonly seq: number
+  readonly v: number
+  readonly type: string
+  readonly turn_id: string | null
+  readonly timestamp: string
+  readonly data: string
+}
+
+export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
+
+/** So that folding a long log holds a part of it at a time. */
+const AT_ONCE = 5_000
+
+/** A cached state, and how far its newest snapshot goes. */
+interface Cached {
+  readonly state: Conversation
+  readonly snapshotSeq: number
+}
+
+interface Taken {
+  readonly ground: Ground
+  /** The database's clock, in milliseconds. */
+  readonly clock: number
+}
+
+/** The logs in one PostgreSQL database: their states, and what is written in one transaction. */
+export class PostgresLog {
+  readonly #cache = new Lru<Cached>(1_000)
+
+  /** Begins a transaction in which the conversation is ours alone, and reads what the calls will be decided on. */
+  async take(session: Session, ref: Ref, calls: readonly Call[]): Promise<Taken> {
+    const held =
+      (await this.#hold(session, ref, calls, BEGIN, [])) ??
+      // Read anew: what was read beside a row that was not there to be locked was read without the lock.
+      (await this.#hold(session, ref, calls, SQL.create, [ref.tenant, ref.conversation]))
+    if (!held) throw new Error('A conversation that was just made is not there')
+    const state = await this.#upTo(session, ref, held.seq)
+    return {
+      clock: held.clock,
+      ground: { state, key: key => held.keys.get(storable(key)), attempt: turn => held.attempts.get(storable(turn)) },
+    }
+  }
+
+  /** The state as it is now, whoever wrote last. */
+  async load(session: Session, ref: Ref): Promise<Conversation> {
+    const [head] = await session.query<{ seq: number }>(SQL.head, [ref.tenant, ref.conversation])
+    return this.#upTo(session, ref, head?.seq ?? 0)
+  }
+
+  async eventsAfter(session: Session, ref: Ref, seq: number, limit: number): Promise<StoredEvent[]> {
+    const rows = await session.query<EventRow>(SQL.eventsAfter, [ref.tenant, ref.conversation, seq, limit])
+    return rows.map(row => eventOf(ref, row))
+  }
+
+  /** Writes what the calls came to, in one round trip. Returns what to do once it is committed. */
+  async write(session: Session, ref: Ref, staged: Staged): Promise<() => void> {
+    const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
+    const freezes = staged.events.length > 0 && snapshotIsDue(staged.after, last)
+    const list = writes(ref, staged, freezes)
+    await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
+    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })
+  }
+
+  /** After what comes first, in one round trip; each statement sees what was committed before it. */
+  async #hold(session: Session, ref: Ref, calls: readonly Call[], first: Statement, values: readonly Value[]) {
+    const keys = distinct(calls.map(({ at }) => at.once?.key))
+    const turns = distinct(calls.map(({ at }) => at.lease?.turn))
+    const at = [ref.tenant, ref.conversation]
+    const [, [head], keyRows, turnRows] = await Promise.all([
+      session.query(first, values),
+      session.query<{ seq: number; clock: number }>(SQL.lock, at),
+      keys.length > 0 ? session.query<KeyRow>(SQL.keys, [...at, keys]) : [],
+      turns.length > 0 ? session.query<{ turn: string; attempt: number }>(SQL.attempts, [...at, turns]) : [],
+    ])
+    if (!head) return undefined
+    return {
+      ...head,
+      keys: new Map(keyRows.map(row => [row.key, row])),
+      attempts: new Map(turnRows.map(({ turn, attempt }) => [turn, attempt])),
+    }
+  }
+
+  /** The state at the log's head: the cached one, or with what is missing folded in. */
+  async #upTo(session: Session, ref: Ref, head: number): Promise<Conversation> {
+    if (head === 0) return emptyConversation(ref.conversation)
+    const cached = this.#cache.get(refKey(ref))
+    if (cached?.state.seq === head) return cached.state
+    const base = cached && cached.state.seq < head ? cached : await this.#snapshot(session, ref)
+    const state = await this.#folded(session, ref, base.state)
+    this.#cache.set(refKey(ref), { state, snapshotSeq: base.snapshotSeq })
+    return state
+  }
+
+  async #snapshot(session: Session, ref: Ref): Promise<Cached> {
+    const at = [ref.tenant, ref.conversation, SNAPSHOT_VERSION]
+    const [row] = await session.query<{ seq: number; state: string }>(SQL.snapshot, at)
+    if (!row) return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
+    return { state: thaw(row.state), snapshotSeq: row.seq }
+  }
+
+  async #folded(session: Session, ref: Ref, base: Conversation): Promise<Conversation> {
+    let state = base
+    for (;;) {
+      const events = await this.eventsAfter(session, ref, state.seq, AT_ONCE)
+      for (const event of events) state = apply(state, event)
+      if (events.length < AT_ONCE) return state
+    }
+  }
+}
+
+export function eventOf(ref: Ref, row: EventRow): StoredEvent {
+  const { seq, v, type, turn_id, timestamp } = row
+  return upcast(v, { type, timestamp, seq, session_id: ref.conversation, turn_id, data: JSON.parse(row.data) })
+}
+
+const distinct = (names: readonly (string | undefined)[]): string[] => [
+  ...new Set(names.filter(name => name !== undefined)),
+]
+
+/**
+ * For this transaction only, so that it holds behind a pooler too. Who stands still while holding a conversation is cut
+ * off before those who wait for it give up.
+ */
+const BEGIN: Statement = {
+  text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${PATIENCE_MS};
+    SET LOCAL idle_in_transaction_session_timeout = ${PATIENCE_MS / 2}`,
+}
+
+const OF_CONVERSATION = 'tenant = $1 AND conversation = $2'
+
+const SQL = {
+  // The clock is read outside of the part that waits for the lock, hence after it.
+  lock: {
+    name: 'runsheet-lock',
+    text: `WITH head AS MATERIALIZED (SELECT seq FROM runsheet.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
+      SELECT seq, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock FROM head`,
+  },
+  create: {
+    name: 'runsheet-create',
+    text: 'INSERT INTO runsheet.conversations (tenant, conversation) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+  },
+  keys: {
+    name: 'runsheet-keys',
+    text: `SELECT key, body_hash AS "bodyHash", value FROM runsheet.keys
+      WHERE ${OF_CONVERSATION} AND key = ANY ($3::text[])`,
+  },
+  // Locked, so that nobody claims the turn between this look and our commit: that is the fence.
+  attempts: {
+    name: 'runsheet-attempts',
+    text: `SELECT turn, attempt FROM runsheet.turns WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,
+  },
+  head: { name: 'runsheet-head', text: `SELECT seq FROM runsheet.conversations WHERE ${OF_CONVERSATION}` },
+  eventsAfter: {
+    name: 'runsheet-events-after',
+    text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
+  },
+  snapshot: {
+    name: 'runsheet-snapshot',
+    text: `SELECT seq, state FROM runsheet.snapshots WHERE ${OF_CONVERSATION} AND v = $3`,
+  },
+} satisfies Record<string, Statement>

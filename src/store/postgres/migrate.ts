@@ -1,0 +1,47 @@
+import { StoreError } from '../errors.ts'
+import type { Database, Session } from './connections.ts'
+import { first } from './migrations/001-first.ts'
+
+/** Append only: the place in this list is the number, and what was released is never changed. */
+const MIGRATIONS: readonly string[] = [first]
+
+/** Any number that nobody else is likely to take ("RUNS"): those who migrate the same database queue behind it. */
+const LOCK = 0x52_55_4e_53
+
+/** Brings the database to this version's format, and refuses one that is ahead of it. */
+export async function migrate(database: Database): Promise<void> {
+  // No patience: at the start an operator is waiting to be told.
+  await database.use(async session => {
+    // Looked at first, so that a user who may not create anything can run on what an operator has prepared.
+    if ((await format(session)) === MIGRATIONS.length) return
+    await session.query({ text: 'BEGIN' })
+    await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
+    await session.query({
+      text: `CREATE SCHEMA IF NOT EXISTS runsheet;
+        CREATE TABLE IF NOT EXISTS runsheet.runsheet_migrations
+          (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+    })
+    // Read again under the lock: another process may have been here first.
+    const reached = await format(session)
+    for (const [index, text] of MIGRATIONS.entries()) {
+      if (index < reached) continue
+      await session.query({ text })
+      await session.query({ text: `INSERT INTO runsheet.runsheet_migrations (number) VALUES (${index + 1})` })
+    }
+    await session.query({ text: 'COMMIT' })
+  }, 0)
+}
+
+async function format(session: Session): Promise<number> {
+  const [there] = await session.query<{ found: boolean }>({
+    text: `SELECT to_regclass('runsheet.runsheet_migrations') IS NOT NULL AS found`,
+  })
+  if (!there?.found) return 0
+  const [row] = await session.query<{ number: number }>({
+    text: 'SELECT coalesce(max(number), 0) AS number FROM runsheet.runsheet_migrations',
+  })
+  const number = row?.number ?? 0
+  if (number <= MIGRATIONS.length) return number
+  const formats = `format ${number}, this one knows ${MIGRATIONS.length}`
+  throw new StoreError('newer', `The database was written by a newer Runsheet (${formats}). Update Runsheet.`)
+}

@@ -1,0 +1,121 @@
+import type { Json } from '../../domain/event.ts'
+import type { Task } from '../../domain/task.ts'
+import { decodeCursor, paged } from '../cursor.ts'
+import { searchText } from '../rows.ts'
+import type { ConversationSummary, Queries, Templates } from '../store.ts'
+import type { Database } from './connections.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf } from './log.ts'
+
+interface TaskRow {
+  readonly id: string
+  readonly position: number
+  readonly number: number
+  readonly created_at: string
+  readonly body: string
+}
+
+// A filter that is not asked for is null. Unnamed, so that each is planned for what is asked.
+export function postgresQueries(database: Database): Queries {
+  return {
+    conversations: async (tenant, page) => {
+      const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
+      const rows = await database.query<ConversationSummary>(
+        {
+          text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
+            WHERE tenant = $1 AND created_at IS NOT NULL AND ($2::text IS NULL OR (created_at, conversation) < ($2, $3))
+            ORDER BY created_at DESC, conversation DESC LIMIT $4`,
+        },
+        [tenant, created ?? null, id ?? null, page.limit + 1],
+      )
+      return paged(
+        rows,
+        page.limit,
+        row => row,
+        row => [row.created_at, row.session_id],
+      )
+    },
+    tasks: async (ref, { turn, status }, page) => {
+      const [position, number] = decodeCursor(page, ['number', 'number']) ?? []
+      const rows = await database.query<TaskRow>(
+        {
+          text: `SELECT position, number, body FROM runsheet.tasks
+            WHERE tenant = $1 AND conversation = $2 AND NOT removed AND ($3::text IS NULL OR turn = $3)
+              AND ($4::text IS NULL OR status = $4) AND ($5::float8 IS NULL OR (position, number) > ($5, $6::float8))
+            ORDER BY position, number LIMIT $7`,
+        },
+        [ref.tenant, ref.conversation, turn ?? null, status ?? null, position ?? null, number ?? null, page.limit + 1],
+      )
+      return paged(rows, page.limit, taskOf, row => [row.position, row.number])
+    },
+    review: async (tenant, reviewId) => {
+      const [row] = await database.query<{ conversation: string; body: string }>(
+        { text: 'SELECT conversation, body FROM runsheet.reviews WHERE tenant = $1 AND id = $2' },
+        [tenant, reviewId],
+      )
+      return row && { tenant, conversation: row.conversation, record: JSON.parse(row.body) }
+    },
+    search: async (tenant, text, page) => {
+      const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
+      const rows = await database.query<TaskRow>(
+        {
+          text: `SELECT id, created_at, body FROM runsheet.tasks
+            WHERE tenant = $1 AND NOT removed AND strpos(search, $2) > 0
+              AND ($3::text IS NULL OR (created_at, id) < ($3, $4))
+            ORDER BY created_at DESC, id DESC LIMIT $5`,
+        },
+        [tenant, searchText(text), created ?? null, id ?? null, page.limit + 1],
+      )
+      return paged(rows, page.limit, taskOf, row => [row.created_at, row.id])
+    },
+    events: async (ref, { types, task }) => {
+      const rows = await database.query<EventRow>(
+        {
+          text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE tenant = $1 AND conversation = $2
+              AND ($3::text[] IS NULL OR type = ANY ($3)) AND ($4::text IS NULL OR task = $4)
+            ORDER BY seq`,
+        },
+        [ref.tenant, ref.conversation, types ?? null, task ?? null],
+      )
+      return rows.map(row => eventOf(ref, row))
+    },
+  }
+}
+
+export function postgresTemplates(database: Database): Templates {
+  return {
+    get: async (tenant, name) => {
+      const [row] = await database.query<{ body: string }>(
+        { text: 'SELECT body FROM runsheet.templates WHERE tenant = $1 AND name = $2' },
+        [tenant, name],
+      )
+      return row && jsonOf(row)
+    },
+    list: async tenant => {
+      const rows = await database.query<{ name: string; body: string }>(
+        { text: 'SELECT name, body FROM runsheet.templates WHERE tenant = $1 ORDER BY name' },
+        [tenant],
+      )
+      return rows.map(row => ({ name: row.name, body: jsonOf(row) }))
+    },
+    put: async (tenant, name, body) => {
+      await database.query(
+        {
+          text: `INSERT INTO runsheet.templates (tenant, name, body) VALUES ($1, $2, $3)
+            ON CONFLICT (tenant, name) DO UPDATE SET body = excluded.body`,
+        },
+        [tenant, name, JSON.stringify(body)],
+      )
+    },
+    delete: async (tenant, name) => {
+      const deleted = await database.query(
+        { text: 'DELETE FROM runsheet.templates WHERE tenant = $1 AND name = $2 RETURNING 1' },
+        [tenant, name],
+      )
+      return deleted.length > 0
+    },
+  }
+}
+
+const taskOf = (row: TaskRow): Task => JSON.parse(row.body)
+
+const jsonOf = (row: { readonly body: string }): Json => JSON.parse(row.body)

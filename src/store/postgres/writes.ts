@@ -1,0 +1,104 @@
+import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
+import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
+import { rowsOf } from '../rows.ts'
+import type { Staged } from '../stage.ts'
+import type { Ref } from '../store.ts'
+import { type Statement, storable, type Value } from './connections.ts'
+
+interface Write {
+  readonly statement: Statement
+  readonly values: readonly Value[]
+}
+
+/** What one group's calls come to, as statements: one for each table that they touch, however many rows. */
+export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: boolean): Write[] {
+  const list: Write[] = []
+  const put = (statement: Statement, ...values: readonly Value[]): void => {
+    list.push({ statement, values: [tenant, conversation, ...values] })
+  }
+  const putRows = (statement: Statement, rows: readonly object[]): void => {
+    if (rows.length > 0) put(statement, asJson(rows))
+  }
+  putRows(
+    SQL.keys,
+    staged.keys.map(({ key, bodyHash, value }) => ({ key, body_hash: bodyHash, value })),
+  )
+  if (staged.events.length === 0) return list
+  const rows = rowsOf(staged.before, staged.after, staged.events)
+  const { seq, title, created_at, updated_at } = rows.conversation
+  put(SQL.log, seq, title, created_at, updated_at, asJson(staged.events.map(eventRow)))
+  putRows(
+    SQL.tasks,
+    rows.tasks.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
+  )
+  putRows(SQL.turns, rows.turns)
+  putRows(
+    SQL.reviews,
+    rows.reviews.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
+  )
+  if (freezes) put(SQL.snapshot, staged.after.seq, SNAPSHOT_VERSION, freeze(staged.after))
+  return list
+}
+
+function eventRow(event: StoredEvent) {
+  const { seq, type, turn_id, timestamp, data } = event
+  return { seq, v: EVENT_VERSION, type, turn_id, timestamp, task: taskOf(event) ?? null, data: JSON.stringify(data) }
+}
+
+/** The task that an event of the timeline is about. */
+function taskOf({ data }: StoredEvent): string | undefined {
+  if ('task' in data) return data.task.id
+  return 'task_id' in data ? data.task_id : undefined
+}
+
+const asJson = (rows: readonly object[]): string =>
+  JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
+
+const SQL = {
+  log: {
+    name: 'runsheet-put-log',
+    text: `WITH head AS (
+        UPDATE runsheet.conversations SET seq = $3, title = coalesce(title, $4), created_at = coalesce(created_at, $5),
+          updated_at = $6, changed_at = date_trunc('second', clock_timestamp())
+        WHERE tenant = $1 AND conversation = $2
+      )
+      INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
+      SELECT $1, $2, seq, v, type, turn_id, timestamp, task, data FROM json_to_recordset($7::json)
+        AS event (seq integer, v integer, type text, turn_id text, timestamp text, task text, data text)`,
+  },
+  keys: {
+    name: 'runsheet-put-keys',
+    text: `INSERT INTO runsheet.keys (tenant, conversation, key, body_hash, value)
+      SELECT $1, $2, key, body_hash, value FROM json_to_recordset($3::json)
+        AS row (key text, body_hash text, value text)`,
+  },
+  tasks: {
+    name: 'runsheet-put-tasks',
+    text: `INSERT INTO runsheet.tasks
+        (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
+      SELECT $1, $2, id, turn, status, position, number, created_at, removed, search, body
+      FROM json_to_recordset($3::json) AS task (id text, turn text, status text, position float8, number integer,
+        created_at text, removed boolean, search text, body text)
+      ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
+        removed = excluded.removed, search = excluded.search, body = excluded.body`,
+  },
+  turns: {
+    name: 'runsheet-put-turns',
+    text: `INSERT INTO runsheet.turns (tenant, conversation, turn, status, parked)
+      SELECT $1, $2, turn, status, parked FROM json_to_recordset($3::json)
+        AS turn (turn text, status text, parked boolean)
+      ON CONFLICT (tenant, conversation, turn) DO UPDATE SET status = excluded.status, parked = excluded.parked`,
+  },
+  reviews: {
+    name: 'runsheet-put-reviews',
+    text: `INSERT INTO runsheet.reviews (tenant, conversation, id, due_at, body)
+      SELECT $1, $2, id, due_at, body FROM json_to_recordset($3::json)
+        AS review (id text, due_at timestamptz, body text)
+      ON CONFLICT (tenant, id) DO UPDATE SET due_at = excluded.due_at, body = excluded.body`,
+  },
+  snapshot: {
+    name: 'runsheet-put-snapshot',
+    text: `INSERT INTO runsheet.snapshots (tenant, conversation, seq, v, state) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (tenant, conversation) DO UPDATE SET seq = excluded.seq, v = excluded.v, state = excluded.state`,
+  },
+} satisfies Record<string, Statement>
