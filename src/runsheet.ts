@@ -5,7 +5,7 @@ import { Tails } from './door/tails.ts'
 import { Transaction } from './door/transaction.ts'
 import type { Command, CommandOf } from './domain/command.ts'
 import { type Conversation, nextDeadline } from './domain/conversation.ts'
-import { Refusal } from './domain/errors.ts'
+import { invalidId, Refusal } from './domain/errors.ts'
 import type { DecisionVia, StoredEvent } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
 import type { Task } from './domain/task.ts'
@@ -82,7 +82,7 @@ class Door implements Runsheet {
     )
   }
 
-  async run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
+  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
     return this.transact(at, transaction => {
       for (const command of commands) transaction.mustRun(command)
       return null
@@ -119,7 +119,7 @@ class Door implements Runsheet {
     if (!found) throw new Refusal('review_not_found', `There is no review ${reviewId}.`)
     const review = (await this.store.load(found)).reviews.get(reviewId)
     if (!review || found.record.resolution) return found
-    const { now } = await this.store.due(0)
+    const now = await this.store.now()
     const { record, ...ref } = found
     return { ...ref, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
   }
@@ -166,13 +166,8 @@ class Door implements Runsheet {
 }
 
 function checkIds({ tenant, conversation }: Ref): void {
-  for (const [field, id] of [
-    ['tenant', tenant],
-    ['session_id', conversation],
-  ] as const) {
-    if (!isId(id))
-      throw new Refusal('invalid_id', `${field} must be 1 to 128 characters of A-Z a-z 0-9 _ -.`, { field })
-  }
+  if (!isId(tenant)) throw invalidId('tenant')
+  if (!isId(conversation)) throw invalidId('session_id')
 }
 
 function sorted(value: unknown): unknown {

@@ -47,3 +47,6 @@ export class Refusal extends Error {
     this.details = details
   }
 }
+
+export const invalidId = (field: string): Refusal =>
+  new Refusal('invalid_id', `${field} must be 1 to 128 characters of A-Z a-z 0-9 _ -.`, { field })

@@ -45,8 +45,8 @@ const CHECKS: { readonly [K in keyof TaskFields]: Check<TaskFields[K]> } = {
 export function cleanFields(raw: SomeFields, row?: number): Partial<TaskFields> | Refusal {
   if (typeof raw !== 'object' || raw === null) return invalidField('row', 'must be an object', row)
   const clean: Record<string, unknown> = {}
-  for (const field of Object.keys(CHECKS) as (keyof TaskFields)[]) {
-    if (raw[field] === undefined) continue
+  for (const field of Object.keys(raw) as (keyof TaskFields)[]) {
+    if (raw[field] === undefined || !Object.hasOwn(CHECKS, field)) continue
     const value = CHECKS[field](raw[field])
     if (value instanceof Problem) return invalidField(field, value.message, row)
     clean[field] = value

@@ -57,9 +57,10 @@ export class Deadlines {
   async #sweep(): Promise<number> {
     try {
       for (;;) {
-        const { reviews, next, now } = await this.#store.due(AT_ONCE)
+        const { reviews, next } = await this.#store.due(AT_ONCE)
         await Promise.all(reviews.map(review => this.#expire(review)))
-        if (reviews.length < AT_ONCE || this.#stopped) return next ? Date.parse(next) - Date.parse(now) : LOOK_EVERY_MS
+        if (reviews.length === AT_ONCE && !this.#stopped) continue
+        return next ? Date.parse(next) - Date.parse(await this.#store.now()) : LOOK_EVERY_MS
       }
     } catch (error) {
       if (!this.#stopped) this.#onError(error)

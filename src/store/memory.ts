@@ -5,7 +5,7 @@ import { decodeCursor, paged, type Place } from './cursor.ts'
 import { closed } from './errors.ts'
 import { Group } from './group.ts'
 import { Hints, refKey } from './hints.ts'
-import { type ReviewRow, rowsOf, searchText, type TaskRow, type TurnRow } from './rows.ts'
+import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage } from './stage.ts'
 import type {
   At,
@@ -57,6 +57,8 @@ class Shelf {
 
 class MemoryStore implements Store {
   readonly #shelves = new Map<string, Shelf>()
+  /** Where a review lies, by tenant and id. */
+  readonly #reviews = new Map<string, Shelf>()
   readonly #templates = new Map<string, Map<string, Json>>()
   readonly #hints = new Hints()
   readonly #skewMs: () => number
@@ -72,6 +74,11 @@ class MemoryStore implements Store {
     return new Promise<Committed<T>>((resolve, reject) => {
       this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
+  }
+
+  async now(): Promise<Instant> {
+    this.#check()
+    return this.#now()
   }
 
   async load(ref: Ref): Promise<Conversation> {
@@ -121,7 +128,7 @@ class MemoryStore implements Store {
       .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
     const next = waiting.find(({ due_at }) => due_at > now)?.due_at
     const reviews = waiting.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
-    return { reviews: reviews.slice(0, limit), now, ...(next === undefined ? {} : { next }) }
+    return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
   }
 
   readonly queries: Queries = {
@@ -159,11 +166,10 @@ class MemoryStore implements Store {
       )
     },
     review: async (tenant, reviewId) => {
-      for (const { ref, reviews } of this.#of(tenant)) {
-        const row = reviews.get(reviewId)
-        if (row) return { ...ref, record: row.body }
-      }
-      return undefined
+      this.#check()
+      const shelf = this.#reviews.get(`${tenant}/${reviewId}`)
+      const row = shelf?.reviews.get(reviewId)
+      return shelf && row && { ...shelf.ref, record: row.body }
     },
     search: async (tenant, text, page) => {
       const rows = this.#of(tenant)
@@ -180,7 +186,7 @@ class MemoryStore implements Store {
     },
     events: async (ref, { types, task }) =>
       this.#peek(ref).events.filter(
-        event => (!types || types.includes(event.type)) && (task === undefined || taskOf(event) === task),
+        event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
       ),
   }
 
@@ -243,7 +249,10 @@ class MemoryStore implements Store {
       const { attempt = 0, until = null } = shelf.turns.get(row.turn) ?? {}
       shelf.turns.set(row.turn, { ...row, attempt, until })
     }
-    for (const row of rows.reviews) shelf.reviews.set(row.id, row)
+    for (const row of rows.reviews) {
+      shelf.reviews.set(row.id, row)
+      this.#reviews.set(`${shelf.ref.tenant}/${row.id}`, shelf)
+    }
     if (events.length > 0) this.#hints.publish({ ...shelf.ref, seq: after.seq })
   }
 
@@ -278,12 +287,6 @@ class MemoryStore implements Store {
     this.#check()
     return [...this.#shelves.values()].filter(({ ref }) => ref.tenant === tenant)
   }
-}
-
-/** The task that an event of the timeline is about. */
-function taskOf(event: StoredEvent): string | undefined {
-  if ('task' in event.data) return event.data.task.id
-  return 'task_id' in event.data ? event.data.task_id : undefined
 }
 
 function sortedPage<R, T>(

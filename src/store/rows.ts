@@ -1,5 +1,5 @@
 import { type Conversation, isParked } from '../domain/conversation.ts'
-import type { EventData, StoredEvent } from '../domain/event.ts'
+import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { dueAt, type Review } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
@@ -44,6 +44,28 @@ export interface ReviewRow {
 export interface ReviewRecord {
   readonly review: EventData['task_create_review_required']
   readonly resolution: EventData['task_create_review_resolved'] | null
+}
+
+/** An event as the databases keep it. */
+export interface EventRow {
+  readonly seq: number
+  readonly v: number
+  readonly type: string
+  readonly turn_id: string | null
+  readonly timestamp: Instant
+  readonly data: string
+}
+export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
+
+export function eventOf(conversation: string, row: EventRow): StoredEvent {
+  const { seq, v, type, turn_id, timestamp } = row
+  return upcast(v, { type, timestamp, seq, session_id: conversation, turn_id, data: JSON.parse(row.data) })
+}
+
+/** The task that an event of the timeline is about. */
+export function taskIdOf({ data }: StoredEvent): string | undefined {
+  if ('task' in data) return data.task.id
+  return 'task_id' in data ? data.task_id : undefined
 }
 
 /** The rows that `events`, which lead from `before` to `after`, make or change. */
@@ -103,6 +125,7 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
 }
 
 function turnRows(after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
+  if (!events.some(event => MOVES_TURN.has(event.type))) return []
   const touched = new Set(events.flatMap(event => (MOVES_TURN.has(event.type) && event.turn_id ? [event.turn_id] : [])))
   return [...touched].flatMap(turn => {
     const status = after.turns.get(turn)?.status

@@ -106,6 +106,8 @@ export interface LiveEntry {
 export interface Store {
   /** Runs `decide` on the current state and commits its events. Answers once that is durable. */
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
+  /** The clock by which leases end and reviews fall due. */
+  now(): Promise<Instant>
   load(ref: Ref): Promise<Conversation>
   eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
@@ -115,9 +117,7 @@ export interface Store {
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /** Reviews that are over by now and not written so, soonest first; and when the next one will be. */
-  due(
-    limit: number,
-  ): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant; readonly now: Instant }>
+  due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText

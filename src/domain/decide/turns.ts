@@ -1,6 +1,6 @@
 import type { CommandOf } from '../command.ts'
 import { type Conversation, openTasks, planCounts, apply, stamped } from '../conversation.ts'
-import { Refusal } from '../errors.ts'
+import { invalidId, Refusal } from '../errors.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { policyWith, samePolicy } from '../policy.ts'
@@ -113,6 +113,3 @@ function underWay(state: Conversation, turnId: string): Turn | Refusal {
 
 const turnNotFound = (turnId: string): Refusal =>
   new Refusal('turn_not_found', `There is no turn ${turnId} in this conversation.`)
-
-export const invalidId = (field: string): Refusal =>
-  new Refusal('invalid_id', `${field} must be 1 to 128 characters of A-Z a-z 0-9 _ -.`, { field })

@@ -43,6 +43,7 @@ export class WorkingList {
 
   /** New tasks at the end of the list, or where their `order` puts them in the plan of `turnId`. */
   create(drafts: readonly Draft[], turnId: string): void {
+    if (drafts.length === 0) return
     const made = drafts.map(draft => this.#make(draft, turnId))
     const ordered = drafts.some(draft => draft.order !== undefined)
     const plan = ordered ? this.#list().filter(task => this.#planOf(task) === turnId && !made.includes(task)) : []
@@ -95,11 +96,12 @@ export class WorkingList {
     if (this.#started.size > 1 && this.#twoInOnePlan()) {
       return new Refusal('two_in_progress', 'Only one task of a plan can be in progress: start one.')
     }
-    const growth = this.#openCount() - this.#state.open.length
-    if (growth > 0 && this.#openCount() > LIMITS.open) {
+    const before = this.#state.open.length
+    const after = this.#unsettled.size > 0 ? this.#openCount() : before
+    if (after > before && after > LIMITS.open) {
       return new Refusal(
         'too_many_open',
-        `A conversation holds at most ${LIMITS.open} open tasks; ${this.#state.open.length} are open. Settle some first.`,
+        `A conversation holds at most ${LIMITS.open} open tasks; ${before} are open. Settle some first.`,
       )
     }
     return [...this.#touched.keys()].flatMap(id => this.#eventFor(id))

@@ -4,6 +4,7 @@ import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { StoredEvent } from '../../domain/event.ts'
+import type { Instant } from '../../domain/instant.ts'
 import { closed } from '../errors.ts'
 import { Group } from '../group.ts'
 import { refKey } from '../hints.ts'
@@ -67,6 +68,10 @@ class FileStore implements Store {
     return new Promise<Committed<T>>((resolve, reject) => {
       this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
+  }
+
+  async now(): Promise<Instant> {
+    return this.#inner.now()
   }
 
   async load(ref: Ref): Promise<Conversation> {

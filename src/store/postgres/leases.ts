@@ -2,11 +2,15 @@ import { instantOf } from '../../domain/instant.ts'
 import type { DueReview, Lease, Store } from '../store.ts'
 import type { Database, Statement } from './connections.ts'
 
-type Leases = Pick<Store, 'claim' | 'renew' | 'release' | 'due'>
+type Leases = Pick<Store, 'now' | 'claim' | 'renew' | 'release' | 'due'>
 
 /** Who drives which turn, and which reviews are over: rows, compared with the database's clock. */
 export function postgresLeases(database: Database, skewMs: () => number): Leases {
   return {
+    now: async () => {
+      const [clock] = await database.query<{ now: Date }>(SQL.now, [skewMs()])
+      return instantOf(clock?.now.getTime() ?? Number.NaN)
+    },
     claim: async (runner, ttlMs, wanted) => {
       const [lease] = wanted
         ? await database.query<Lease>(SQL.claimWanted, [
@@ -29,12 +33,11 @@ export function postgresLeases(database: Database, skewMs: () => number): Leases
     },
     due: limit =>
       database.use(async session => {
-        const [reviews, [clock]] = await Promise.all([
+        const [reviews, [row]] = await Promise.all([
           session.query<DueReview>(SQL.due, [skewMs(), limit]),
-          session.query<{ now: Date; next: Date | null }>(SQL.next, [skewMs()]),
+          session.query<{ next: Date | null }>(SQL.next, [skewMs()]),
         ])
-        const now = instantOf(clock?.now.getTime() ?? Number.NaN)
-        return { reviews, now, ...(clock?.next ? { next: instantOf(clock.next.getTime()) } : {}) }
+        return { reviews, ...(row?.next ? { next: instantOf(row.next.getTime()) } : {}) }
       }),
   }
 }
@@ -45,6 +48,7 @@ const FREE = `status = 'running' AND NOT parked AND until <= ${NOW}`
 const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millisecond', attempt = attempt + 1`
 
 const SQL = {
+  now: { name: 'runsheet-now', text: `SELECT ${NOW} AS now` },
   claimAny: {
     name: 'runsheet-claim-any',
     text: `WITH free AS MATERIALIZED (
@@ -78,6 +82,6 @@ const SQL = {
   },
   next: {
     name: 'runsheet-next-due',
-    text: `SELECT ${NOW} AS now, (SELECT min(due_at) FROM runsheet.reviews WHERE due_at > ${NOW}) AS next`,
+    text: `SELECT min(due_at) AS next FROM runsheet.reviews WHERE due_at > ${NOW}`,
   },
 } satisfies Record<string, Statement>

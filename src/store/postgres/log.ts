@@ -1,23 +1,13 @@
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
-import { type StoredEvent, upcast } from '../../domain/event.ts'
+import type { StoredEvent } from '../../domain/event.ts'
 import { SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
 import { refKey } from '../hints.ts'
 import { Lru } from '../lru.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import type { Call, Ground, KeyRow, Staged } from '../stage.ts'
 import type { Ref } from '../store.ts'
 import { PATIENCE_MS, type Session, type Statement, storable, type Value } from './connections.ts'
 import { writes } from './writes.ts'
-
-export interface EventRow {
-  readonly seq: number
-  readonly v: number
-  readonly type: string
-  readonly turn_id: string | null
-  readonly timestamp: string
-  readonly data: string
-}
-
-export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
 
 /** So that folding a long log holds a part of it at a time. */
 const AT_ONCE = 5_000
@@ -60,7 +50,7 @@ export class PostgresLog {
 
   async eventsAfter(session: Session, ref: Ref, seq: number, limit: number): Promise<StoredEvent[]> {
     const rows = await session.query<EventRow>(SQL.eventsAfter, [ref.tenant, ref.conversation, seq, limit])
-    return rows.map(row => eventOf(ref, row))
+    return rows.map(row => eventOf(ref.conversation, row))
   }
 
   /** Writes what the calls came to, in one round trip. Returns what to do once it is committed. */
@@ -117,11 +107,6 @@ export class PostgresLog {
       if (events.length < AT_ONCE) return state
     }
   }
-}
-
-export function eventOf(ref: Ref, row: EventRow): StoredEvent {
-  const { seq, v, type, turn_id, timestamp } = row
-  return upcast(v, { type, timestamp, seq, session_id: ref.conversation, turn_id, data: JSON.parse(row.data) })
 }
 
 const distinct = (names: readonly (string | undefined)[]): string[] => [

@@ -1,10 +1,9 @@
 import type { Json } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
 import { decodeCursor, paged } from '../cursor.ts'
-import { searchText } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf } from './log.ts'
 
 interface TaskRow {
   readonly id: string
@@ -76,7 +75,7 @@ export function postgresQueries(database: Database): Queries {
         },
         [ref.tenant, ref.conversation, types ?? null, task ?? null],
       )
-      return rows.map(row => eventOf(ref, row))
+      return rows.map(row => eventOf(ref.conversation, row))
     },
   }
 }

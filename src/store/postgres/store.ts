@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database } from './connections.ts'
@@ -64,6 +65,10 @@ export class PostgresStore implements Store {
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     return this.#gate.run(() => this.#commits.commit(at, decide))
+  }
+
+  now(): Promise<Instant> {
+    return this.#leases.now()
   }
 
   load(ref: Ref): Promise<Conversation> {

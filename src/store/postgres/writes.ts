@@ -1,6 +1,6 @@
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
-import { rowsOf } from '../rows.ts'
+import { rowsOf, taskIdOf } from '../rows.ts'
 import type { Staged } from '../stage.ts'
 import type { Ref } from '../store.ts'
 import { type Statement, storable, type Value } from './connections.ts'
@@ -42,13 +42,7 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
 
 function eventRow(event: StoredEvent) {
   const { seq, type, turn_id, timestamp, data } = event
-  return { seq, v: EVENT_VERSION, type, turn_id, timestamp, task: taskOf(event) ?? null, data: JSON.stringify(data) }
-}
-
-/** The task that an event of the timeline is about. */
-function taskOf({ data }: StoredEvent): string | undefined {
-  if ('task' in data) return data.task.id
-  return 'task_id' in data ? data.task_id : undefined
+  return { seq, v: EVENT_VERSION, type, turn_id, timestamp, task: taskIdOf(event) ?? null, data: JSON.stringify(data) }
 }
 
 const asJson = (rows: readonly object[]): string =>

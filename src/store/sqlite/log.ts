@@ -1,23 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
-import { EVENT_VERSION, type StoredEvent, upcast } from '../../domain/event.ts'
+import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
 import { refKey } from '../hints.ts'
 import { Lru } from '../lru.ts'
-import { rowsOf } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, rowsOf } from '../rows.ts'
 import type { KeyRow, Staged } from '../stage.ts'
 import type { Ref } from '../store.ts'
-
-export interface EventRow {
-  readonly seq: number
-  readonly v: number
-  readonly type: string
-  readonly turn_id: string | null
-  readonly timestamp: string
-  readonly data: string
-}
-
-export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
 
 /** A cached state, how far its newest snapshot goes, and up to which foreign write it is known to be current. */
 interface Cached {
@@ -30,6 +19,7 @@ interface Cached {
 export class SqliteLog {
   readonly #sql
   readonly #cache = new Lru<Cached>(1_000)
+  #lastVersion = -1
 
   constructor(db: DatabaseSync) {
     this.#sql = statements(db)
@@ -63,7 +53,7 @@ export class SqliteLog {
 
   eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
     const rows = this.#sql.eventsAfter.all(ref.tenant, ref.conversation, seq, limit) as unknown as EventRow[]
-    return rows.map(row => eventOf(ref, row))
+    return rows.map(row => eventOf(ref.conversation, row))
   }
 
   /** Writes what the calls on one conversation came to. Returns what to do once it is committed. */
@@ -86,7 +76,8 @@ export class SqliteLog {
       )
     }
     const { seq, title, created_at, updated_at } = rows.conversation
-    this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at)
+    if (staged.before.seq > 0) this.#sql.moveConversation.run(seq, title, updated_at, tenant, conversation)
+    else this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at)
     for (const { id, turn, status, position, number, created_at, removed, search, body } of rows.tasks) {
       const text = JSON.stringify(body)
       this.#sql.putTask.run(
@@ -110,7 +101,8 @@ export class SqliteLog {
       this.#sql.putReview.run(tenant, id, conversation, due_at, JSON.stringify(body))
     }
     const snapshotSeq = this.#snapshotAfter(ref, staged.after)
-    const version = this.#version()
+    // Nobody else can have committed since `current` looked: the write lock is ours.
+    const version = this.#lastVersion
     return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq, version })
   }
 
@@ -123,7 +115,8 @@ export class SqliteLog {
 
   /** Changes when another connection, here or in another process, has committed; our own commits do not count. */
   #version(): number {
-    return Number(this.#sql.version.get()?.['data_version'])
+    this.#lastVersion = Number(this.#sql.version.get()?.['data_version'])
+    return this.#lastVersion
   }
 
   #snapshot(ref: Ref): Pick<Cached, 'state' | 'snapshotSeq'> {
@@ -135,14 +128,9 @@ export class SqliteLog {
   #folded(ref: Ref, base: Conversation): Conversation {
     let state = base
     const rows = this.#sql.eventsAfter.iterate(ref.tenant, ref.conversation, base.seq, -1)
-    for (const row of rows) state = apply(state, eventOf(ref, row as unknown as EventRow))
+    for (const row of rows) state = apply(state, eventOf(ref.conversation, row as unknown as EventRow))
     return state
   }
-}
-
-export function eventOf(ref: Ref, row: EventRow): StoredEvent {
-  const { seq, v, type, turn_id, timestamp } = row
-  return upcast(v, { type, timestamp, seq, session_id: ref.conversation, turn_id, data: JSON.parse(row.data) })
 }
 
 function statements(db: DatabaseSync) {
@@ -160,9 +148,10 @@ function statements(db: DatabaseSync) {
       'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     putConversation: db.prepare(
-      `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET seq = excluded.seq, title = ifnull(title, excluded.title),
-         updated_at = excluded.updated_at`,
+      'INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    moveConversation: db.prepare(
+      'UPDATE conversations SET seq = ?, title = ifnull(title, ?), updated_at = ? WHERE tenant = ? AND conversation = ?',
     ),
     putTask: db.prepare(
       `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)

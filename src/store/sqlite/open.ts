@@ -45,18 +45,24 @@ export function connect(path: string): DatabaseSync {
   }
 }
 
-/** Runs `begin` until the lock is ours, without blocking anybody; gives up after five seconds. */
-export async function begin(start: () => void): Promise<void> {
-  const until = Date.now() + 5_000
-  for (;;) {
-    try {
-      start()
-      return
-    } catch (error) {
-      if (!isBusy(error) || Date.now() >= until) throw storeError(error)
-    }
+/** Runs `start` until the lock is ours, without blocking anybody; gives up after five seconds. */
+export async function begin(start: () => unknown): Promise<void> {
+  for (let until = 0; !tried(start); ) {
+    until ||= Date.now() + 5_000
+    if (Date.now() >= until) throw new StoreError('busy', 'The database is locked by another process.')
     // Jitter, so that several processes that wait do not come back at the same moment for ever.
     await delay(1 + Math.random() * 9)
+  }
+}
+
+/** Whether the lock could be had at once. */
+export function tried(start: () => unknown): boolean {
+  try {
+    start()
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw storeError(error)
   }
 }
 

@@ -2,9 +2,8 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { EventType, Json, StoredEvent } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
 import { decodeCursor, paged } from '../cursor.ts'
-import { searchText } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf } from './log.ts'
 
 type Row = Readonly<Record<string, string | number>>
 
@@ -86,7 +85,7 @@ export function sqliteQueries(db: DatabaseSync, check: () => void): Queries {
       ...(task === undefined ? [] : [task]),
       EVERYTHING,
     )
-    return rows.map(row => eventOf(ref, row))
+    return rows.map(row => eventOf(ref.conversation, row))
   }
 }
 

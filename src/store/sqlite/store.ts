@@ -9,7 +9,7 @@ import { type Call, stage, type Staged } from '../stage.ts'
 import type { At, Committed, Decide, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import { storeError } from './errors.ts'
 import { SqliteLog } from './log.ts'
-import { begin, connect, openDatabase } from './open.ts'
+import { begin, connect, openDatabase, tried } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
@@ -24,6 +24,15 @@ export interface SqliteStoreOptions {
   /** Called within the transaction for each conversation that it changes; a throw turns its callers down. */
   readonly onWrite?: (db: DatabaseSync, ref: Ref, after: Conversation) => void
 }
+
+/** A write that decides nothing: a lease, a template. */
+interface Errand {
+  readonly change: () => void
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+const isCall = (item: Call | Errand): item is Call => 'decide' in item
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const db = await openDatabase(options.path)
@@ -40,9 +49,9 @@ export class SqliteStore implements Store {
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
   readonly #sql
-  readonly #commits = new Group<Call>(calls => this.#serve(calls))
   /** Everything that writes takes its turn here: a connection holds one transaction at a time. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #group = new Group<Call | Errand>(items => this.#serve(items))
+  readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
 
   constructor(db: DatabaseSync, options: SqliteStoreOptions) {
@@ -59,11 +68,16 @@ export class SqliteStore implements Store {
     this.live = this.#liveText()
   }
 
-  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
-    this.#check()
+  commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     return new Promise<Committed<T>>((resolve, reject) => {
-      this.#commits.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#check()
+      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
+  }
+
+  async now(): Promise<Instant> {
+    this.#check()
+    return this.#now()
   }
 
   async load(ref: Ref): Promise<Conversation> {
@@ -109,47 +123,52 @@ export class SqliteStore implements Store {
       const now = this.#now()
       const reviews = this.#sql.due.all(now, limit).map(row => ({ ...row }) as unknown as Ref & { review_id: string })
       const next = this.#sql.nextDue.get(now)?.['due_at']
-      return { reviews, now, ...(typeof next === 'string' ? { next } : {}) }
+      return { reviews, ...(typeof next === 'string' ? { next } : {}) }
     })
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#commits.idle()
-    await this.#turn
+    await this.#group.idle()
     this.#liveDb.close()
     this.#db.close()
   }
 
   /** One transaction for everybody who came: decided one after the other, flushed once, answered after that. */
-  #serve(calls: readonly Call[]): Promise<void> {
-    return this.#inTurn(async () => {
+  #serve(items: readonly (Call | Errand)[]): Promise<void> | undefined {
+    // Most often the lock is free and all goes well: that takes no promise.
+    if (!items.every(isCall) || !tried(this.#begin)) return this.#servePatiently(items)
+    return this.#commitTogether(items) && this.#serveAlone(items)
+  }
+
+  async #servePatiently(items: readonly (Call | Errand)[]): Promise<void> {
+    const calls = items.filter(isCall)
+    if (calls.length > 0) {
       try {
-        await begin(() => this.#sql.begin.run())
+        await begin(this.#begin)
+        if (this.#commitTogether(calls)) await this.#serveAlone(calls)
       } catch (error) {
         for (const call of calls) call.reject(error)
-        return
       }
-      const failed = this.#commitTogether(calls)
-      // One that cannot be written must not take the others with it.
-      if (failed && calls.length > 1) for (const call of calls) await this.#commitAlone(call)
-      else if (failed) for (const call of calls) call.reject(failed.error)
-    })
-  }
-
-  async #commitAlone(call: Call): Promise<void> {
-    try {
-      await begin(() => this.#sql.begin.run())
-    } catch (error) {
-      call.reject(error)
-      return
     }
-    const failed = this.#commitTogether([call])
-    if (failed) call.reject(failed.error)
+    await this.#serveAlone(items.filter(item => !isCall(item)))
   }
 
-  /** Within the open transaction, and to its end. Says what failed before the commit; nobody was answered then. */
+  /** Each in a transaction of its own: one that cannot be written must not take the others with it. */
+  async #serveAlone(items: readonly (Call | Errand)[]): Promise<void> {
+    for (const item of items) {
+      try {
+        await begin(this.#begin)
+        const failed = isCall(item) ? this.#commitTogether([item]) : this.#run(item)
+        if (failed) item.reject(failed.error)
+      } catch (error) {
+        item.reject(error)
+      }
+    }
+  }
+
+  /** Within the open transaction, and to its end. Says what failed before the commit: nobody was answered then. */
   #commitTogether(calls: readonly Call[]): { error: unknown } | undefined {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
@@ -205,24 +224,23 @@ export class SqliteStore implements Store {
   }
 
   /** A small write of its own, with the same patience and the same flush. */
-  async #write(change: () => void): Promise<void> {
-    this.#check()
-    return this.#inTurn(async () => {
-      await begin(() => this.#sql.begin.run())
-      try {
-        change()
-        this.#sql.commit.run()
-      } catch (error) {
-        this.#rollback()
-        throw storeError(error)
-      }
+  #write(change: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#check()
+      this.#group.add({ change, resolve, reject })
     })
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work)
-    this.#turn = mine.catch(() => {})
-    return mine
+  #run({ change, resolve }: Errand): { error: unknown } | undefined {
+    try {
+      change()
+      this.#sql.commit.run()
+      resolve()
+      return undefined
+    } catch (error) {
+      this.#rollback()
+      return { error: storeError(error) }
+    }
   }
 
   #read<T>(work: () => T): T {
