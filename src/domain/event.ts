@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
-import type { CancelReason, Changes, DraftRow, ReviewStatus } from './review.ts'
+import type { CancelReason, Changes, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { PlanCounts, TurnStatus } from './turn.ts'
 
@@ -74,18 +74,7 @@ export interface EventData {
     readonly reason: string
     readonly model: string
   }
-  task_create_review_required: {
-    readonly review_id: string
-    readonly status: ReviewStatus
-    readonly session_id: string
-    readonly conversation_turn_id: string
-    readonly tool_call_id: string
-    readonly draft_tasks: readonly DraftRow[]
-    readonly timeout_ms: number
-    readonly expires_at: Instant
-    readonly source_user_message_id?: string
-    readonly source_assistant_message_id?: string
-  }
+  task_create_review_required: ReviewRequest
   task_create_review_resolved: {
     readonly review_id: string
     readonly action: 'confirm' | 'cancel'

@@ -33,7 +33,8 @@ export interface ConfirmedRow extends DraftRow {
   readonly draft_index?: number
 }
 
-export interface Review {
+/** What is put before a person, as it is stored, sent and shown. */
+export interface ReviewRequest {
   readonly review_id: string
   readonly status: ReviewStatus
   readonly session_id: string
@@ -44,6 +45,9 @@ export interface Review {
   readonly expires_at: Instant
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
+}
+
+export interface Review extends ReviewRequest {
   /** The panels that show it now. */
   readonly panels: readonly string[]
   /** When it counts as closed, because the last panel left and none came back. */

@@ -1,7 +1,7 @@
 import { type Conversation, isParked } from '../domain/conversation.ts'
 import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
-import { dueAt, type Review } from '../domain/review.ts'
+import { dueAt, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 
@@ -42,7 +42,7 @@ export interface ReviewRow {
 
 /** A review with how it ended, drafts included: the state lets go of them, this does not. */
 export interface ReviewRecord {
-  readonly review: EventData['task_create_review_required']
+  readonly review: ReviewRequest
   readonly resolution: EventData['task_create_review_resolved'] | null
 }
 

@@ -1,11 +1,12 @@
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { Refusal } from '../errors.ts'
-import type { Json, NewEvent } from '../event.ts'
+import type { NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
-import { type Actor, byPosition, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
 import { between, places } from './position.ts'
+import { difference, notAllowed, withFields, withStatus } from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
   Pick<TaskFields, 'title'> &
@@ -267,61 +268,4 @@ export class WorkingList {
     const next = { ...task, version: before.version + 1, updated_at: this.#now }
     return [{ type: 'task_changed', turn_id, data: { task: next, by, from } }]
   }
-}
-
-/** A task in another status, with the marks of it: since when, and on whose word. */
-function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
-  if (status === task.status) return task
-  const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
-  const judged_by = by === 'person' || by === 'assessor' ? by : null
-  switch (status) {
-    case 'completed':
-    case 'cancelled':
-      return { ...rest, status, judged_by, completed_at: now }
-    case 'blocked':
-      return { ...rest, status, judged_by }
-    case 'pending':
-    case 'in_progress': {
-      const started = status === 'in_progress' ? { started_at: now } : {}
-      return { ...rest, status, judged_by: null, ...started }
-    }
-  }
-}
-
-/** How it ended before is history, and stays there. */
-function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
-  return task
-}
-
-function withFields(task: Task, fields: Partial<TaskFields>): Task {
-  const { outcome, ...rest } = fields
-  if (outcome === undefined) return { ...task, ...rest }
-  return outcome === '' ? { ...withoutOutcome(task), ...rest } : { ...task, ...rest, outcome }
-}
-
-/** The fields that differ, as they were; null where there was none. */
-function difference(before: Task, after: Task): { [field: string]: Json } {
-  const from: { [field: string]: Json } = {}
-  for (const field of Object.keys(after) as (keyof Task)[]) {
-    if (!same(before[field], after[field])) from[field] = (before[field] ?? null) as Json
-  }
-  for (const field of Object.keys(before) as (keyof Task)[]) {
-    if (!(field in after)) from[field] = before[field] as Json
-  }
-  return from
-}
-
-/** Equal in content: tags are the one field that is not a plain value. */
-function same(a: Task[keyof Task], b: Task[keyof Task]): boolean {
-  if (a === b) return true
-  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((tag, index) => tag === b[index])
-}
-
-function notAllowed(task: Task, status: TaskStatus, row: number | undefined): Refusal {
-  const hint = isSettled(task) && status !== 'pending' ? ' Reopen it first: set it to pending.' : ''
-  return new Refusal(
-    'status_not_allowed',
-    `Task ${task.number} is ${task.status} and cannot become ${status}; it can become ${NEXT[task.status].join(', ')}.${hint}`,
-    row === undefined ? { field: 'status' } : { row, field: 'status' },
-  )
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -10,6 +10,7 @@ import { Group } from '../group.ts'
 import { refKey } from '../hints.ts'
 import type { Call } from '../stage.ts'
 import type { At, Committed, Decide, Lease, Ref, Store } from '../store.ts'
+import { connectUnflushed } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, Mirror } from './mirror.ts'
@@ -56,8 +57,7 @@ class FileStore implements Store {
   constructor(inner: SqliteStore, mirror: Mirror, path: string) {
     this.#inner = inner
     this.#mirror = mirror
-    this.#db = new DatabaseSync(path, { timeout: 0 })
-    this.#db.exec('PRAGMA synchronous = OFF')
+    this.#db = connectUnflushed(path)
     this.queries = inner.queries
     this.templates = inner.templates
     this.live = inner.live

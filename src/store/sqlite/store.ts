@@ -1,15 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
-import { type Instant, instantOf, plusMs } from '../../domain/instant.ts'
+import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed } from '../errors.ts'
 import { Group } from '../group.ts'
 import { type Hints, refKey } from '../hints.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import type { At, Committed, Decide, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import { storeError } from './errors.ts'
+import { SqliteLeases } from './leases.ts'
+import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { begin, connect, openDatabase, tried } from './open.ts'
+import { begin, connectUnflushed, openDatabase, tried } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
@@ -27,7 +29,7 @@ export interface SqliteStoreOptions {
 
 /** A write that decides nothing: a lease, a template. */
 interface Errand {
-  readonly change: () => void
+  readonly change: () => unknown
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -46,6 +48,7 @@ export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
   readonly #log: SqliteLog
+  readonly #leases: SqliteLeases
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
   readonly #sql
@@ -59,13 +62,13 @@ export class SqliteStore implements Store {
     this.#options = options
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db)
-    this.#sql = statements(db)
+    this.#leases = new SqliteLeases(db)
+    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
     const check = (): void => this.#check()
     this.queries = sqliteQueries(db, check)
     this.templates = sqliteTemplates(db, check, change => this.#write(change))
-    this.#liveDb = connect(options.path)
-    this.#liveDb.exec('PRAGMA synchronous = OFF')
-    this.live = this.#liveText()
+    this.#liveDb = connectUnflushed(options.path)
+    this.live = sqliteLive(this.#liveDb, check, ref => this.#hint(ref, this.#log.current(ref).seq))
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -93,38 +96,20 @@ export class SqliteStore implements Store {
     return this.#hints.subscribe(signal)
   }
 
-  async claim(runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
-    let lease: Lease | undefined
-    await this.#write(() => {
-      const now = this.#now()
-      const row = wanted
-        ? this.#sql.claimWanted.get(runner, plusMs(now, ttlMs), wanted.tenant, wanted.conversation, wanted.turn, now)
-        : this.#sql.claimAny.get(runner, plusMs(now, ttlMs), now)
-      if (row) lease = { ...row } as unknown as Lease
-    })
-    return lease
+  claim(runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
+    return this.#write(() => this.#leases.claim(this.#now(), runner, ttlMs, wanted))
   }
 
-  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    let held = false
-    await this.#write(() => {
-      const { tenant, conversation, turn, attempt } = lease
-      held = this.#sql.renew.run(plusMs(this.#now(), ttlMs), tenant, conversation, turn, attempt).changes > 0
-    })
-    return held
+  renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    return this.#write(() => this.#leases.renew(this.#now(), lease, ttlMs))
   }
 
-  async release({ tenant, conversation, turn, attempt }: Lease): Promise<void> {
-    await this.#write(() => this.#sql.release.run(tenant, conversation, turn, attempt))
+  release(lease: Lease): Promise<void> {
+    return this.#write(() => this.#leases.release(lease))
   }
 
   async due(limit: number): ReturnType<Store['due']> {
-    return this.#read(() => {
-      const now = this.#now()
-      const reviews = this.#sql.due.all(now, limit).map(row => ({ ...row }) as unknown as Ref & { review_id: string })
-      const next = this.#sql.nextDue.get(now)?.['due_at']
-      return { reviews, ...(typeof next === 'string' ? { next } : {}) }
-    })
+    return this.#read(() => this.#leases.due(this.#now(), limit))
   }
 
   async close(): Promise<void> {
@@ -203,8 +188,7 @@ export class SqliteStore implements Store {
       done()
       staged.rejectRefused()
       staged.resolve()
-      if (staged.events.length > 0)
-        this.#hints.publish({ tenant: ref.tenant, conversation: ref.conversation, seq: staged.after.seq })
+      if (staged.events.length > 0) this.#hint(ref, staged.after.seq)
     }
     return undefined
   }
@@ -224,10 +208,11 @@ export class SqliteStore implements Store {
   }
 
   /** A small write of its own, with the same patience and the same flush. */
-  #write(change: () => void): Promise<void> {
+  #write<T>(change: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#check()
-      this.#group.add({ change, resolve, reject })
+      let value: T
+      this.#group.add({ change: () => (value = change()), resolve: () => resolve(value), reject })
     })
   }
 
@@ -252,29 +237,8 @@ export class SqliteStore implements Store {
     }
   }
 
-  #liveText(): LiveText {
-    const db = this.#liveDb
-    const put = db.prepare(
-      'INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text) VALUES (?, ?, ?, ?, ?)',
-    )
-    const get = db.prepare('SELECT turn_id, message_id, text FROM live WHERE tenant = ? AND conversation = ?')
-    const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')
-    return {
-      write: async (ref, { turn_id, message_id, text }) => {
-        this.#check()
-        await begin(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text))
-        this.#hints.publish({ tenant: ref.tenant, conversation: ref.conversation, seq: this.#log.current(ref).seq })
-      },
-      read: async ref => {
-        this.#check()
-        const row = get.get(ref.tenant, ref.conversation)
-        return row && ({ ...row } as unknown as Awaited<ReturnType<LiveText['read']>>)
-      },
-      clear: async ref => {
-        this.#check()
-        await begin(() => remove.run(ref.tenant, ref.conversation))
-      },
-    }
+  #hint({ tenant, conversation }: Ref, seq: number): void {
+    this.#hints.publish({ tenant, conversation, seq })
   }
 
   #rollback(): void {
@@ -287,32 +251,5 @@ export class SqliteStore implements Store {
 
   #check(): void {
     if (this.#closed) throw closed()
-  }
-}
-
-function statements(db: DatabaseSync) {
-  const free = `status = 'running' AND parked = 0 AND (until IS NULL OR until <= ?)`
-  const taken = 'RETURNING tenant, conversation, turn, attempt'
-  return {
-    begin: db.prepare('BEGIN IMMEDIATE'),
-    commit: db.prepare('COMMIT'),
-    claimAny: db.prepare(
-      `UPDATE turns SET runner = ?, until = ?, attempt = attempt + 1 WHERE (tenant, conversation, turn) =
-         (SELECT tenant, conversation, turn FROM turns WHERE ${free} ORDER BY until LIMIT 1) ${taken}`,
-    ),
-    claimWanted: db.prepare(
-      `UPDATE turns SET runner = ?, until = ?, attempt = attempt + 1
-       WHERE tenant = ? AND conversation = ? AND turn = ? AND ${free} ${taken}`,
-    ),
-    renew: db.prepare(
-      'UPDATE turns SET until = ? WHERE tenant = ? AND conversation = ? AND turn = ? AND attempt = ? AND until IS NOT NULL',
-    ),
-    release: db.prepare(
-      'UPDATE turns SET until = NULL, runner = NULL WHERE tenant = ? AND conversation = ? AND turn = ? AND attempt = ?',
-    ),
-    due: db.prepare(
-      'SELECT tenant, conversation, id AS review_id FROM reviews WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?',
-    ),
-    nextDue: db.prepare('SELECT min(due_at) AS due_at FROM reviews WHERE due_at > ?'),
   }
 }
