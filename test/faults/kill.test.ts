@@ -1,11 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openFileStore } from '../../src/store/json/store.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import type { WriterOrder } from '../support/writer.ts'
 
@@ -15,18 +17,29 @@ const FOREVER = 1_000_000
 const POINTS = {
   sqlite: ['begun', 'staged', 'written', 'committed'],
   json: ['looked', 'begun', 'staged', 'prepared', 'written', 'committed', 'renamed'],
+  postgres: ['begun', 'staged', 'written', 'committing', 'committed'],
 } as const
 
-describe.each(['sqlite', 'json'] as const)('%s under kill -9', kind => {
-  let folder: string
-  beforeEach(() => {
-    folder = scratchFolder()
-  })
-  afterEach(() => rmSync(folder, { recursive: true }))
+const url = inject('postgresUrl')
+const kinds = (['sqlite', 'json', 'postgres'] as const).filter(kind => kind !== 'postgres' || url !== '')
 
-  const at = (): string => (kind === 'sqlite' ? join(folder, 'runsheet.db') : folder)
-  const open = (): Promise<Store> =>
-    kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: folder })
+describe.each(kinds)('%s under kill -9', kind => {
+  let folder: string
+  let database: Awaited<ReturnType<typeof freshDatabase>> | undefined
+  beforeEach(async () => {
+    folder = scratchFolder()
+    if (kind === 'postgres') database = await freshDatabase(url)
+  })
+  afterEach(async () => {
+    rmSync(folder, { recursive: true })
+    await database?.drop()
+  })
+
+  const at = (): string => ({ sqlite: join(folder, 'runsheet.db'), json: folder, postgres: database?.url ?? '' })[kind]
+  const open = (): Promise<Store> => {
+    if (kind === 'postgres') return openPostgresStore({ url: at() })
+    return kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: at() })
+  }
   const order = (more: Partial<WriterOrder>): WriterOrder => ({
     store: kind,
     at: at(),
@@ -102,6 +115,8 @@ describe.each(['sqlite', 'json'] as const)('%s under kill -9', kind => {
       await checkWhole(acknowledged(child))
       rmSync(folder, { recursive: true })
       mkdirSync(folder)
+      await database?.drop()
+      if (database) database = await freshDatabase(url)
     }
   })
 })
