@@ -3,7 +3,8 @@ import type { StoredEvent } from '../src/domain/event.ts'
 import type { PolicyPatch } from '../src/domain/policy.ts'
 import { createRunsheet, hashOf, type Runsheet } from '../src/runsheet.ts'
 import { cancel, note, openTurn, propose, startTurn } from '../src/store/contract.ts'
-import type { Ref } from '../src/store/store.ts'
+import { openMemoryStore } from '../src/store/memory.ts'
+import type { Ref, Store } from '../src/store/store.ts'
 import { type Place, placeFor, type StoreKind } from './support/stores.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
@@ -356,6 +357,61 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const outcomes = await Promise.allSettled(waiting)
       expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(count - 1)
     })
+  })
+})
+
+describe('a door whose store fails now and then', () => {
+  /** A store of which some members are replaced. */
+  const partly = (store: Store, members: Partial<Store>): Store => ({ ...bound(store), ...members })
+
+  it('[DO8] a tail goes on when listening failed, and misses nothing', async () => {
+    const store = openMemoryStore()
+    let failures = 1
+    const errors: unknown[] = []
+    const door = createRunsheet({
+      store: partly(store, {
+        changes: signal => {
+          if (failures > 0) {
+            failures -= 1
+            throw new Error('no ears')
+          }
+          return store.changes(signal)
+        },
+      }),
+      onError: error => errors.push(error),
+    })
+    await door.run(ref, openTurn('t1'))
+    const tail = door.tail(ref)[Symbol.asyncIterator]()
+    expect((await tail.next()).value).toHaveLength(2)
+    const next = tail.next()
+    await store.commit(ref, () => ({ events: [note('unheard')], value: null }))
+    expect((await next).value).toMatchObject([{ seq: 3 }])
+    expect(errors).toMatchObject([{ message: 'no ears' }])
+    await tail.return?.()
+    await door.close()
+  })
+
+  it('[DO5] reviews that cannot be expired now do not stand in the way of the others', async () => {
+    const store = openMemoryStore()
+    const broken = (conversation: string): boolean => conversation.startsWith('broken')
+    let breaks = false
+    const errors: unknown[] = []
+    const door = createRunsheet({
+      store: partly(store, {
+        commit: (at, decide) =>
+          breaks && broken(at.conversation) ? Promise.reject(new Error('broken file')) : store.commit(at, decide),
+      }),
+      onError: error => errors.push(error),
+    })
+    const conversations = [...Array.from({ length: 150 }, (_, index) => `broken-${index}`), 'sound']
+    for (const conversation of conversations) {
+      const timeout = { review_timeout_ms: broken(conversation) ? 150 : 200 }
+      await door.run({ ...ref, conversation }, startTurn('t1', timeout), propose('t1', `rev-${conversation}`, 'a'))
+    }
+    breaks = true
+    expect(await door.awaitReview('local', 'rev-sound')).toMatchObject({ resolution: { reason: 'review_timeout' } })
+    expect(errors.length).toBeGreaterThanOrEqual(150)
+    await door.close()
   })
 })
 

@@ -1,3 +1,4 @@
+import type { Instant } from '../domain/instant.ts'
 import type { DueReview, Store } from '../store/store.ts'
 
 /** How late a deadline may be noticed that a process set which is gone. */
@@ -56,15 +57,22 @@ export class Deadlines {
   /** Expires what is due, and says in how many milliseconds to look again. */
   async #sweep(): Promise<number> {
     try {
-      for (;;) {
-        const { reviews, next } = await this.#store.due(AT_ONCE)
-        await Promise.all(reviews.map(review => this.#expire(review)))
-        if (reviews.length === AT_ONCE && !this.#stopped) continue
-        return next ? Date.parse(next) - Date.parse(await this.#store.now()) : LOOK_EVERY_MS
+      for (let limit = AT_ONCE; ; ) {
+        const { reviews, next } = await this.#store.due(limit)
+        const outcomes = await Promise.allSettled(reviews.map(review => this.#expire(review)))
+        const failures = outcomes.filter(outcome => outcome.status === 'rejected')
+        for (const { reason } of failures) if (!this.#stopped) this.#onError(reason)
+        if (reviews.length < limit || this.#stopped) return next ? await this.#until(next) : LOOK_EVERY_MS
+        // Those that cannot be written now must not stand in the way of the others.
+        limit += failures.length
       }
     } catch (error) {
       if (!this.#stopped) this.#onError(error)
       return LOOK_EVERY_MS
     }
+  }
+
+  async #until(moment: Instant): Promise<number> {
+    return Date.parse(moment) - Date.parse(await this.#store.now())
   }
 }

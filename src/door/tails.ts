@@ -4,6 +4,8 @@ import type { Hint, Ref, Store } from '../store/store.ts'
 const PAGE = 500
 /** A follower that lags this far behind reads the log again by itself, instead of holding it in memory. */
 const MOST_BUFFERED = 2_000
+/** A store that cannot be listened to is tried again. */
+const LISTEN_AGAIN_MS = 500
 
 const keyOf = (ref: Ref): string => `${ref.tenant}/${ref.conversation}`
 
@@ -124,6 +126,14 @@ export class Tails {
       for await (const hint of this.#store.changes(signal)) this.#hear(hint)
     } catch (error) {
       this.#onError(error)
+      await new Promise(resolve => setTimeout(resolve, LISTEN_AGAIN_MS).unref())
+      if (signal.aborted) return
+      // What happened meanwhile nobody has hinted at: everybody looks.
+      for (const channel of this.#channels.values()) {
+        channel.seq = undefined
+        for (const follower of channel.followers) follower.wake()
+      }
+      void this.#listen(signal)
     }
   }
 

@@ -1,6 +1,7 @@
 import { type Conversation, listed } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
+import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../errors.ts'
 
 /** Fields that are another program's: kept, never looked at. */
@@ -66,7 +67,9 @@ export function invalid(detail: unknown): StoreError {
 function fileTask(raw: unknown, index: number): FileTask {
   if (!isObject(raw)) throw invalid(`tasks[${index}] is no object`)
   const { id, title, description = '', done, ...extra } = raw
-  if (typeof id !== 'string' || id === '') throw invalid(`tasks[${index}].id is no text`)
+  // Kept to the letter, or not at all: an id that we would store in another form would not be found again.
+  if (typeof id !== 'string' || line(id, LIMITS.reference) !== id)
+    throw invalid(`tasks[${index}].id is no short line of text`)
   if (typeof title !== 'string') throw invalid(`tasks[${index}].title is no text`)
   if (typeof description !== 'string') throw invalid(`tasks[${index}].description is no text`)
   if (typeof done !== 'boolean') throw invalid(`tasks[${index}].done is neither true nor false`)
