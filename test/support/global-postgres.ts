@@ -11,6 +11,7 @@ declare module 'vitest' {
 /** One PostgreSQL for the whole run. Tests take a database each: see `freshDatabase`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = postgresBinaries() === undefined ? undefined : await startPostgres()
+  if (!server) process.stdout.write('skipped: everything on PostgreSQL (npm has none for this platform)\n')
   project.provide('postgresUrl', server?.url ?? '')
   return async () => server?.stop()
 }
