@@ -20,13 +20,13 @@ await runsheet.run(
 )
 
 // The person edits the plan and confirms it; the edited rows are what is written.
-const { record } = await runsheet.decideReview(
+const { resolution } = await runsheet.decideReview(
   'local',
   `rev_${chat.conversation}`,
   { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1, title: 'Write a report of two pages' }] },
   'library',
 )
-console.log(record.resolution?.changes?.edited)
+console.log(resolution?.changes?.edited)
 
 // The agent works it off; the next task becomes the current one by itself.
 const done = { status: 'completed', outcome: 'Twelve figures, from the ledger.' } as const

@@ -1,5 +1,5 @@
 export { createRunsheet, hashOf } from './runsheet.ts'
-export type { Decided, Decision, Runsheet, RunsheetOptions } from './runsheet.ts'
+export type { Decision, Runsheet, RunsheetOptions } from './runsheet.ts'
 export type { Transaction } from './door/transaction.ts'
 
 export { openFileStore } from './store/json/store.ts'

@@ -8,7 +8,6 @@ import { type Conversation, nextDeadline } from './domain/conversation.ts'
 import { invalidId, Refusal } from './domain/errors.ts'
 import type { DecisionVia, StoredEvent } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
-import type { Task } from './domain/task.ts'
 import { isId } from './domain/text.ts'
 import type { ReviewRecord } from './store/rows.ts'
 import type { At, Committed, Ref, Store } from './store/store.ts'
@@ -19,13 +18,6 @@ export interface RunsheetOptions {
   readonly newId?: () => string
   /** Hears of failures that no caller waits for: a sweep or a tail that storage let down. */
   readonly onError?: (error: unknown) => void
-}
-
-/** What a decision came to: the same for everybody who asks again with the same body. */
-export interface Decided {
-  readonly record: ReviewRecord
-  /** The tasks that a confirm wrote, as they were then. */
-  readonly tasks: readonly Task[]
 }
 
 export type Decision = CommandOf<'decide_review'>['decision']
@@ -46,7 +38,8 @@ export interface Runsheet {
   tail(ref: Ref, options?: { after?: number; signal?: AbortSignal }): AsyncIterable<readonly StoredEvent[]>
   /** A review as it stands now: an overdue one reads as expired before anybody wrote so. */
   review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }>
-  decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<Decided>
+  /** The same decision again answers the same; another one is refused. */
+  decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord>
   /** Resolves once the review is resolved, whoever does it; rejects with the signal's reason if that comes first. */
   awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
   /** Ends the tails and the timer, and closes the store once what is under way is finished. */
@@ -124,17 +117,15 @@ class Door implements Runsheet {
     return { ...ref, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
   }
 
-  async decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<Decided> {
-    const ref = await this.review(tenant, reviewId)
+  async decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord> {
+    const { conversation } = await this.review(tenant, reviewId)
     const rows = decision.action === 'confirm' ? decision.tasks.length : 0
     const ids = Array.from({ length: rows }, () => this.newId())
     const bodyHash = hashOf(decision)
     const once = { key: `decision:${reviewId}:${bodyHash}`, bodyHash }
-    const { value } = await this.transact({ tenant, conversation: ref.conversation, once }, transaction => {
-      const events = transaction.mustRun({ type: 'decide_review', review_id: reviewId, decision, via, ids })
-      return events.flatMap(event => (event.type === 'task_created' ? [event.data.task] : []))
-    })
-    return { record: (await this.review(tenant, reviewId)).record, tasks: value }
+    const command = { type: 'decide_review', review_id: reviewId, decision, via, ids } as const
+    await this.run({ tenant, conversation, once }, command)
+    return (await this.review(tenant, reviewId)).record
   }
 
   async awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {

@@ -216,13 +216,13 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
         ['c', 'pending', 'user'],
       ])
       for (const record of await Promise.all(waiting)) {
-        expect(record).toEqual(decided.record)
+        expect(record).toEqual(decided)
         expect(record).toMatchObject({
           review: { status: 'confirmed' },
           resolution: { action: 'confirm', comment: 'go', via: 'library', created_count: 2 },
         })
       }
-      expect(await door.awaitReview('local', 'rev-1')).toEqual(decided.record)
+      expect(await door.awaitReview('local', 'rev-1')).toEqual(decided)
     })
 
     it('[DO6][RE6] the same decision again answers the same; another one is refused', async () => {

@@ -377,8 +377,25 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const resolved = await store.queries.review('acme', 'rev-1')
         expect(resolved?.record.review).toEqual({ ...pending?.record.review, status: 'cancelled' })
         expect(resolved?.record.resolution).toMatchObject({ action: 'cancel', reason: 'user_cancelled' })
+        expect(resolved?.record.tasks).toEqual([])
         expect(await store.queries.review('acme', 'rev-2')).toBeUndefined()
         expect(await store.queries.review('other', 'rev-1')).toBeUndefined()
+      })
+
+      it('[ST13] a confirmed review names the tasks that it made, and no others of the same moment', async () => {
+        const refs = [ref, other]
+        for (const each of refs)
+          await store.commit(each, run(startTurn('t1'), propose('t1', `rev-${each.conversation}`, 'a')))
+        const calls = refs.flatMap(each => [
+          store.commit(each, run({ type: 'edit_tasks', by: 'person', create: [{ id: testId(), title: 'by hand' }] })),
+          store.commit(each, run(confirm(`rev-${each.conversation}`, 'x', 'y'))),
+        ])
+        await Promise.all(calls)
+        for (const each of refs) {
+          const { record } = (await store.queries.review('acme', `rev-${each.conversation}`)) ?? {}
+          expect(record?.tasks.map(({ title }) => title)).toEqual(['x', 'y'])
+          expect(record?.resolution).toMatchObject({ action: 'confirm', created_count: 2 })
+        }
       })
 
       it('[ST13] searches titles, details and outcomes in any case, literally', async () => {
@@ -548,6 +565,14 @@ export const cancel = (review_id: string): Command => ({
   decision: { action: 'cancel' },
   via: 'library',
   ids: [],
+})
+
+export const confirm = (review_id: string, ...titles: readonly string[]): Command => ({
+  type: 'decide_review',
+  review_id,
+  decision: { action: 'confirm', tasks: titles.map(title => ({ title })) },
+  via: 'library',
+  ids: titles.map(testId),
 })
 
 export const settle = (turn_id: string, task: number): Command => ({

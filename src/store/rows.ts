@@ -44,6 +44,8 @@ export interface ReviewRow {
 export interface ReviewRecord {
   readonly review: ReviewRequest
   readonly resolution: EventData['task_create_review_resolved'] | null
+  /** The tasks that a confirm wrote, as they were then. */
+  readonly tasks: readonly Task[]
 }
 
 /** An event as the databases keep it. */
@@ -146,7 +148,7 @@ function reviewRows(before: Conversation, after: Conversation, events: readonly 
   for (const event of events) {
     switch (event.type) {
       case 'task_create_review_required':
-        records.set(event.data.review_id, { review: event.data, resolution: null })
+        records.set(event.data.review_id, { review: event.data, resolution: null, tasks: [] })
         break
       case 'task_create_review_resolved':
       case 'review_panel_opened':
@@ -155,8 +157,7 @@ function reviewRows(before: Conversation, after: Conversation, events: readonly 
         const record = records.get(id) ?? recordOf(before.reviews.get(id))
         const status = after.reviews.get(id)?.status
         if (!record || !status) break
-        const resolution = event.type === 'task_create_review_resolved' ? event.data : record.resolution
-        records.set(id, { review: { ...record.review, status }, resolution })
+        records.set(id, { ...record, review: { ...record.review, status }, ...resolvedIn(event, events) })
         break
       }
       default:
@@ -165,10 +166,18 @@ function reviewRows(before: Conversation, after: Conversation, events: readonly 
   return [...records].map(([id, body]) => ({ id, due_at: dueIn(after, id), body }))
 }
 
+/** How a review ended, with the tasks that the same commit made. */
+function resolvedIn(event: StoredEvent, events: readonly StoredEvent[]): Partial<ReviewRecord> {
+  if (event.type !== 'task_create_review_resolved') return {}
+  const together = events.filter(({ timestamp }) => timestamp === event.timestamp)
+  const tasks = together.flatMap(other => (other.type === 'task_created' ? [other.data.task] : []))
+  return { resolution: event.data, tasks: event.data.action === 'confirm' ? tasks : [] }
+}
+
 function recordOf(review: Review | undefined): ReviewRecord | undefined {
   if (!review) return undefined
   const { panels: _panels, closes_at: _closes, ...wire } = review
-  return { review: wire, resolution: null }
+  return { review: wire, resolution: null, tasks: [] }
 }
 
 function dueIn(state: Conversation, id: string): Instant | null {
