@@ -12,6 +12,12 @@ import { isId } from './domain/text.ts'
 import type { ReviewRecord } from './store/rows.ts'
 import type { At, Committed, Ref, Store } from './store/store.ts'
 
+// What stands on the door needs no other import for what comes out of it.
+export { StoreError } from './store/errors.ts'
+export { Transaction } from './door/transaction.ts'
+export type { ReviewRecord } from './store/rows.ts'
+export type { At, Committed, Lease, Ref } from './store/store.ts'
+
 export interface RunsheetOptions {
   readonly store: Store
   /** Draws the ids of tasks and reviews. */

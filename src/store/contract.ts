@@ -126,6 +126,35 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
+      it('[ID2] an id of a task or review in another conversation is refused, and nobody else comes to harm', async () => {
+        const task = { id: testId(), title: 'mine' }
+        const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })
+        await store.commit(ref, run(openTurn('t1'), make('t1')))
+        await store.commit(ref, run(openTurn('t2')))
+        const calls = [
+          store.commit(other, run(openTurn('t1'), make('t1'))),
+          store.commit({ ...ref, conversation: 'chat-3' }, run(openTurn('t1'), add('t1', 'fine'))),
+        ]
+        const outcomes = await Promise.allSettled(calls)
+        expect(outcomes).toMatchObject([{ reason: { code: 'id_taken' } }, { status: 'fulfilled' }])
+        expect((await store.queries.tasks(ref, {}, { limit: 5 })).items).toMatchObject([{ title: 'mine' }])
+        expect((await store.load(other)).seq).toBe(0)
+        await store.commit(
+          ref,
+          run({ type: 'set_policy', by: 'person', policy: { review: true } }, propose('t2', 'rev-1', 'a')),
+        )
+        const again = store.commit(other, run(startTurn('t1'), propose('t1', 'rev-1', 'b')))
+        await expect(again).rejects.toMatchObject({ code: 'id_taken' })
+        expect(await store.queries.review('acme', 'rev-1')).toMatchObject(ref)
+      })
+
+      it('[ST2] an answer that cannot be kept under its key writes nothing', async () => {
+        const once = { key: 'k', bodyHash: 'h' }
+        const failing = store.commit({ ...ref, once }, () => ({ events: [note('a')], value: 1n }))
+        await expect(failing).rejects.toThrow(TypeError)
+        expect((await store.load(ref)).seq).toBe(0)
+      })
+
       it('[EV4] now neither goes back nor stands still: each commit has a moment of its own', async () => {
         subject.advance(3_600_000)
         const ahead = await store.commit(ref, (_, now) => ({ events: [note('a')], value: now }))

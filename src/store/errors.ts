@@ -15,6 +15,7 @@ export type StoreErrorCode =
   | 'unknown_outcome'
   /** A JSON file that is broken or of another shape. */
   | 'file_invalid'
+  /** A file name, or the id of a task or review, that belongs to another conversation. */
   | 'id_taken'
   | 'closed'
 
@@ -31,5 +32,9 @@ export class StoreError extends Error {
     this.code = code
   }
 }
+
+/** Ids are drawn to be unique; where a host's are not, nobody's row is written over. */
+export const idTaken = (): StoreError =>
+  new StoreError('id_taken', 'A task or review of another conversation has this id.')
 
 export const closed = (): StoreError => new StoreError('closed', 'The store is closed.')

@@ -27,15 +27,18 @@ export class Group<C> {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await new Promise(resolve => setImmediate(resolve))
-      const turn = performance.now()
-      do {
-        await this.#serve(this.#waiting.splice(0, MOST))
-        // A caller who works through a list comes back at once: it need not wait for the event loop to come round.
-        for (let hop = 0; hop < HOPS; hop += 1) await Promise.resolve()
-      } while (this.#waiting.length > 0 && performance.now() - turn < IN_A_ROW_MS)
+    try {
+      while (this.#waiting.length > 0) {
+        await new Promise(resolve => setImmediate(resolve))
+        const turn = performance.now()
+        do {
+          await this.#serve(this.#waiting.splice(0, MOST))
+          // A caller who works through a list comes back at once: it need not wait for the event loop to come round.
+          for (let hop = 0; hop < HOPS; hop += 1) await Promise.resolve()
+        } while (this.#waiting.length > 0 && performance.now() - turn < IN_A_ROW_MS)
+      }
+    } finally {
+      this.#busy = undefined
     }
-    this.#busy = undefined
   }
 }

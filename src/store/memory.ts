@@ -2,7 +2,7 @@ import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import { decodeCursor, paged, type Place } from './cursor.ts'
-import { closed } from './errors.ts'
+import { closed, idTaken } from './errors.ts'
 import { Group } from './group.ts'
 import { Hints, refKey } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
@@ -57,8 +57,8 @@ class Shelf {
 
 class MemoryStore implements Store {
   readonly #shelves = new Map<string, Shelf>()
-  /** Where a review lies, by tenant and id. */
-  readonly #reviews = new Map<string, Shelf>()
+  /** Where a task or review lies, by tenant and id. */
+  readonly #owners = new Map<string, Shelf>()
   readonly #templates = new Map<string, Map<string, Json>>()
   readonly #hints = new Hints()
   readonly #skewMs: () => number
@@ -167,7 +167,7 @@ class MemoryStore implements Store {
     },
     review: async (tenant, reviewId) => {
       this.#check()
-      const shelf = this.#reviews.get(`${tenant}/${reviewId}`)
+      const shelf = this.#owners.get(`${tenant}/${reviewId}`)
       const row = shelf?.reviews.get(reviewId)
       return shelf && row && { ...shelf.ref, record: row.body }
     },
@@ -232,14 +232,21 @@ class MemoryStore implements Store {
         { state: shelf.state, key: key => shelf.keys.get(key), attempt: turn => shelf.turns.get(turn)?.attempt },
         clock,
       )
-      if (staged.events.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
       staged.rejectRefused()
-      staged.resolve()
+      try {
+        if (staged.events.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
+        staged.resolve()
+      } catch (error) {
+        staged.reject(error)
+      }
     }
   }
 
   #write(shelf: Shelf, { before, after, events, keys }: ReturnType<typeof stage>): void {
     const rows = rowsOf(before, after, events)
+    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${shelf.ref.tenant}/${id}`)
+    if (owned.some(key => (this.#owners.get(key) ?? shelf) !== shelf)) throw idTaken()
+    for (const key of owned) this.#owners.set(key, shelf)
     shelf.state = after
     shelf.title ??= rows.conversation.title
     shelf.events.push(...events)
@@ -249,10 +256,7 @@ class MemoryStore implements Store {
       const { attempt = 0, until = null } = shelf.turns.get(row.turn) ?? {}
       shelf.turns.set(row.turn, { ...row, attempt, until })
     }
-    for (const row of rows.reviews) {
-      shelf.reviews.set(row.id, row)
-      this.#reviews.set(`${shelf.ref.tenant}/${row.id}`, shelf)
-    }
+    for (const row of rows.reviews) shelf.reviews.set(row.id, row)
     if (events.length > 0) this.#hints.publish({ ...shelf.ref, seq: after.seq })
   }
 

@@ -53,9 +53,10 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
   for (const call of calls) {
     try {
       const committed = decided(call, { ...ground, state, key: key => keys.get(key) ?? ground.key(key) }, clock)
+      // Before anything is staged: an answer that cannot be kept is a refusal like any other.
+      const row = committed.replayed ? undefined : keyRow(call, committed.value)
       events.push(...committed.events)
       state = committed.conversation
-      const row = committed.replayed ? undefined : keyRow(call, committed.value)
       if (row) keys.set(row.key, row)
       answered.push({ call, committed })
     } catch (error) {

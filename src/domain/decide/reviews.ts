@@ -16,7 +16,7 @@ import {
   TASK_STATUS,
 } from '../review.ts'
 import { isOpen } from '../task.ts'
-import { LIMITS, line, Problem, prose } from '../text.ts'
+import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, WorkingList } from './working.ts'
 
@@ -32,6 +32,9 @@ export function reviewRequired(
 ): NewEvent[] | Refusal {
   if (!command.review || !command.turn_id) {
     return new Refusal('persons_only', 'With review on, new tasks need the decision of a person.')
+  }
+  if (!isId(command.review.review_id) || state.reviews.has(command.review.review_id)) {
+    return new Refusal('invalid_id', 'A new review needs an id of its own.', { field: 'review_id' })
   }
   const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
   if (state.open.length + opening.length > LIMITS.open) {
@@ -125,7 +128,9 @@ function confirm(
   const drafts: Draft[] = []
   for (const [index, row] of rows.entries()) {
     const id = ids[index]
-    if (id === undefined) return new Refusal('invalid_id', `${rows.length} tasks need as many ids, got ${ids.length}.`)
+    if (id === undefined || state.tasks.has(id) || ids.indexOf(id) !== index) {
+      return new Refusal('invalid_id', `${rows.length} tasks need as many ids of their own.`)
+    }
     const { order, parent_id, ...draft } = asDraft(review, row, id)
     drafts.push({
       ...draft,

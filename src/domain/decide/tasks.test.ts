@@ -93,6 +93,23 @@ describe('a new task', () => {
     expect(chat.task(1).judged_by).toBeNull()
   })
 
+  it('[ID2] needs an id of its own: not one that is listed, and not one twice', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', 'A'))
+    for (const id of [idOf(1), 'x', '', 'a/b']) {
+      const refusal = chat.refusal(
+        chat.edits('model', {
+          create: [
+            { id: 'x', title: 'B' },
+            { id, title: 'C' },
+          ],
+        }),
+      )
+      expect([refusal.code, refusal.details]).toEqual(['invalid_id', { row: 1, field: 'id' }])
+    }
+    expect(chat.task(1).title).toBe('A')
+  })
+
   it('cannot be cancelled', () => {
     const chat = inRun()
     const refusal = chat.refusal(chat.adds('person', 'A', { title: 'B', status: 'cancelled' }))

@@ -6,7 +6,7 @@ import { cleanFields, invalidField, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
-import { LIMITS } from '../text.ts'
+import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
@@ -133,6 +133,13 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
     const cleaned = cleanFields(row, index)
     if (cleaned instanceof Refusal) return cleaned
     const { file_id, ...fields } = cleaned
+    const { id } = row
+    if (!isId(id) || state.tasks.has(id) || drafts.some(other => other.id === id)) {
+      return new Refusal('invalid_id', `Element ${index}: a new task needs an id of its own.`, {
+        row: index,
+        field: 'id',
+      })
+    }
     const { title } = fields
     if (title === undefined) return invalidField('title', 'must not be empty', index)
     if (fields.status === 'cancelled') return invalidField('status', 'of a new task cannot be cancelled', index)
@@ -145,7 +152,7 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
     if (fields.status === 'in_progress') starting += 1
     const identity = command.by === 'file' ? fileIdentity(file_id, lastNumber) : { number: lastNumber + 1 }
     lastNumber = identity.number
-    drafts.push({ ...fields, ...sources, ...identity, title, id: row.id, created_by })
+    drafts.push({ ...fields, ...sources, ...identity, title, id, created_by })
   }
   if (starting > 1) return new Refusal('two_in_progress', `Only one new task can be in progress, got ${starting}.`)
   return drafts

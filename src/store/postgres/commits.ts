@@ -73,7 +73,7 @@ export class Commits {
     } catch (error) {
       const { left } = batch
       // One that cannot be written must not take the others with it; a database that fails would only fail again.
-      if (left.length > 1 && !(error instanceof StoreError)) {
+      if (left.length > 1 && (!(error instanceof StoreError) || error.code === 'id_taken')) {
         for (const call of left) await this.#serve(ref, [call], unsure)
       } else {
         for (const call of left) call.reject(unsure.has(call) ? unknownOutcome(error) : error)

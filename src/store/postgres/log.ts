@@ -1,6 +1,7 @@
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
+import { idTaken } from '../errors.ts'
 import { refKey } from '../hints.ts'
 import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
@@ -58,7 +59,8 @@ export class PostgresLog {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
     const freezes = staged.events.length > 0 && snapshotIsDue(staged.after, last)
     const list = writes(ref, staged, freezes)
-    await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
+    const written = await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
+    if (list.some(({ reports }, index) => reports !== undefined && written[index]?.length !== reports)) throw idTaken()
     return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })
   }
 

@@ -8,6 +8,8 @@ import { type Statement, storable, type Value } from './connections.ts'
 interface Write {
   readonly statement: Statement
   readonly values: readonly Value[]
+  /** How many rows it must report to have written: fewer means that an id belongs to another conversation. */
+  readonly reports?: number
 }
 
 /** What one group's calls come to, as statements: one for each table that they touch, however many rows. */
@@ -19,6 +21,10 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
   const putRows = (statement: Statement, rows: readonly object[]): void => {
     if (rows.length > 0) put(statement, asJson(rows))
   }
+  const putOwned = (statement: Statement, rows: readonly object[]): void => {
+    if (rows.length === 0) return
+    list.push({ statement, values: [tenant, conversation, asJson(rows)], reports: rows.length })
+  }
   putRows(
     SQL.keys,
     staged.keys.map(({ key, bodyHash, value }) => ({ key, body_hash: bodyHash, value })),
@@ -27,12 +33,12 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
   const rows = rowsOf(staged.before, staged.after, staged.events)
   const { seq, title, created_at, updated_at } = rows.conversation
   put(SQL.log, seq, title, created_at, updated_at, asJson(staged.events.map(eventRow)))
-  putRows(
+  putOwned(
     SQL.tasks,
     rows.tasks.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
   putRows(SQL.turns, rows.turns)
-  putRows(
+  putOwned(
     SQL.reviews,
     rows.reviews.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
@@ -74,7 +80,8 @@ const SQL = {
       FROM json_to_recordset($3::json) AS task (id text, turn text, status text, position float8, number integer,
         created_at text, removed boolean, search text, body text)
       ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
-        removed = excluded.removed, search = excluded.search, body = excluded.body`,
+        removed = excluded.removed, search = excluded.search, body = excluded.body
+      WHERE tasks.conversation = excluded.conversation RETURNING 1`,
   },
   turns: {
     name: 'runsheet-put-turns',
@@ -88,7 +95,8 @@ const SQL = {
     text: `INSERT INTO runsheet.reviews (tenant, conversation, id, due_at, body)
       SELECT $1, $2, id, due_at, body FROM json_to_recordset($3::json)
         AS review (id text, due_at timestamptz, body text)
-      ON CONFLICT (tenant, id) DO UPDATE SET due_at = excluded.due_at, body = excluded.body`,
+      ON CONFLICT (tenant, id) DO UPDATE SET due_at = excluded.due_at, body = excluded.body
+      WHERE reviews.conversation = excluded.conversation RETURNING 1`,
   },
   snapshot: {
     name: 'runsheet-put-snapshot',

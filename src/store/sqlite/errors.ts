@@ -15,7 +15,8 @@ export function resultCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined
 }
 
-export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(resultCode(error) ?? -1)
+export const isBusy = (error: unknown): boolean =>
+  [BUSY, LOCKED].includes(resultCode(error) ?? -1) || (error instanceof StoreError && error.code === 'busy')
 
 export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
+import { idTaken } from '../errors.ts'
 import { refKey } from '../hints.ts'
 import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, rowsOf } from '../rows.ts'
@@ -80,7 +81,7 @@ export class SqliteLog {
     else this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at)
     for (const { id, turn, status, position, number, created_at, removed, search, body } of rows.tasks) {
       const text = JSON.stringify(body)
-      this.#sql.putTask.run(
+      const { changes } = this.#sql.putTask.run(
         tenant,
         id,
         conversation,
@@ -93,12 +94,14 @@ export class SqliteLog {
         search,
         text,
       )
+      if (changes === 0) throw idTaken()
     }
     for (const { turn, status, parked } of rows.turns) {
       this.#sql.putTurn.run(tenant, conversation, turn, status, parked ? 1 : 0)
     }
     for (const { id, due_at, body } of rows.reviews) {
-      this.#sql.putReview.run(tenant, id, conversation, due_at, JSON.stringify(body))
+      const { changes } = this.#sql.putReview.run(tenant, id, conversation, due_at, JSON.stringify(body))
+      if (changes === 0) throw idTaken()
     }
     const snapshotSeq = this.#snapshotAfter(ref, staged.after)
     // Nobody else can have committed since `current` looked: the write lock is ours.
@@ -157,7 +160,8 @@ function statements(db: DatabaseSync) {
       `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
-         removed = excluded.removed, search = excluded.search, body = excluded.body`,
+         removed = excluded.removed, search = excluded.search, body = excluded.body
+       WHERE conversation = excluded.conversation`,
     ),
     putTurn: db.prepare(
       `INSERT INTO turns (tenant, conversation, turn, status, parked) VALUES (?, ?, ?, ?, ?)
@@ -165,7 +169,8 @@ function statements(db: DatabaseSync) {
     ),
     putReview: db.prepare(
       `INSERT INTO reviews (tenant, id, conversation, due_at, body) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET due_at = excluded.due_at, body = excluded.body`,
+       ON CONFLICT DO UPDATE SET due_at = excluded.due_at, body = excluded.body
+       WHERE conversation = excluded.conversation`,
     ),
     putSnapshot: db.prepare(
       'INSERT OR REPLACE INTO snapshots (tenant, conversation, seq, v, state) VALUES (?, ?, ?, ?, ?)',

@@ -18,9 +18,8 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makeFolder(dirname(path))
     if (!existsSync(path)) create(path)
-    const db = connect(path)
+    const db = await patiently(() => checked(path))
     try {
-      check(db, path)
       await migrate(db)
       return db
     } catch (error) {
@@ -55,13 +54,12 @@ export function connectUnflushed(path: string): DatabaseSync {
   return db
 }
 
-/** Runs `start` until the lock is ours, without blocking anybody; gives up after five seconds. */
+/** Begins a transaction once the lock is ours, without blocking anybody; gives up after five seconds. */
 export async function begin(start: () => unknown): Promise<void> {
-  for (let until = 0; !tried(start); ) {
-    until ||= Date.now() + 5_000
-    if (Date.now() >= until) throw new StoreError('busy', 'The database is locked by another process.')
-    // Jitter, so that several processes that wait do not come back at the same moment for ever.
-    await delay(1 + Math.random() * 9)
+  try {
+    await patiently(start)
+  } catch (error) {
+    throw storeError(error)
   }
 }
 
@@ -73,6 +71,20 @@ export function tried(start: () => unknown): boolean {
   } catch (error) {
     if (isBusy(error)) return false
     throw storeError(error)
+  }
+}
+
+/** Tries again while another process holds a lock, for up to five seconds; the event loop goes on meanwhile. */
+export async function patiently<T>(work: () => T): Promise<T> {
+  for (let until = 0; ; ) {
+    try {
+      return work()
+    } catch (error) {
+      until ||= Date.now() + 5_000
+      if (!isBusy(error) || Date.now() >= until) throw error
+    }
+    // Jitter, so that several processes that wait do not come back at the same moment for ever.
+    await delay(1 + Math.random() * 9)
   }
 }
 
@@ -120,6 +132,18 @@ function giveName(aside: string, path: string): void {
     // Some file systems know no hard links. There a second process that creates at the same moment could replace the first.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     renameSync(aside, path)
+  }
+}
+
+/** A connection to a database that can be trusted. */
+function checked(path: string): DatabaseSync {
+  const db = connect(path)
+  try {
+    check(db, path)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
   }
 }
 

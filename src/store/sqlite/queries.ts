@@ -9,11 +9,12 @@ type Row = Readonly<Record<string, string | number>>
 
 const EVERYTHING = -1
 
-export function sqliteQueries(db: DatabaseSync, check: () => void): Queries {
-  const all = <R>(sql: string, ...values: SQLInputValue[]): R[] => {
-    check()
-    return db.prepare(sql).all(...values) as unknown as R[]
-  }
+/** Runs a look at the database: refused once it is closed, and with failures in words for anybody. */
+export type Read = <T>(work: () => T) => T
+
+export function sqliteQueries(db: DatabaseSync, read: Read): Queries {
+  const all = <R>(sql: string, ...values: SQLInputValue[]): R[] =>
+    read(() => db.prepare(sql).all(...values) as unknown as R[])
   return {
     conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
@@ -89,33 +90,25 @@ export function sqliteQueries(db: DatabaseSync, check: () => void): Queries {
   }
 }
 
-export function sqliteTemplates(
-  db: DatabaseSync,
-  check: () => void,
-  write: (change: () => void) => Promise<void>,
-): Templates {
+export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change: () => T) => Promise<T>): Templates {
   return {
     get: async (tenant, name) => {
-      check()
-      const row = db.prepare('SELECT body FROM templates WHERE tenant = ? AND name = ?').get(tenant, name)
+      const sql = 'SELECT body FROM templates WHERE tenant = ? AND name = ?'
+      const row = read(() => db.prepare(sql).get(tenant, name))
       return row && (JSON.parse(String(row['body'])) as Json)
     },
     list: async tenant => {
-      check()
-      const rows = db.prepare('SELECT name, body FROM templates WHERE tenant = ? ORDER BY name').all(tenant)
+      const sql = 'SELECT name, body FROM templates WHERE tenant = ? ORDER BY name'
+      const rows = read(() => db.prepare(sql).all(tenant))
       return rows.map(row => ({ name: String(row['name']), body: JSON.parse(String(row['body'])) as Json }))
     },
-    put: (tenant, name, body) =>
-      write(() => {
-        const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)'
-        db.prepare(sql).run(tenant, name, JSON.stringify(body))
-      }),
+    put: async (tenant, name, body) => {
+      const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)'
+      await write(() => db.prepare(sql).run(tenant, name, JSON.stringify(body)))
+    },
     delete: async (tenant, name) => {
-      let deleted = false
-      await write(() => {
-        deleted = db.prepare('DELETE FROM templates WHERE tenant = ? AND name = ?').run(tenant, name).changes > 0
-      })
-      return deleted
+      const sql = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
+      return (await write(() => db.prepare(sql).run(tenant, name))).changes > 0
     },
   }
 }

@@ -11,7 +11,7 @@ import { storeError } from './errors.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { begin, connectUnflushed, openDatabase, tried } from './open.ts'
+import { begin, connectUnflushed, openDatabase, patiently, tried } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
@@ -38,7 +38,12 @@ const isCall = (item: Call | Errand): item is Call => 'decide' in item
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const db = await openDatabase(options.path)
-  return new SqliteStore(db, options)
+  try {
+    return new SqliteStore(db, await patiently(() => connectUnflushed(options.path)), options)
+  } catch (error) {
+    db.close()
+    throw storeError(error)
+  }
 }
 
 export class SqliteStore implements Store {
@@ -57,18 +62,25 @@ export class SqliteStore implements Store {
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
 
-  constructor(db: DatabaseSync, options: SqliteStoreOptions) {
+  constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db)
     this.#leases = new SqliteLeases(db)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
-    const check = (): void => this.#check()
-    this.queries = sqliteQueries(db, check)
-    this.templates = sqliteTemplates(db, check, change => this.#write(change))
-    this.#liveDb = connectUnflushed(options.path)
-    this.live = sqliteLive(this.#liveDb, check, ref => this.#hint(ref, this.#log.current(ref).seq))
+    this.queries = sqliteQueries(db, work => this.#read(work))
+    this.templates = sqliteTemplates(
+      db,
+      work => this.#read(work),
+      change => this.#write(change),
+    )
+    this.#liveDb = liveDb
+    this.live = sqliteLive(
+      this.#liveDb,
+      work => this.#read(work),
+      ref => this.#hint(ref, this.#log.current(ref).seq),
+    )
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -123,8 +135,13 @@ export class SqliteStore implements Store {
   /** One transaction for everybody who came: decided one after the other, flushed once, answered after that. */
   #serve(items: readonly (Call | Errand)[]): Promise<void> | undefined {
     // Most often the lock is free and all goes well: that takes no promise.
-    if (!items.every(isCall) || !tried(this.#begin)) return this.#servePatiently(items)
-    return this.#commitTogether(items) && this.#serveAlone(items)
+    try {
+      if (!items.every(isCall) || !tried(this.#begin)) return this.#servePatiently(items)
+      return this.#commitTogether(items) && this.#serveAlone(items)
+    } catch (error) {
+      for (const item of items) item.reject(error)
+      return undefined
+    }
   }
 
   async #servePatiently(items: readonly (Call | Errand)[]): Promise<void> {

@@ -26,17 +26,26 @@ export function watchedHints(db: DatabaseSync): Hints {
   const look = (): void => {
     // Within a transaction of our own there is nothing new to see, and the look after it will see it.
     if (!db.isOpen || db.isTransaction || pragma(db, 'data_version') === version) return
-    version = pragma(db, 'data_version')
-    const since = seen
-    seen = head()
-    for (const row of [...newEvents.all(since.event), ...newText.all(since.text)])
-      hints.publish({ ...row } as unknown as Hint)
+    const next = pragma(db, 'data_version')
+    const newest = head()
+    const rows = [...newEvents.all(seen.event), ...newText.all(seen.text)]
+    version = next
+    seen = newest
+    for (const row of rows) hints.publish({ ...row } as unknown as Hint)
+  }
+  /** A look that fails is one that saw nothing: whoever reads or writes next is told why, and the next look looks again. */
+  const lookOn = (): void => {
+    try {
+      look()
+    } catch {
+      version = undefined
+    }
   }
   const hints = new Hints(
     () => {
       version = pragma(db, 'data_version')
       seen = head()
-      timer = setInterval(look, LOOK_EVERY_MS).unref()
+      timer = setInterval(lookOn, LOOK_EVERY_MS).unref()
     },
     () => clearInterval(timer),
   )

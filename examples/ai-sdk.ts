@@ -1,0 +1,53 @@
+// The tools in AI SDK's own loop. The model here is a stand-in that needs no network: put yours in its place.
+import { generateText, isStepCount } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { createRunsheet, openMemoryStore, openTasks } from 'runsheet'
+import { aiSdkPrompt, aiSdkTools } from 'runsheet/ai-sdk'
+
+const runsheet = createRunsheet({ store: openMemoryStore() })
+const chat = { tenant: 'local', conversation: 'chat-1' }
+
+const { text, steps } = await generateText({
+  model: standIn(),
+  instructions: aiSdkPrompt('turn_todos'),
+  tools: aiSdkTools({ runsheet, ...chat, turn: 'turn-1', toolset: 'turn_todos' }),
+  stopWhen: isStepCount(10),
+  prompt: 'Look, then leap.',
+})
+console.log(steps.length, 'steps:', text)
+console.log(openTasks(await runsheet.read(chat)).length, 'tasks open')
+
+await runsheet.close()
+
+/** Plans two steps and settles each with what it was told last. */
+function standIn(): MockLanguageModelV4 {
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  }
+  let step = 0
+  return new MockLanguageModelV4({
+    doGenerate: async () => {
+      step += 1
+      const open = openTasks(await runsheet.read(chat))
+      const [next] = open
+      if (step > 1 && !next) {
+        return {
+          content: [{ type: 'text', text: 'Looked and leapt.' }],
+          finishReason: { unified: 'stop', raw: 'stop' },
+          usage,
+          warnings: [],
+        }
+      }
+      const [toolName, input] = next
+        ? ['complete_todo', { todoId: next.id, outcome: `${next.title}: done.` }]
+        : ['create_todo', { items: [{ title: 'Look' }, { title: 'Leap' }] }]
+      return {
+        content: [{ type: 'tool-call', toolCallId: `call-${step}`, toolName, input: JSON.stringify(input) }],
+        finishReason: { unified: 'tool-calls', raw: 'tool_calls' },
+        usage,
+        warnings: [],
+      }
+    },
+  })
+}

@@ -1,0 +1,123 @@
+import * as z from 'zod'
+import type { TaskChange } from '../domain/command.ts'
+import { listed } from '../domain/conversation.ts'
+import { findTask } from '../domain/decide/tasks.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Task } from '../domain/task.ts'
+import { LIMITS } from '../domain/text.ts'
+import { PENDING, type ToolCall } from './call.ts'
+import { inWordsOf } from './teach.ts'
+import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import type { View } from './view.ts'
+import { existing, mustAsSent } from './words.ts'
+
+const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
+
+const at = (row: number, field: string): string => `items[${row}].${field}`
+
+interface Patch {
+  readonly id: string
+  readonly isChecked?: boolean | undefined
+  readonly title?: string | undefined
+}
+
+/** Items by the batch, and only by the batch. */
+export const checklist: Toolset = {
+  name: 'checklist',
+  tools: [
+    tool({
+      name: 'add_multiple_checklist_items',
+      description: 'Adds items to the checklist, as a JSON array of objects; one item is an array of one.',
+      input: z.object({
+        items: z
+          .array(z.object({ title: z.string(), isChecked: z.boolean().optional().describe('already done') }))
+          .min(1),
+        contextTaskId: z.string().optional().describe('id of the task that the items belong under'),
+      }),
+      example: FORM,
+      at,
+      run: (call, { items, contextTaskId }) => {
+        const kept = [...items.entries()].filter(([, { title }]) => title.trim() !== '')
+        if (kept.length === 0) throw new Refusal('batch_empty', 'Every title is empty.')
+        const made = mustAsSent(
+          call.create(
+            kept.map(([, { title, isChecked }]) => ({
+              title,
+              parent_id: contextTaskId,
+              ...(isChecked ? { status: 'completed' as const } : {}),
+            })),
+          ),
+          kept.map(([index]) => index),
+        )
+        return made === PENDING ? PENDING : created(call, made)
+      },
+      created,
+    }),
+    tool({
+      name: 'update_checklist_items',
+      description: 'Ticks, unticks or rewords items by id.',
+      input: z.object({
+        items: z
+          .array(z.object({ id: z.string(), isChecked: z.boolean().optional(), title: z.string().optional() }))
+          .min(1)
+          .max(LIMITS.open),
+      }),
+      example: '{"items":[{"id":"…","isChecked":true}]}',
+      run: (call, { items }) => update(call, items),
+    }),
+  ],
+  prompt: `## Checklist
+Keep track of several things to do with add_multiple_checklist_items. Always send a JSON array of objects with \`title\`; if the text says
+that something is already done, set \`isChecked\` to true. Never send a comma-separated string. Tick items with update_checklist_items when
+they are done, and settle all of them before your final answer. Skip the checklist for single steps and plain questions.`,
+  retry: view =>
+    `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. On the checklist already: ${existing(shown(view))}. Do not create it again.`,
+  idOf: ({ id }) => id,
+  words: { parent_id: 'contextTaskId' },
+  refused: error => ({ error: error.includes(FORM) ? error : `${error} New items are sent as ${FORM}` }),
+}
+
+/** Each element stands for itself: those that the rules turn down are taken out, and the rest is one change. */
+function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
+  const ticked = new Map(shown(call).map(task => [task.id, task.status === 'completed']))
+  const failed = new Map<Patch, string>()
+  for (const patch of patches) if (!ticked.has(patch.id)) failed.set(patch, 'There is no item with this id.')
+  const left = patches.filter(patch => !failed.has(patch))
+  const change = left.map(patch => {
+    const wasChecked = ticked.get(patch.id) ?? false
+    ticked.set(patch.id, patch.isChecked ?? wasChecked)
+    return changeFor(patch, wasChecked)
+  })
+  for (;;) {
+    const outcome = change.length === 0 ? [] : call.edit({ change })
+    if (!(outcome instanceof Refusal)) break
+    const { row } = outcome.details
+    const [culprit] = row === undefined ? [] : left.splice(row, 1)
+    if (row === undefined || !culprit) throw outcome
+    change.splice(row, 1)
+    failed.set(culprit, inWordsOf(checklist, {}, outcome, call))
+  }
+  return {
+    updatedItems: left.flatMap(({ id }) => findTask(call.state, id) ?? []).map(row),
+    // An id that is none may be of any length and make.
+    failedItems: [...failed]
+      .sort(([a], [b]) => patches.indexOf(a) - patches.indexOf(b))
+      .map(([{ id }, error]) => ({ id: id.slice(0, 64).toWellFormed(), error })),
+  }
+}
+
+/** A box that is as it should be is left alone: unticked may be pending, in progress or blocked. */
+function changeFor({ id, isChecked, title }: Patch, wasChecked: boolean): TaskChange {
+  const status = isChecked ? 'completed' : 'pending'
+  return { task: id, fields: { title, ...(isChecked === undefined || isChecked === wasChecked ? {} : { status }) } }
+}
+
+function created(_: View, tasks: readonly Task[]): JsonObject {
+  return { createdItems: tasks.map(row) }
+}
+
+const shown = ({ state }: View): Task[] => listed(state).filter(task => task.status !== 'cancelled')
+
+function row({ id, title, status }: Task): JsonObject {
+  return { id, title, isChecked: status === 'completed' }
+}

@@ -1,0 +1,26 @@
+import * as z from 'zod'
+import type { JsonObject, Tool, Toolset } from './toolset.ts'
+
+/** A definition in the OpenAI function format, which most providers take. */
+export interface FunctionDefinition {
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject }
+}
+
+export const openAiTools = (toolset: Toolset): FunctionDefinition[] =>
+  toolset.tools.map(tool => ({
+    type: 'function',
+    function: { name: tool.name, description: tool.description, parameters: jsonSchemaOf(tool) },
+  }))
+
+/** A tool's input as plain JSON Schema, made from what validates it. */
+export function jsonSchemaOf(tool: Tool): JsonObject {
+  const { $schema: _schema, ...schema } = z.toJSONSchema(tool.input, { io: 'input', override: plain })
+  return schema as unknown as JsonObject
+}
+
+/** Every model knows that an integer is a safe one: saying so costs forty tokens each time. */
+function plain({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}

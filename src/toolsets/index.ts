@@ -1,0 +1,18 @@
+import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import { checklist } from './checklist.ts'
+import { manageTodos } from './manage-todos.ts'
+import { runsheet } from './runsheet.ts'
+import { taskList } from './task-list.ts'
+import { taskManager } from './task-manager.ts'
+import type { Toolset } from './toolset.ts'
+import { turnTodos } from './turn-todos.ts'
+
+/** The vocabularies that a model may speak; a conversation offers exactly one of them. */
+export const toolsets: Record<ToolsetName, Toolset> = {
+  manage_todos: manageTodos,
+  checklist,
+  task_manager: taskManager,
+  turn_todos: turnTodos,
+  task_list: taskList,
+  runsheet,
+}

@@ -1,0 +1,112 @@
+import * as z from 'zod'
+import type { Task, TaskStatus } from '../domain/task.ts'
+import { PENDING, type ToolCall } from './call.ts'
+import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
+import { existing, must, mustAsSent } from './words.ts'
+
+const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
+  pending: 'pending',
+  in_progress: 'current',
+  completed: 'done',
+  blocked: 'blocked',
+}
+
+/** A queue of steps that the assessor, and nobody else, moves on. */
+export const manageTodos: Toolset = {
+  name: 'manage_todos',
+  tools: [
+    tool({
+      name: 'manage_todos',
+      description: 'Adds steps to the queue of this request, or deletes them. Without arguments it answers the queue.',
+      input: z.strictObject({
+        add: z.array(z.string()).optional().describe('descriptions, in order'),
+        delete: z
+          .array(z.union([z.string(), z.number()]))
+          .optional()
+          .describe('ids or exact descriptions'),
+      }),
+      example: '{"add":["…","…"]} or {"delete":[2]} or {}',
+      at: row => `add[${row}]`,
+      run: (call, { add = [], delete: matchers = [] }) => {
+        const { kept, removed } = withoutMatched(call, add, matchers)
+        const remove = removed.map(task => ({ task: task.id }))
+        if (kept.length === 0) {
+          if (remove.length > 0) must(call.edit({ remove }))
+          return success(call)
+        }
+        const made = mustAsSent(
+          call.create(
+            kept.map(({ title }) => ({ title })),
+            remove.length > 0 ? { remove } : {},
+          ),
+          kept.map(({ index }) => index),
+        )
+        return made === PENDING ? PENDING : success(call)
+      },
+      created: success,
+    }),
+  ],
+  prompt: `## Steps
+For a request of several distinct steps, first call manage_todos with all of them in order. Then work on the current step only, and answer
+in text when it is done: the answer is judged, and the next step comes to you as NEXT_TODO. Do not plan for a question or a single step.`,
+  retry: view =>
+    `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. In the queue already: ${existing(shown(view))}. Do not add it again.`,
+  idOf: ({ number }) => number,
+  words: { title: 'description', in_progress: 'current', completed: 'done' },
+  refused: (error, view) => ({ success: false, error, state: todosState(view) }),
+  unconfirmed: (answer, view) => ({ success: false, ...answer, state: todosState(view) }),
+}
+
+/** The queue as the contract has it, for tools and for the stream. */
+export function todosState(view: View): JsonObject {
+  const items = shown(view)
+  const current = nextIn(view)
+  return {
+    total: items.length,
+    remaining: remainingIn(view),
+    current: current?.status === 'in_progress' ? item(current) : null,
+    items: items.map(item),
+  }
+}
+
+interface Added {
+  readonly title: string
+  /** Where it stands in what was sent: the rules count without the blank ones. */
+  readonly index: number
+}
+
+/** What is added first and deleted by the same call is not made at all; what is on the list is removed. */
+function withoutMatched(
+  call: ToolCall,
+  add: readonly string[],
+  matchers: readonly (string | number)[],
+): { kept: readonly Added[]; removed: readonly Task[] } {
+  const listed = shown(call)
+  const added = [...add.entries()].flatMap(([index, title]) => (title.trim() === '' ? [] : [{ title, index }]))
+  const byTitle = Map.groupBy<string, Task | Added>([...listed, ...added], ({ title }) => title.trim())
+  const byId = new Map<string, Task | Added>([
+    ...listed.map(task => [String(task.number), task] as const),
+    ...added.map((entry, place) => [String(call.state.last_number + 1 + place), entry] as const),
+  ])
+  const matched = new Set(
+    matchers.map(String).flatMap(matcher => {
+      const one = byId.get(matcher)
+      return one ? [one] : (byTitle.get(matcher) ?? [])
+    }),
+  )
+  return {
+    kept: added.filter(entry => !matched.has(entry)),
+    removed: listed.filter(task => matched.has(task)),
+  }
+}
+
+function success(view: View): JsonObject {
+  return { success: true, state: todosState(view) }
+}
+
+const shown = (view: View): Task[] => tasksIn(view).filter(task => task.status !== 'cancelled')
+
+function item({ number, title, status }: Task): JsonObject {
+  return { id: number, description: title, status: status === 'cancelled' ? 'done' : SHOWN[status] }
+}

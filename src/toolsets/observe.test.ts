@@ -1,0 +1,52 @@
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import { expect, it } from 'vitest'
+import { createRunsheet } from '../runsheet.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { toolsets } from './index.ts'
+import { logCalls } from './observe.ts'
+import { callTool } from './perform.ts'
+
+/** What a logger of this level writes about some calls, one of each outcome. */
+async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[]> {
+  const lines: string[] = []
+  const sink = new Writable({
+    write: (chunk, _, done) => {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const runsheet = createRunsheet({ store: openMemoryStore() })
+  const observe = logCalls(pino({ level }, sink))
+  const context = { runsheet, tenant: 'local', turn: 't1', observe, provider: 'openai', model: 'm1' }
+  const secret = [{ title: 'secret title' }, { title: 'another' }]
+  await callTool(toolsets.turn_todos, 'create_todo', { items: secret }, { ...context, conversation: 'c1' })
+  await callTool(toolsets.turn_todos, 'create_todo', { items: 'secret title' }, { ...context, conversation: 'c1' })
+  await callTool(
+    toolsets.checklist,
+    'add_multiple_checklist_items',
+    { items: secret },
+    { ...context, conversation: 'c1' },
+  )
+  const review = { ...context, conversation: 'c2', host: { review_timeout_ms: 1 } }
+  await callTool(toolsets.runsheet, 'plan', { tasks: secret }, review)
+  await runsheet.close()
+  return lines.map(line => JSON.parse(line))
+}
+
+it('[TS] every call is logged at debug, with its toolset, tool, items, duration, outcome, provider and model', async () => {
+  const lines = await logged('debug')
+  expect(lines.map(({ toolset, tool, items, outcome }) => [toolset, tool, items, outcome])).toEqual([
+    ['turn_todos', 'create_todo', 2, 'ok'],
+    ['turn_todos', 'create_todo', 0, 'refused'],
+    ['checklist', 'add_multiple_checklist_items', 2, 'failed'],
+    ['runsheet', 'plan', 2, 'pending_review'],
+  ])
+  for (const line of lines)
+    expect(line).toMatchObject({ provider: 'openai', model: 'm1', duration_ms: expect.any(Number) })
+})
+
+it('[TS] what the tasks say is in no line, and at info there is none', async () => {
+  expect(JSON.stringify(await logged('debug'))).not.toContain('secret')
+  expect(await logged('info')).toEqual([])
+})

@@ -1,0 +1,238 @@
+import type { CommandOf, Sources } from '../domain/command.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Json } from '../domain/event.ts'
+import type { Changes } from '../domain/review.ts'
+import { type At, hashOf, type ReviewRecord, StoreError, type Transaction } from '../runsheet.ts'
+import { PENDING, ToolCall } from './call.ts'
+import { currentToolContext, type ToolContext } from './context.ts'
+import { countItems, type ObservedCall } from './observe.ts'
+import { parseInput, teaching } from './teach.ts'
+import type { JsonObject, Tool, Toolset } from './toolset.ts'
+import type { View } from './view.ts'
+
+export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
+
+/** A call that was taken: answered, or waiting for a person. */
+export type Taken =
+  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean }
+  | { readonly status: 'pending_review'; readonly review_id: string }
+
+/** Calls a tool and waits for whatever it waits for. Always an answer: what a model may not do, it is told. */
+export async function callTool(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext | undefined = currentToolContext(),
+  signal?: AbortSignal,
+): Promise<Json> {
+  if (!context) return NO_CONTEXT
+  try {
+    const taken = await takeCall(toolset, name, input, context)
+    if (taken.status === 'answered') return taken.result
+    return await awaitCall(toolset, name, taken.review_id, context, signal)
+  } catch (error) {
+    return failure(toolset, error, context)
+  }
+}
+
+/**
+ * Takes a call as one commit. What the toolset's own words can answer is an answer; a refusal that is about the turn or
+ * the policy is thrown, so that an edge can give it a status.
+ */
+export async function takeCall(toolset: Toolset, name: string, input: unknown, context: ToolContext): Promise<Taken> {
+  const started = performance.now()
+  let outcome: ObservedCall['outcome'] = 'failed'
+  try {
+    const taken = await take(toolset, name, input, context)
+    outcome = taken.status === 'pending_review' ? taken.status : taken.ok ? 'ok' : 'refused'
+    return taken
+  } finally {
+    const { provider, model } = context
+    context.observe?.({
+      toolset: toolset.name,
+      tool: name,
+      items: countItems(input),
+      duration_ms: elapsed(started),
+      outcome,
+      ...(provider === undefined ? {} : { provider }),
+      ...(model === undefined ? {} : { model }),
+    })
+  }
+}
+
+async function take(toolset: Toolset, name: string, input: unknown, context: ToolContext): Promise<Taken> {
+  const { runsheet, turn, run } = context
+  const view = await viewOf(context)
+  const tool = toolset.tools.find(each => each.name === name)
+  if (!tool) {
+    const known = toolset.tools.map(each => each.name).join(', ')
+    return answered(
+      toolset.refused(`There is no tool ${name.slice(0, 64).toWellFormed()}. There are: ${known}.`, view),
+      false,
+    )
+  }
+  const parsed = parseInput(tool, input)
+  if (typeof parsed === 'string') return answered(toolset.refused(parsed, view), false)
+  const toolCallId = context.toolCallId ?? `call_${runsheet.newId()}`
+  const basis = run?.basis ?? view.state.answered_seq
+  const started = performance.now()
+  const at: At = {
+    tenant: context.tenant,
+    conversation: context.conversation,
+    // Of what the tool takes, not of what was sent: keys that nobody reads may hold anything, to any depth.
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash: hashOf([name, parsed.value]) },
+    ...(run ? { lease: run.lease } : {}),
+  }
+  try {
+    const { value } = await runsheet.transact(at, transaction => {
+      if (!run)
+        transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host: context.host ?? {} })
+      return decided(toolset, tool, parsed.value, { context, transaction, toolCallId, basis, started })
+    })
+    return value as Taken
+  } catch (error) {
+    // Nothing was written; what the model did wrong it is told, with the right form.
+    if (error instanceof Told) return answered(error.answer, false)
+    throw error
+  }
+}
+
+/** Waits for the decision on a call's review, and gives the answer that the model gets. */
+export async function awaitCall(
+  toolset: Toolset,
+  name: string,
+  reviewId: string,
+  context: ToolContext,
+  signal?: AbortSignal,
+): Promise<Json> {
+  const { runsheet, tenant, conversation, turn } = context
+  const record = await runsheet.awaitReview(tenant, reviewId, signal)
+  const result = reviewAnswer(toolset, name, await runsheet.read({ tenant, conversation }), record)
+  const tool_call_id = record.review.tool_call_id
+  const once = { key: `answer:${turn}:${tool_call_id}`, bodyHash: '' }
+  const { value } = await runsheet.transact(
+    { tenant, conversation, once, ...(context.run ? { lease: context.run.lease } : {}) },
+    transaction => {
+      transaction.run({
+        type: 'record',
+        turn_id: turn,
+        fact: {
+          type: 'tool_answered',
+          data: { tool_call_id, tool: name, result, duration_ms: 0, ok: record.resolution?.action === 'confirm' },
+        },
+      })
+      return result
+    },
+  )
+  return value
+}
+
+/** What a decided review answers: the toolset's own words and what the person changed, or why not. */
+export function reviewAnswer(
+  toolset: Toolset,
+  name: string,
+  state: Conversation,
+  { review, resolution, tasks }: ReviewRecord,
+): Json {
+  const view: View = { state, turnId: review.conversation_turn_id }
+  const said = resolution?.comment === undefined ? {} : { comment: resolution.comment }
+  if (resolution?.action !== 'confirm') {
+    const answer: JsonObject = {
+      confirmed: false,
+      cancelled: true,
+      reason: resolution?.reason ?? 'review_timeout',
+      ...said,
+    }
+    return toolset.unconfirmed?.(answer, view) ?? answer
+  }
+  const tool = toolset.tools.find(each => each.name === name)
+  const rows = resolution.changes ?? UNCHANGED
+  const changes = toolset.changes?.(rows, tasks) ?? (rows as unknown as Json)
+  return { ...tool?.created?.(view, tasks), changes, ...said }
+}
+
+const UNCHANGED: Changes = { kept: [], edited: [], added: [], removed: [], reordered: false }
+
+interface Circumstances {
+  readonly context: ToolContext
+  readonly transaction: Transaction
+  readonly toolCallId: string
+  readonly basis: number
+  readonly started: number
+}
+
+/** A refusal that is the whole answer: it ends the transaction, so that nothing is written. */
+class Told extends Error {
+  readonly answer: Json
+  constructor(answer: Json) {
+    super('refused')
+    this.answer = answer
+  }
+}
+
+function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circumstances): Json {
+  const { context, transaction, toolCallId, basis, started } = circumstances
+  const call = new ToolCall({
+    transaction,
+    turnId: context.turn,
+    toolCallId,
+    basis,
+    newId: context.runsheet.newId,
+    sources: sourcesOf(context),
+  })
+  const record = (fact: CommandOf<'record'>['fact']) =>
+    transaction.mustRun({ type: 'record', turn_id: context.turn, fact })
+  let result: Json | typeof PENDING
+  try {
+    result = tool.run(call, input)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    result = toolset.refused(teaching(error, toolset, tool, call), call)
+    // That a person changed a task is news to the model, and counts as an answer it got; any other refusal leaves no trace.
+    if (error.code !== 'edited_by_person') throw new Told(result)
+    record({
+      type: 'tool_answered',
+      data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: false },
+    })
+    return { status: 'answered', result, ok: false }
+  }
+  if (result === PENDING) {
+    const [review_id = ''] = transaction.state.pending_reviews.slice(-1)
+    record({ type: 'tool_called', data: { tool_call_id: toolCallId, tool: tool.name, arguments: input } })
+    return { status: 'pending_review', review_id }
+  }
+  record({
+    type: 'tool_answered',
+    data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: true },
+  })
+  return { status: 'answered', result, ok: true }
+}
+
+async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {
+  return { state: await runsheet.read({ tenant, conversation }), turnId: turn }
+}
+
+/** Anything that went wrong, in words for a model: no stack, no path, no SQL. */
+async function failure(toolset: Toolset, error: unknown, context: ToolContext): Promise<Json> {
+  if (error instanceof StoreError) {
+    // The key is ours: what the caller knows of it is the id of the call.
+    const conflict = 'This tool call id was used already, with other arguments.'
+    return `Error: ${error.code === 'key_conflict' ? conflict : error.message}`
+  }
+  if (!(error instanceof Refusal)) throw error
+  // Where no conversation can be named, there is none to show.
+  if (error.code === 'invalid_id') return `Error: ${error.message}`
+  return viewOf(context).then(
+    view => toolset.refused(error.message, view),
+    unread => failure(toolset, unread, context),
+  )
+}
+
+function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sources): Sources {
+  return { source_user_message_id, source_assistant_message_id }
+}
+
+const answered = (result: Json, ok: boolean): Taken => ({ status: 'answered', result, ok })
+
+const elapsed = (started: number): number => Math.round(performance.now() - started)

@@ -1,0 +1,146 @@
+import * as z from 'zod'
+import type { Json } from '../domain/event.ts'
+import type { SomeFields } from '../domain/fields.ts'
+import { type Changes, type Row, TASK_STATUS } from '../domain/review.ts'
+import { type Task, type TaskStatus } from '../domain/task.ts'
+import { PENDING } from './call.ts'
+import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
+import { existing, must } from './words.ts'
+
+const STATUS: Record<'done' | 'blocked' | 'cancelled' | 'doing' | 'todo', TaskStatus> = {
+  done: 'completed',
+  blocked: 'blocked',
+  cancelled: 'cancelled',
+  doing: 'in_progress',
+  todo: 'pending',
+}
+const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [status, word])) as Record<
+  TaskStatus,
+  string
+>
+
+/** Our own: few tools, short ids, and every answer says what is next and what remains. */
+export const runsheet: Toolset = {
+  name: 'runsheet',
+  tools: [
+    tool({
+      name: 'plan',
+      description: 'Propose all steps of the work at once; the user may edit them.',
+      input: z.object({
+        tasks: z.array(z.object({ title: z.string(), done_when: z.string().optional() })),
+      }),
+      example: '{"tasks":[{"title":"…","done_when":"…"}]}',
+      at: (row, field) => `tasks[${row}].${field}`,
+      run: (call, { tasks }) => {
+        const made = must(
+          call.create(tasks.map(({ title, done_when }): SomeFields => ({ title, criteria: done_when }))),
+        )
+        return made === PENDING ? PENDING : created(call, made)
+      },
+      created,
+    }),
+    tool({
+      name: 'update',
+      description: 'Settle a task with its outcome, or set its status.',
+      input: z.object({
+        id: z.int(),
+        outcome: z.string().optional(),
+        status: z
+          .enum(Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo'])
+          .optional()
+          .describe('default done'),
+      }),
+      example: '{"id":1,"outcome":"…"}',
+      run: (call, { id, outcome, status = 'done' }) => {
+        must(call.edit({ change: [{ task: id, fields: { status: STATUS[status], outcome } }] }))
+        return onward(call)
+      },
+    }),
+    tool({
+      name: 'tasks',
+      description: 'List the tasks.',
+      input: z.object({}),
+      example: '{}',
+      reads: true,
+      run: call => ({ tasks: tasksIn(call).map(row), ...onward(call) }),
+    }),
+  ],
+  prompt: `## Plan
+For work of several steps, propose them all with one call of plan. The user may edit the list: go by the answer, and do not propose again what
+was removed. Do the tasks in order, and after each call update with what came of it; every answer names the next one. Do not give your final
+answer before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
+  retry: view =>
+    `plan takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number, title }) => `${number} ${title}`)}. Do not plan it again.`,
+  idOf: ({ number }) => number,
+  words: { ...WORD, criteria: 'done_when' },
+  refused: error => ({ error }),
+  changes: changed,
+}
+
+/** Only what the model does not know: what was kept as it was proposed goes without saying. */
+function changed(changes: Changes, tasks: readonly Task[]): Json {
+  const { edited, added, removed, reordered } = changes
+  const idOf = numbersOf(changes, tasks)
+  const parts: JsonObject = {
+    ...(edited.length > 0 ? { edited: edited.map(({ from, to }) => ({ id: idOf(to), ...different(from, to) })) } : {}),
+    ...(added.length > 0 ? { added: added.map(row => ({ id: idOf(row), title: row.title })) } : {}),
+    ...(removed.length > 0 ? { removed: removed.map(({ title }) => title) } : {}),
+    ...(reordered ? { order: tasks.map(({ number, title }) => `${number} ${title}`) } : {}),
+  }
+  return Object.keys(parts).length === 0 ? 'none' : parts
+}
+
+/**
+ * Which task each row became. Rows carry no ids, and titles may be the same; but tasks were numbered in the order of the
+ * rows, of which each kind kept its own order: so the next task is always the first that is left of one of the kinds.
+ */
+function numbersOf({ kept, edited, added }: Changes, tasks: readonly Task[]): (row: Row) => number {
+  const numbers = new Map<Row, number>()
+  const ofModel = [[...kept], edited.map(({ to }) => to)]
+  const ofPerson = [[...added]]
+  for (const task of [...tasks].sort((a, b) => a.number - b.number)) {
+    const heads = (task.created_by === 'user' ? ofPerson : ofModel).filter(rows => rows.length > 0)
+    const rows =
+      heads.find(([head]) => head && isRowOf(task, head)) ??
+      heads.find(([head]) => head && isRowOf(task, { ...head, status: 'doing' })) ??
+      heads[0]
+    const row = rows?.shift()
+    if (row) numbers.set(row, task.number)
+  }
+  return row => numbers.get(row) ?? 0
+}
+
+/** Whether a task is what this row says; the first one was taken up since. */
+function isRowOf(task: Task, { title, details, criteria, priority, status, tags }: Row): boolean {
+  const mine = [task.title, task.details, task.criteria, task.priority, task.status, task.tags]
+  return JSON.stringify(mine) === JSON.stringify([title, details, criteria, priority, TASK_STATUS[status], tags])
+}
+
+/** The fields of a row that the person gave another value. */
+function different(from: Row, to: Row): JsonObject {
+  const { criteria, ...rest } = to
+  const fields = Object.entries({ ...rest, done_when: criteria }) as [keyof Row, Json][]
+  const before = { ...from, done_when: from.criteria }
+  return Object.fromEntries(fields.filter(([field, value]) => JSON.stringify(before[field]) !== JSON.stringify(value)))
+}
+
+/** The ids follow from the first one: what the model proposed it need not read again. */
+function created(view: View, tasks: readonly Task[]): JsonObject {
+  return { ids: tasks.map(({ number }) => number), ...onward(view) }
+}
+
+function onward(view: View): JsonObject {
+  const next = nextIn(view)
+  return { next: next ? `${next.number} ${next.title}` : null, remaining: remainingIn(view) }
+}
+
+function row({ number, title, status, criteria, outcome }: Task): JsonObject {
+  return {
+    id: number,
+    title,
+    status: WORD[status],
+    ...(criteria === '' ? {} : { done_when: criteria }),
+    ...(outcome === undefined ? {} : { outcome }),
+  }
+}

@@ -1,0 +1,100 @@
+import * as z from 'zod'
+import { listed } from '../domain/conversation.ts'
+import { findTask } from '../domain/decide/tasks.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Task } from '../domain/task.ts'
+import { PENDING, type ToolCall } from './call.ts'
+import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import type { View } from './view.ts'
+import { existing, must } from './words.ts'
+
+const taskId = z.object({ taskId: z.string().describe('id of the task, as ListTasks shows it') })
+
+/** The conversation's list, one task at a time, in files that other programs know. */
+export const taskList: Toolset = {
+  name: 'task_list',
+  tools: [
+    tool({
+      name: 'ListTasks',
+      description: 'Lists the tasks of this conversation.',
+      input: z.object({}),
+      example: '{}',
+      reads: true,
+      run: call => ({ tasks: shown(call).map(row) }),
+    }),
+    tool({
+      name: 'AddTask',
+      description: 'Adds a task to the list of this conversation.',
+      input: z.object({ title: z.string(), description: z.string().default('') }),
+      example: '{"title":"…","description":"…"}',
+      run: (call, { title, description }) => {
+        const made = must(call.create([{ title, details: description }]))
+        return made === PENDING ? PENDING : added(call, made)
+      },
+      created: added,
+    }),
+    tool({
+      name: 'CompleteTask',
+      description: 'Marks a task as done.',
+      input: taskId,
+      example: '{"taskId":"1"}',
+      run: (call, input) => change(call, input.taskId, 'completed'),
+    }),
+    tool({
+      name: 'UncompleteTask',
+      description: 'Marks a task as not done.',
+      input: taskId,
+      example: '{"taskId":"1"}',
+      run: (call, input) => change(call, input.taskId, 'pending'),
+    }),
+    tool({
+      name: 'DeleteTask',
+      description: 'Removes a task from the list.',
+      input: taskId,
+      example: '{"taskId":"1"}',
+      run: (call, input) => {
+        must(call.edit({ remove: [{ task: find(call, input.taskId).id }] }))
+        return { ok: true }
+      },
+    }),
+  ],
+  prompt: `## Task list
+This conversation has a task list. For work of several steps, look at it with ListTasks, add the steps with AddTask, and mark each with
+CompleteTask when it is done; UncompleteTask and DeleteTask put right what changed. Leave it alone for questions and single steps.`,
+  retry: view =>
+    `AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. On the list already: ${existing(shown(view), task => `${idOf(task)} ${task.title}`)}. Do not add it again.`,
+  idOf,
+  words: { details: 'description' },
+  unknown: 'Task not found',
+  refused: error => ({ ok: false, error }),
+}
+
+function change(call: ToolCall, id: string, status: 'completed' | 'pending'): JsonObject {
+  const task = find(call, id)
+  // A task that is not done is not done already: taking it up again is no change.
+  if (status === 'pending' && task.status !== 'completed') return { ok: true, task: row(task) }
+  must(call.edit({ change: [{ task: task.id, fields: { status } }] }))
+  return { ok: true, task: row(findTask(call.state, task.id) ?? task) }
+}
+
+function added(_: View, tasks: readonly Task[]): JsonObject {
+  const [task] = tasks
+  return task ? row(task) : {}
+}
+
+const shown = ({ state }: View): Task[] => listed(state).filter(task => task.status !== 'cancelled')
+
+function idOf(task: Task): string {
+  return task.file_id ?? String(task.number)
+}
+
+/** Its ids are not the rules': who is meant is found here. */
+function find(view: View, id: string): Task {
+  const task = shown(view).find(each => idOf(each) === id)
+  if (!task) throw new Refusal('task_not_found', 'There is no task with this id.')
+  return task
+}
+
+function row(task: Task): JsonObject {
+  return { id: idOf(task), title: task.title, description: task.details, done: task.status === 'completed' }
+}

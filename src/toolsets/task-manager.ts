@@ -1,0 +1,168 @@
+import * as z from 'zod'
+import { listed, planTurnOf } from '../domain/conversation.ts'
+import { findTask } from '../domain/decide/tasks.ts'
+import type { SomeFields } from '../domain/fields.ts'
+import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/review.ts'
+import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
+import { PENDING, type ToolCall } from './call.ts'
+import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
+import { changedTask, existing, must } from './words.ts'
+
+const ROWS = Object.keys(TASK_STATUS) as RowStatus[]
+const priority = z.enum(PRIORITIES as ['high', 'medium', 'low'])
+const tags = z.array(z.string())
+const id = z.string().describe('id of a task')
+
+/** Tasks that a person confirms before they are there. */
+export const taskManager: Toolset = {
+  name: 'task_manager',
+  tools: [
+    tool({
+      name: 'add_task',
+      description:
+        'Proposes tasks, as an array even for one. A person edits and confirms them; the answer says what was created.',
+      input: z.object({
+        tasks: z.array(
+          z.object({
+            title: z.string(),
+            details: z.string().optional(),
+            priority: priority.optional(),
+            status: z.enum(ROWS as ['todo', 'doing', 'blocked', 'done']).optional(),
+            tags: tags.optional(),
+          }),
+        ),
+      }),
+      example: '{"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
+      at: (row, field) => `tasks[${row}].${field}`,
+      run: (call, { tasks }) => {
+        const drafts = tasks.map(
+          ({ status, ...fields }): SomeFields => ({ ...fields, ...(status ? { status: TASK_STATUS[status] } : {}) }),
+        )
+        const made = must(call.create(drafts))
+        return made === PENDING ? PENDING : created(call, made)
+      },
+      created,
+    }),
+    tool({
+      name: 'list_tasks',
+      description: 'Lists tasks of this conversation.',
+      input: z.object({
+        include_done: z.boolean().optional(),
+        current_turn_only: z.boolean().optional(),
+        limit: z.int().min(1).max(200).optional(),
+      }),
+      example: '{"include_done":true,"limit":50}',
+      reads: true,
+      run: (call, { include_done = false, current_turn_only = false, limit = 50 }) => {
+        const tasks = listed(call.state)
+          .filter(task => include_done || (task.status !== 'completed' && task.status !== 'cancelled'))
+          .filter(task => !current_turn_only || planTurnOf(call.state, task) === call.turnId)
+        return { tasks: tasks.slice(0, limit).map(row), total: tasks.length }
+      },
+    }),
+    tool({
+      name: 'update_task',
+      description: 'Changes a task. Done and blocked need an outcome.',
+      input: z.object({
+        id,
+        title: z.string().optional(),
+        details: z.string().optional(),
+        priority: priority.optional(),
+        status: z.enum([...ROWS, 'cancelled'] as ['todo', 'doing', 'blocked', 'done', 'cancelled']).optional(),
+        tags: tags.optional(),
+        outcome: z.string().optional(),
+      }),
+      example: '{"id":"…","status":"doing"}',
+      run: (call, { id, status, ...fields }) =>
+        change(call, id, { ...fields, ...(status ? { status: taskStatus(status) } : {}) }),
+    }),
+    tool({
+      name: 'complete_task',
+      description: 'Completes a task and says what came of it.',
+      input: z.object({ id, outcome: z.string() }),
+      example: '{"id":"…","outcome":"…"}',
+      run: (call, { id, outcome }) => change(call, id, { status: 'completed', outcome }),
+    }),
+    tool({
+      name: 'delete_task',
+      description: 'Removes a task from the list.',
+      input: z.object({ id }),
+      example: '{"id":"…"}',
+      run: (call, { id }) => {
+        const events = must(call.edit({ remove: [{ task: id }] }))
+        const [gone] = events.flatMap(event => (event.type === 'task_removed' ? [event.data.task] : []))
+        return { ok: true, task: gone ? row(gone) : null, ...onward(call) }
+      },
+    }),
+  ],
+  prompt: `## Tasks
+For a request of several steps, propose them all at once with add_task; a person edits and confirms the list before it is written. Go by what
+came back, and do not propose again what was removed. Work through the tasks in order, complete each with its outcome, and do not answer
+before every task is done, blocked or cancelled. Skip this for plain questions and single steps.`,
+  retry: view =>
+    `add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. There already: ${existing(tasksIn(view))}. Do not add it again.`,
+  idOf: task => task.id,
+  words: ROW_STATUS,
+  refused: error => ({ ok: false, error }),
+}
+
+function change(call: ToolCall, task: string, fields: SomeFields): JsonObject {
+  const before = findTask(call.state, task)
+  const events = must(call.edit({ change: [{ task, fields }] }))
+  return {
+    ok: true,
+    task: before ? row(changedTask(events, before, each => findTask(call.state, each))) : null,
+    ...onward(call),
+  }
+}
+
+function created({ state, turnId }: View, tasks: readonly Task[]): JsonObject {
+  return {
+    confirmed: true,
+    created_count: tasks.length,
+    tasks: tasks.map(row),
+    session_id: state.session_id,
+    conversation_turn_id: turnId,
+  }
+}
+
+function onward(view: View): JsonObject {
+  const next = nextIn(view)
+  return { next: next ? row(next) : null, remaining: remainingIn(view) }
+}
+
+const taskStatus = (status: RowStatus | 'cancelled'): TaskStatus =>
+  status === 'cancelled' ? status : TASK_STATUS[status]
+
+function row(task: Task): JsonObject {
+  const {
+    id,
+    title,
+    details,
+    priority,
+    status,
+    tags,
+    session_id,
+    conversation_turn_id,
+    created_by,
+    created_at,
+    updated_at,
+  } = task
+  return {
+    id,
+    title,
+    details,
+    priority,
+    status: status === 'cancelled' ? status : ROW_STATUS[status],
+    tags,
+    session_id,
+    conversation_turn_id,
+    source_user_message_id: task.source_user_message_id ?? null,
+    source_assistant_message_id: task.source_assistant_message_id ?? null,
+    created_by,
+    created_at,
+    updated_at,
+    outcome: task.outcome ?? null,
+  }
+}

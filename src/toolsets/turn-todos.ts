@@ -1,0 +1,131 @@
+import * as z from 'zod'
+import { listed } from '../domain/conversation.ts'
+import { findTask } from '../domain/decide/tasks.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { SomeFields } from '../domain/fields.ts'
+import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
+import { PENDING } from './call.ts'
+import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { remainingIn, type View } from './view.ts'
+import { existing, must } from './words.ts'
+
+/** A plan for one turn, which is drained before the turn ends. */
+export const turnTodos: Toolset = {
+  name: 'turn_todos',
+  tools: [
+    tool({
+      name: 'create_todo',
+      description: 'Plans this turn: one item for each step, all in one call.',
+      input: z.object({
+        items: z.array(
+          z.object({
+            title: z.string(),
+            context: z.string().optional().describe('what is needed to do it'),
+            completionCriteria: z.string().optional().describe('how to tell that it is done'),
+            agentType: z.string().optional().describe('a note only: do the work yourself'),
+            order: z.int().optional().describe('place in the plan, from 1; default: the end'),
+          }),
+        ),
+      }),
+      example: '{"items":[{"title":"…","completionCriteria":"…"}]}',
+      at: (row, field) => `items[${row}].${field}`,
+      run: (call, { items }) => {
+        const drafts = items.map(
+          ({ title, context, completionCriteria, agentType, order }): SomeFields => ({
+            title,
+            details: context,
+            criteria: completionCriteria,
+            agent_type: agentType,
+            order,
+          }),
+        )
+        const made = must(call.create(drafts))
+        return made === PENDING ? PENDING : created(call, made)
+      },
+      created,
+    }),
+    tool({
+      name: 'list_todo',
+      description: 'Lists the items of this turn: the open ones, or those of a status.',
+      input: z.object({ status: z.enum([...STATUSES, 'all'] as [TaskStatus, ...TaskStatus[], 'all']).optional() }),
+      example: '{"status":"all"}',
+      reads: true,
+      run: (call, { status }) => {
+        const plan = planOf(call)
+        const chosen =
+          status === undefined ? plan.filter(isOpen) : plan.filter(task => status === 'all' || task.status === status)
+        const count = (wanted: TaskStatus): number => plan.filter(task => task.status === wanted).length
+        return {
+          items: chosen.map(task => row(task, plan.indexOf(task))),
+          summary: {
+            total: plan.length,
+            pending: count('pending'),
+            inProgress: count('in_progress'),
+            completed: count('completed'),
+            cancelled: count('cancelled'),
+            blocked: count('blocked'),
+          },
+        }
+      },
+    }),
+    tool({
+      name: 'complete_todo',
+      description: 'Completes or cancels an item and says what came of it.',
+      input: z.object({
+        todoId: z.string(),
+        outcome: z.string().describe('what was done, or why it was cancelled'),
+        status: z.enum(['completed', 'cancelled']).optional(),
+      }),
+      example: '{"todoId":"…","outcome":"…"}',
+      run: (call, { todoId, outcome, status = 'completed' }) => {
+        if (outcome.trim() === '')
+          throw new Refusal('outcome_required', 'outcome must not be empty: say what was done, or why not.')
+        must(call.edit({ change: [{ task: todoId, fields: { status, outcome }, if_open: true }] }))
+        const task = findTask(call.state, todoId)
+        return {
+          id: todoId,
+          title: task?.title ?? '',
+          status: task?.status ?? status,
+          outcome: task?.outcome ?? outcome,
+          completedAt: task?.completed_at ?? null,
+          remaining: remainingIn(call),
+        }
+      },
+    }),
+  ],
+  prompt: `## Planning
+For a request of several distinct steps: plan first, with one call of create_todo for all items; then work through them one after the other,
+yourself, and call complete_todo with the outcome after each. Its answer says how many remain; list_todo shows them. Do not give your final
+answer before every item is completed, cancelled or blocked. Do not plan for a plain question, a single tool call or small talk.`,
+  retry: view =>
+    `create_todo takes {"items":[{"title":"…"}]}, an array even for one item. In the plan already: ${existing(planOf(view))}. Do not create it again.`,
+  idOf: ({ id }) => id,
+  words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
+  refused: error => ({ error }),
+}
+
+const planOf = ({ state, turnId }: View): Task[] => listed(state, turnId)
+
+function created(view: View, tasks: readonly Task[]): JsonObject {
+  const plan = planOf(view)
+  return {
+    created: tasks.map(({ id, title }) => ({ id, title, order: plan.findIndex(task => task.id === id) + 1 })),
+    totalPending: remainingIn(view),
+  }
+}
+
+function row(task: Task, place: number): JsonObject {
+  return {
+    id: task.id,
+    title: task.title,
+    context: task.details,
+    completionCriteria: task.criteria,
+    agentType: task.agent_type ?? null,
+    status: task.status,
+    priority: place,
+    outcome: task.outcome ?? null,
+    createdAt: task.created_at,
+    startedAt: task.started_at ?? null,
+    completedAt: task.completed_at ?? null,
+  }
+}
