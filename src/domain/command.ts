@@ -89,6 +89,8 @@ export type Command =
       readonly create?: readonly NewTask[]
       readonly change?: readonly TaskChange[]
       readonly remove?: readonly TaskRemoval[]
+      /** The ids of tasks, new ones included, in the order in which they are to stand: how a file says it. */
+      readonly order?: readonly string[]
       /** The seq that a model's call was based on; by default the last answer that it got. */
       readonly basis?: number | undefined
       /** Used when a review stands between a model and its new tasks. */

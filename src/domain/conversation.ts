@@ -4,7 +4,7 @@ import type { Policy } from './policy.ts'
 import { dueAt, type Review, type ReviewStatus } from './review.ts'
 import { Table } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
-import type { PlanCounts, Turn } from './turn.ts'
+import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
 /** The state of one conversation: the fold of its log. It holds what decisions need and no message bodies. */
@@ -110,15 +110,10 @@ export const currentTask = (state: Conversation, turnId?: string): Task | undefi
   openTasks(state, turnId).find(task => task.status === 'in_progress')
 
 export function planCounts(state: Conversation, turnId: string): PlanCounts {
-  const plan = listed(state, turnId)
-  const count = (status: Task['status']): number => plan.filter(task => task.status === status).length
-  return {
-    completed: count('completed'),
-    blocked: count('blocked'),
-    cancelled: count('cancelled'),
-    removed: state.turns.get(turnId)?.removed ?? 0,
-    open: plan.filter(isOpen).length,
-  }
+  const removed = state.turns.get(turnId)?.removed ?? 0
+  const counts = { completed: 0, blocked: 0, cancelled: 0, removed, open: 0 }
+  for (const task of listed(state, turnId)) counts[COUNTED[task.status]] += 1
+  return counts
 }
 
 /** The fields of a task that a person changed after `basis`, as they are now. */

@@ -52,6 +52,15 @@ const OPEN: Record<TaskStatus, boolean> = {
   cancelled: false,
 }
 
+/** What a status that a model sets asks for: a word on what came of it, and in a judged run the assessor's consent. */
+export const ASKS: Record<TaskStatus, { readonly outcome: boolean; readonly judge: boolean }> = {
+  pending: { outcome: false, judge: false },
+  in_progress: { outcome: false, judge: false },
+  completed: { outcome: true, judge: true },
+  blocked: { outcome: true, judge: false },
+  cancelled: { outcome: false, judge: true },
+}
+
 /** The one meaning of open, for panel, gate, prompt and tools. */
 export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[task.status]
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]

@@ -1,5 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
+import type { TaskStatus } from './task.ts'
 
 /** `open` is a turn that an agent elsewhere works in; only a `running` one is driven, and finished, here. */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
@@ -23,6 +24,15 @@ export interface PlanCounts {
   readonly cancelled: number
   readonly removed: number
   readonly open: number
+}
+
+/** Under which name a task of a plan is counted. */
+export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
+  pending: 'open',
+  in_progress: 'open',
+  completed: 'completed',
+  blocked: 'blocked',
+  cancelled: 'cancelled',
 }
 
 /** Done means done: an answer, and nothing open or blocked, wherever a judge or a gate watches over the plan. */

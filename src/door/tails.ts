@@ -4,6 +4,8 @@ import type { Hint, Ref, Store } from '../store/store.ts'
 const PAGE = 500
 /** A follower that lags this far behind reads the log again by itself, instead of holding it in memory. */
 const MOST_BUFFERED = 2_000
+/** As long as a timer can be. */
+const AWAKE_MS = 2 ** 31 - 1
 /** A store that cannot be listened to is tried again. */
 const LISTEN_AGAIN_MS = 500
 
@@ -60,6 +62,7 @@ export class Tails {
   readonly #onError: (error: unknown) => void
   readonly #channels = new Map<string, Channel>()
   #listening: AbortController | undefined
+  #awake: NodeJS.Timeout | undefined
 
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store
@@ -107,6 +110,8 @@ export class Tails {
     channel.followers.add(follower)
     if (!this.#listening) {
       this.#listening = new AbortController()
+      // Somebody waits: the process must not end under them. One handle, however many they are.
+      this.#awake = setInterval(() => {}, AWAKE_MS)
       void this.#listen(this.#listening.signal)
     }
     return channel
@@ -119,6 +124,7 @@ export class Tails {
     if (this.#channels.size > 0) return
     this.#listening?.abort()
     this.#listening = undefined
+    clearInterval(this.#awake)
   }
 
   async #listen(signal: AbortSignal): Promise<void> {

@@ -30,3 +30,35 @@ export function places<T>(
   }
   return placed
 }
+
+/** The places of a longest run of rising numbers: what can stay where it is when a list is put into another order. */
+export function longestRising(numbers: readonly number[]): Set<number> {
+  const tails: number[] = []
+  const before: (number | undefined)[] = []
+  for (const [place, number] of numbers.entries()) {
+    let low = 0
+    for (let high = tails.length; low < high; ) {
+      const middle = (low + high) >> 1
+      if ((numbers[tails[middle] ?? 0] ?? 0) < number) low = middle + 1
+      else high = middle
+    }
+    before[place] = tails[low - 1]
+    tails[low] = place
+  }
+  const rising = new Set<number>()
+  for (let place = tails.at(-1); place !== undefined; place = before[place]) rising.add(place)
+  return rising
+}
+
+/** So many numbers in order between two others; undefined where they do not fit. */
+export function spread(count: number, low: number | undefined, high: number | undefined): number[] | undefined {
+  const steps = Array.from({ length: count }, (_, index) => index + 1)
+  if (low === undefined && high === undefined) return steps
+  if (high === undefined) return steps.map(step => Math.floor(low ?? 0) + step)
+  if (low === undefined) return steps.map(step => Math.ceil(high) - 1 - count + step)
+  const numbers = steps.map(step => low + ((high - low) * step) / (count + 1))
+  const rises = [low, ...numbers, high].every(
+    (number, index, all) => index === 0 || number > (all[index - 1] ?? number),
+  )
+  return rises ? numbers : undefined
+}

@@ -5,7 +5,7 @@ import type { NewEvent } from '../event.ts'
 import { cleanFields, invalidField, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
-import { isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { ASKS, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { reviewRequired } from './reviews.ts'
@@ -48,6 +48,7 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
     if (refused) return refused
   }
   for (const task of targets.removals) list.remove(task.id)
+  if (command.order) list.arrange(command.order)
   const events = list.finish()
   if (events instanceof Refusal) return events
   if (!opened || events.length === 0) return [...events, ...asked]
@@ -244,7 +245,7 @@ export function outcomeOwed(
   { status, outcome }: Pick<Partial<TaskFields>, 'status' | 'outcome'>,
   row?: number,
 ): Refusal | undefined {
-  const owes = status !== task.status && (status === 'completed' || status === 'blocked')
+  const owes = status !== undefined && status !== task.status && ASKS[status].outcome
   // That of a settled task tells how it ended then, not how it ends now.
   const told = outcome ?? (isOpen(task) ? task.outcome : undefined)
   if (!owes || told || !TOOLSETS[policy.toolset].outcome) return undefined
@@ -260,7 +261,7 @@ const isJudged = ({ turn, policy }: ModelsTurn): boolean => isRunning(turn) && p
 
 /** Whether a status is one that the assessor grants, where the task may take it at all. */
 const isGranted = (task: Task, status: TaskStatus | undefined): boolean =>
-  (status === 'completed' || status === 'cancelled') && NEXT[task.status].includes(status)
+  status !== undefined && ASKS[status].judge && NEXT[task.status].includes(status)
 
 export function editedByPerson(task: Task, changed: Readonly<Record<string, unknown>>, row?: number): Refusal {
   const now = Object.entries(changed).map(([field, value]) => `${field} is now ${JSON.stringify(value)}`)

@@ -5,7 +5,7 @@ import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
-import { between, places } from './position.ts'
+import { between, longestRising, places, spread } from './position.ts'
 import { difference, notAllowed, withFields, withStatus } from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
@@ -89,6 +89,25 @@ export class WorkingList {
     this.#unsettled.add(this.#planOf(task))
     this.#touched.set(id, task)
     this.#removed.add(id)
+  }
+
+  /** Puts tasks into this order among each other, moving as few of them as it takes. */
+  arrange(ids: readonly string[]): void {
+    const tasks = ids.flatMap(id => this.get(id) ?? [])
+    const stay = longestRising(tasks.map(({ position }) => position))
+    for (let from = 0; from < tasks.length; from += 1) {
+      if (stay.has(from)) continue
+      let to = from
+      while (to < tasks.length && !stay.has(to)) to += 1
+      const room = spread(to - from, this.#positionOf(tasks[from - 1]), tasks[to]?.position)
+      if (!room)
+        return this.#place(
+          tasks,
+          tasks.map((_, index) => Math.floor(this.#lastPosition) + 1 + index),
+        )
+      this.#place(tasks.slice(from, to), room)
+      from = to
+    }
   }
 
   /** One event for each task that is different now; or which limit that would break. */
@@ -208,6 +227,21 @@ export class WorkingList {
     }
     this.#touched.set(id, { ...task, position: target })
     this.#lastPosition = Math.max(this.#lastPosition, target)
+  }
+
+  #place(tasks: readonly Task[], positions: readonly number[]): void {
+    for (const [index, { id }] of tasks.entries()) {
+      const task = this.get(id)
+      const position = positions[index]
+      if (!task || position === undefined) continue
+      this.#named.add(id)
+      this.#touched.set(id, { ...task, position })
+      this.#lastPosition = Math.max(this.#lastPosition, position)
+    }
+  }
+
+  #positionOf(task: Task | undefined): number | undefined {
+    return task && this.get(task.id)?.position
   }
 
   #append(): number {

@@ -1,6 +1,6 @@
 import { type Conversation, listed } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
-import type { Task } from '../../domain/task.ts'
+import type { Task, TaskStatus } from '../../domain/task.ts'
 import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../errors.ts'
 
@@ -33,13 +33,21 @@ export function fileNameOf(conversation: string): string {
 /** The id under which a task stands in the file. */
 export const fileIdOf = (task: Task): string => task.file_id ?? String(task.number)
 
-/** The tasks that stand in the file: cancelled ones do not. */
-export const inFile = (state: Conversation): Task[] => listed(state).filter(task => task.status !== 'cancelled')
+/** How a status looks from the file. */
+export const FILE_STATUS: Record<TaskStatus, 'open' | 'done' | 'absent'> = {
+  pending: 'open',
+  in_progress: 'open',
+  blocked: 'open',
+  completed: 'done',
+  cancelled: 'absent',
+}
 
 export function render(state: Conversation, extra: Extra, extras: Readonly<Record<string, Extra>>): string {
-  const tasks = inFile(state).map(task => {
+  const tasks = listed(state).flatMap(task => {
     const id = fileIdOf(task)
-    return { id, title: task.title, description: task.details, done: task.status === 'completed', ...extras[id] }
+    const status = FILE_STATUS[task.status]
+    if (status === 'absent') return []
+    return [{ id, title: task.title, description: task.details, done: status === 'done', ...extras[id] }]
   })
   return `${JSON.stringify({ tasks, ...extra }, null, 2)}\n`
 }
@@ -78,10 +86,18 @@ function fileTask(raw: unknown, index: number): FileTask {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
+    return parseExactly(text)
   } catch (error) {
     throw invalid(error)
   }
+}
+
+/** JSON whose numbers are written back as they were: 9007199254740993 and 1.0 are another program's business. */
+export function parseExactly(text: string): unknown {
+  const json = JSON as typeof JSON & { rawJSON: (source: string) => unknown }
+  const keep = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? json.rawJSON(source) : value
+  return JSON.parse(text, keep as (key: string, value: unknown) => unknown)
 }
 
 const isObject = (raw: unknown): raw is Record<string, unknown> =>

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fchmodSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -7,11 +8,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join, parse } from 'node:path'
 import { StoreError } from '../errors.ts'
 import { flushFolder } from '../folder.ts'
+import { invalid } from './document.ts'
 
 /** Reading and replacing whole files in one folder. Failures say what happened, and no path. */
 export class TaskFiles {
@@ -25,10 +28,11 @@ export class TaskFiles {
   /** The text of a file, or null where there is none. */
   read(name: string): string | null {
     try {
-      return readFileSync(join(this.#folder, name), 'utf8')
+      return UTF8.decode(readFileSync(join(this.#folder, name)))
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null
-      throw fileError('read', error)
+      // Another encoding cannot be written back as it was.
+      throw codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? invalid(error) : fileError('read', error)
     }
   }
 
@@ -40,6 +44,8 @@ export class TaskFiles {
       mkdirSync(dir, { recursive: true })
       const file = openSync(aside, 'w')
       try {
+        const mode = modeOf(join(dir, base))
+        if (mode !== undefined) fchmodSync(file, mode)
         const bytes = Buffer.from(text)
         for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
         fsyncSync(file)
@@ -80,6 +86,11 @@ export class TaskFiles {
     }
   }
 }
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Who may read and write the file that is to be replaced: that stays as somebody set it. */
+const modeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mode
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | null)?.code
 

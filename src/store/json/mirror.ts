@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { v7 } from 'uuid'
-import type { Conversation } from '../../domain/conversation.ts'
+import { type Conversation, listed } from '../../domain/conversation.ts'
 import { StoreError } from '../errors.ts'
+import { Lru } from '../lru.ts'
 import { begin } from '../sqlite/open.ts'
 import type { SqliteFaultPoint } from '../sqlite/store.ts'
 import { LOCAL_TENANT, type Ref } from '../store.ts'
-import { EMPTY, type Extra, fileNameOf, parse, render, type TaskDocument } from './document.ts'
+import { EMPTY, type Extra, fileIdOf, fileNameOf, parse, parseExactly, render, type TaskDocument } from './document.ts'
 import { TaskFiles } from './files.ts'
 import { FolderLock } from './lock.ts'
 import { takeIn } from './take-in.ts'
@@ -16,7 +17,7 @@ export type FileFaultPoint = SqliteFaultPoint | 'looked' | 'prepared' | 'renamed
 interface FileRow {
   readonly tenant: string
   readonly conversation: string
-  readonly content: string
+  readonly content: string | null
   readonly previous: string | null
   readonly settled: number
   readonly extras: string
@@ -34,7 +35,7 @@ export class Mirror {
   readonly #files: TaskFiles
   readonly #lock: FolderLock
   readonly #onFaultPoint: (point: FileFaultPoint) => void
-  readonly #found = new Map<string, Found>()
+  readonly #found = new Lru<Found>(1_000)
   /** Texts that are written aside and wait for their commit. */
   readonly #prepared = new Map<string, { readonly aside: string; readonly text: string }>()
 
@@ -75,47 +76,60 @@ export class Mirror {
     this.#onFaultPoint('looked')
     const known = this.#found.get(name)
     if (known && known.text === text && row?.content === text) return undefined
-    if (row && row.settled === 0 && text === row.previous && text !== row.content) {
+    const cut = row?.settled === 0 && text !== row.content
+    if (cut && row.content !== null && text === row.previous) {
+      // A crash came between the commit and the new name: now it gets it.
       this.#files.rename(this.#files.prepare(name, row.content), name)
       await settle(db, name)
-      this.#found.set(name, found(row.content, parse(row.content), row))
+      this.#found.set(name, found(row.content, row))
       return undefined
     }
-    const document = text === null ? EMPTY : parse(text)
-    this.#found.set(name, found(text, document, row))
+    this.#found.set(name, found(text, row))
     if (text === (row?.content ?? null)) return undefined
-    return takeIn(row ? parse(row.content) : EMPTY, document, state, v7)
+    // Whoever wrote while our own file had no name yet began with the one before it.
+    const base = documentOf((cut ? row.previous : row?.content) ?? null)
+    return takeIn(base, documentOf(text), state, v7)
   }
 
   /** Within the transaction: writes the new file aside, so that a full disk turns the callers down and nothing else. */
   prepare(db: DatabaseSync, ref: Ref, after: Conversation): void {
     const name = nameOf(ref)
     const row = rowOf(db, ref, name)
-    const { text: standing = null, document = EMPTY, extras = {} } = this.#found.get(name) ?? {}
+    const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
+    const extras = extrasOf(after, all)
     const text = render(after, document.extra, extras)
     this.#discard(name)
     if (text === standing && row?.content === text) return
-    if (standing === null && row === undefined && after.tasks.size === 0) return
+    if (standing === null && (row?.content ?? null) === null && after.tasks.size === 0) {
+      // Nothing to write yet, but whoever comes second with this name must not get it.
+      if (!row) putRow(db, ref, name, null, null, extras)
+      return
+    }
     this.#prepared.set(name, { aside: this.#files.prepare(name, text), text })
     this.#onFaultPoint('prepared')
-    db.prepare(
-      `INSERT INTO task_files (name, tenant, conversation, content, previous, settled, extras) VALUES (?, ?, ?, ?, ?, 0, ?)
-       ON CONFLICT DO UPDATE SET content = excluded.content, previous = excluded.previous, settled = 0, extras = excluded.extras`,
-    ).run(name.toLowerCase(), ref.tenant, ref.conversation, text, standing, JSON.stringify(extras))
+    putRow(db, ref, name, text, standing, extras)
   }
 
-  /** After the commit: gives the file its name; or drops it, where the commit did not come about. */
-  async publish(db: DatabaseSync, ref: Ref): Promise<void> {
+  /**
+   * After the commit: gives the file its name; or drops it, where the commit did not come about. Says whether another
+   * program has written to the file meanwhile: then that comes first.
+   */
+  async publish(db: DatabaseSync, ref: Ref): Promise<boolean> {
     const name = nameOf(ref)
     const prepared = this.#prepared.get(name)
-    if (!prepared) return
+    if (!prepared) return false
     const row = rowOf(db, ref, name)
-    if (row?.content !== prepared.text) return this.#discard(name)
+    if (row?.content !== prepared.text) {
+      this.#discard(name)
+      return false
+    }
+    if (this.#files.read(name) !== (this.#found.get(name)?.text ?? null)) return true
     this.#prepared.delete(name)
     this.#files.rename(prepared.aside, name)
     this.#onFaultPoint('renamed')
     await settle(db, name)
-    this.#found.set(name, found(prepared.text, parse(prepared.text), row))
+    this.#found.set(name, found(prepared.text, row))
+    return false
   }
 
   #discard(name: string): void {
@@ -131,13 +145,42 @@ function nameOf({ tenant, conversation }: Ref): string {
   return tenant === LOCAL_TENANT ? name : join(tenant, name)
 }
 
-function found(text: string | null, document: TaskDocument, row: FileRow | undefined): Found {
-  const kept = row ? (JSON.parse(row.extras) as Record<string, Extra>) : {}
+const documentOf = (text: string | null): TaskDocument => (text === null ? EMPTY : parse(text))
+
+function found(text: string | null, row: FileRow | undefined): Found {
+  const document = documentOf(text)
+  const kept = row ? (parseExactly(row.extras) as Record<string, Extra>) : {}
   return {
     text,
     document,
     extras: { ...kept, ...Object.fromEntries(document.tasks.map(({ id, extra }) => [id, extra])) },
   }
+}
+
+/** What other programs keep with tasks that there still are. */
+function extrasOf(state: Conversation, all: Readonly<Record<string, Extra>>): Record<string, Extra> {
+  const ids = listed(state).map(fileIdOf)
+  return Object.fromEntries(
+    ids.flatMap(id => {
+      const extra = Object.hasOwn(all, id) ? all[id] : undefined
+      return extra && Object.keys(extra).length > 0 ? [[id, extra]] : []
+    }),
+  )
+}
+
+function putRow(
+  db: DatabaseSync,
+  { tenant, conversation }: Ref,
+  name: string,
+  content: string | null,
+  previous: string | null,
+  extras: Readonly<Record<string, Extra>>,
+): void {
+  db.prepare(
+    `INSERT INTO task_files (name, tenant, conversation, content, previous, settled, extras) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET content = excluded.content, previous = excluded.previous, settled = excluded.settled,
+       extras = excluded.extras`,
+  ).run(name.toLowerCase(), tenant, conversation, content, previous, content === null ? 1 : 0, JSON.stringify(extras))
 }
 
 /** The row of a file. Names are compared without case: on some file systems they are the same file. */

@@ -5,15 +5,18 @@ import { decide } from '../../domain/decide/index.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { closed } from '../errors.ts'
+import { closed, StoreError } from '../errors.ts'
 import { Group } from '../group.ts'
 import { refKey } from '../hints.ts'
 import type { Call } from '../stage.ts'
 import type { At, Committed, Decide, Lease, Ref, Store } from '../store.ts'
-import { connectUnflushed } from '../sqlite/open.ts'
+import { connectUnflushed, patiently } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, Mirror } from './mirror.ts'
+
+/** How often another program may come first before we say so. */
+const MOST_TRIES = 20
 
 export interface FileStoreOptions {
   /** The data folder: the files lie in its `.agents/tasks`, the log behind them in its database. */
@@ -34,7 +37,8 @@ export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: F
   })
   try {
     mirror.open()
-    const store = new FileStore(inner, mirror, path)
+    const db = await patiently(() => connectUnflushed(path))
+    const store = new FileStore(inner, mirror, db)
     await store.sweep()
     return store
   } catch (error) {
@@ -54,11 +58,17 @@ class FileStore implements Store {
   readonly #db: DatabaseSync
   #closed = false
 
-  constructor(inner: SqliteStore, mirror: Mirror, path: string) {
+  constructor(inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
     this.#inner = inner
     this.#mirror = mirror
-    this.#db = connectUnflushed(path)
-    this.queries = inner.queries
+    this.#db = db
+    this.queries = {
+      ...inner.queries,
+      tasks: async (ref, filter, page) => {
+        await this.#sync(ref)
+        return inner.queries.tasks(ref, filter, page)
+      },
+    }
     this.templates = inner.templates
     this.live = inner.live
   }
@@ -75,8 +85,7 @@ class FileStore implements Store {
   }
 
   async load(ref: Ref): Promise<Conversation> {
-    this.#check()
-    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.alone(() => this.#look(ref))
+    await this.#sync(ref)
     return this.#inner.load(ref)
   }
 
@@ -135,7 +144,7 @@ class FileStore implements Store {
       try {
         await this.#look(ref)
         const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
-        await this.#mirror.publish(this.#db, ref)
+        await this.#publish(ref)
         for (const [index, outcome] of outcomes.entries()) {
           if (outcome.status === 'fulfilled') group[index]?.resolve(outcome.value)
           else group[index]?.reject(outcome.reason)
@@ -147,10 +156,20 @@ class FileStore implements Store {
     await Promise.all(served)
   }
 
+  /** Looks at the file, if it is not as we left it, before anything is read of its list. */
+  async #sync(ref: Ref): Promise<void> {
+    this.#check()
+    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.alone(() => this.#look(ref))
+  }
+
   /** Brings log and file together: a write of ours that a crash cut short, and what another program wrote. */
   async #look(ref: Ref): Promise<void> {
-    const state = await this.#inner.load(ref)
-    const command = await this.#mirror.look(this.#db, ref, state)
+    await this.#takeIn(ref)
+    await this.#publish(ref)
+  }
+
+  async #takeIn(ref: Ref): Promise<void> {
+    const command = await this.#mirror.look(this.#db, ref, await this.#inner.load(ref))
     if (!command) return
     try {
       await this.#inner.commit(ref, (current, now) => {
@@ -161,7 +180,14 @@ class FileStore implements Store {
     } catch (error) {
       throw error instanceof Refusal ? invalid(error) : error
     }
-    await this.#mirror.publish(this.#db, ref)
+  }
+
+  /** Another program that writes at the same moment goes first, as often as it does. */
+  async #publish(ref: Ref): Promise<void> {
+    for (let tries = 0; await this.#mirror.publish(this.#db, ref); tries += 1) {
+      if (tries === MOST_TRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
+      await this.#takeIn(ref)
+    }
   }
 
   #check(): void {

@@ -105,13 +105,13 @@ export const first = `
     UNIQUE (tenant, conversation)
   ) STRICT;
 
-  -- A conversation's JSON file: what we wrote into it last, and what stood in it before as long as that may still be there
+  -- A conversation's JSON file: what we wrote into it last (null: nothing yet, but the name is taken), and what stood in it before as long as that may still be there
   -- (settled = 0: the new one had not got its name yet). Extras are what other programs keep with tasks that are not in it now.
   CREATE TABLE task_files (
     name TEXT PRIMARY KEY,
     tenant TEXT NOT NULL,
     conversation TEXT NOT NULL,
-    content TEXT NOT NULL,
+    content TEXT,
     previous TEXT,
     settled INTEGER NOT NULL,
     extras TEXT NOT NULL

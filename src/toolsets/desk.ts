@@ -1,0 +1,106 @@
+import { type Conversation, listed } from '../domain/conversation.ts'
+import type { CommandOf, TaskChange } from '../domain/command.ts'
+import type { Json } from '../domain/event.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import type { Task } from '../domain/task.ts'
+import type { Decision, ReviewRecord, Runsheet } from '../runsheet.ts'
+import type { ToolContext } from './context.ts'
+import { callTool, type Taken, takeCall } from './perform.ts'
+import type { Toolset } from './toolset.ts'
+
+/** For tests: ids that count up, so that whole answers can be foretold. */
+export const uuid = (number: number): string => `0190a000-0000-7000-8000-${String(number).padStart(12, '0')}`
+
+export function countedIds(): () => string {
+  let drawn = 0
+  return () => uuid((drawn += 1))
+}
+
+/** For tests: inputs with what is said of them, so that a title can name it. */
+export const cases = (
+  ...rows: readonly (readonly [input: unknown, error: string])[]
+): { input: unknown; error: string }[] => rows.map(([input, error]) => ({ input, error }))
+
+/** For tests: an agent with one toolset in one turn of a conversation, and the person beside it. */
+export class Desk {
+  readonly runsheet: Runsheet
+  readonly toolset: Toolset
+  readonly host: PolicyPatch
+  readonly turn: string
+  #calls = 0
+
+  constructor(runsheet: Runsheet, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
+    this.runsheet = runsheet
+    this.toolset = toolset
+    this.host = host
+    this.turn = turn
+  }
+
+  /** The same conversation, in another turn. */
+  in(turn: string): Desk {
+    return new Desk(this.runsheet, this.toolset, this.host, turn)
+  }
+
+  context(more: Partial<ToolContext> = {}): ToolContext {
+    this.#calls += 1
+    const { runsheet, turn, host } = this
+    return { runsheet, tenant: 'local', conversation: 'c1', turn, host, toolCallId: `call-${this.#calls}`, ...more }
+  }
+
+  call(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Json> {
+    return callTool(this.toolset, tool, input, this.context(more))
+  }
+
+  take(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Taken> {
+    return takeCall(this.toolset, tool, input, this.context(more))
+  }
+
+  state(): Promise<Conversation> {
+    return this.runsheet.read(HERE)
+  }
+
+  async tasks(): Promise<Task[]> {
+    return listed(await this.state())
+  }
+
+  /** Status by title, in list order. */
+  async statuses(): Promise<[string, string][]> {
+    return (await this.tasks()).map(({ title, status }) => [title, status])
+  }
+
+  async person(...change: readonly TaskChange[]): Promise<void> {
+    await this.edit({ change })
+  }
+
+  async edit(edit: Partial<CommandOf<'edit_tasks'>>): Promise<void> {
+    await this.runsheet.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
+  }
+
+  /** What the person says to the review that `waiting` waits for, and what the model is then told. */
+  async decided(waiting: Promise<Json>, decision: Decision): Promise<Json> {
+    await this.decide(decision)
+    return waiting
+  }
+
+  async decide(decision: Decision): Promise<ReviewRecord> {
+    for (;;) {
+      const [review] = (await this.state()).pending_reviews
+      if (review !== undefined) return this.runsheet.decideReview('local', review, decision, 'http')
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+
+  /** The types of what was logged since `seq`. */
+  async logged(seq = 0): Promise<string[]> {
+    return (await this.runsheet.store.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
+  }
+
+  /** Runs `work`, and says what it answered and what it wrote. */
+  async written<T>(work: () => Promise<T>): Promise<{ answer: T; events: string[] }> {
+    const { seq } = await this.state()
+    const answer = await work()
+    return { answer, events: await this.logged(seq) }
+  }
+}
+
+const HERE = { tenant: 'local', conversation: 'c1' } as const

@@ -1,0 +1,386 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Json } from '../domain/event.ts'
+import { createRunsheet } from '../runsheet.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { cases, countedIds, Desk, uuid } from './desk.ts'
+import { taskManager } from './task-manager.ts'
+
+let desk: Desk
+const open = (host = {}): void => {
+  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), taskManager, host)
+}
+beforeEach(() => open())
+afterEach(() => desk.runsheet.close())
+
+const FORM = 'Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}'
+const add = (...tasks: unknown[]) => desk.call('add_task', { tasks })
+const call = (tool: string, input: unknown): Promise<Json> => desk.call(tool, input)
+const row = (title: string, more = {}) => ({
+  title,
+  details: '',
+  criteria: '',
+  priority: 'medium',
+  status: 'todo',
+  tags: [],
+  ...more,
+})
+const task = (number: number, title: string, more = {}) => ({
+  id: uuid(number),
+  title,
+  details: '',
+  priority: 'medium',
+  status: 'todo',
+  tags: [],
+  session_id: 'c1',
+  conversation_turn_id: 't1',
+  source_user_message_id: null,
+  source_assistant_message_id: null,
+  created_by: 'tool',
+  created_at: expect.any(String),
+  updated_at: expect.any(String),
+  outcome: null,
+  ...more,
+})
+
+describe('task_manager: add_task opens a review', () => {
+  it('[TS40] nothing is written before it is decided', async () => {
+    const taken = await desk.take('add_task', { tasks: [{ title: 'Look' }] })
+    expect(taken).toEqual({ status: 'pending_review', review_id: `rev_${uuid(2)}` })
+    expect(await desk.tasks()).toEqual([])
+    expect(await desk.logged()).toEqual(['policy_set', 'turn_opened', 'task_create_review_required', 'tool_called'])
+  })
+
+  it('[TS40] the draft has the defaults medium, todo and no tags', async () => {
+    await desk.take('add_task', { tasks: [{ title: ' Look ' }, { title: 'Leap', priority: 'high', status: 'done' }] })
+    const { record } = await desk.runsheet.review('local', `rev_${uuid(3)}`)
+    expect(record.review.draft_tasks).toEqual([row('Look'), row('Leap', { priority: 'high', status: 'done' })])
+  })
+
+  it('[TS8] [TS41] confirmed: what was created, as it is after the first was taken up, and what was changed', async () => {
+    const sources = { source_user_message_id: 'u1', source_assistant_message_id: 'a1' }
+    const waiting = desk.call(
+      'add_task',
+      { tasks: [{ title: 'Look', details: 'both ways', tags: ['road'] }, { title: 'Leap' }, { title: 'Fly' }] },
+      sources,
+    )
+    const answer = await desk.decided(waiting, {
+      action: 'confirm',
+      tasks: [{ draft_index: 0 }, { draft_index: 1, title: 'Hop', priority: 'low' }, { title: 'Land' }],
+      comment: 'no flying',
+    })
+    const look = row('Look', { details: 'both ways', tags: ['road'] })
+    expect(answer).toEqual({
+      confirmed: true,
+      created_count: 3,
+      tasks: [
+        task(5, 'Look', { details: 'both ways', tags: ['road'], status: 'doing', ...sources }),
+        task(6, 'Hop', { priority: 'low', ...sources }),
+        task(7, 'Land', { created_by: 'user', ...sources }),
+      ],
+      session_id: 'c1',
+      conversation_turn_id: 't1',
+      changes: {
+        kept: [look],
+        edited: [{ from: row('Leap'), to: row('Hop', { priority: 'low' }) }],
+        added: [row('Land')],
+        removed: [row('Fly')],
+        reordered: false,
+      },
+      comment: 'no flying',
+    })
+  })
+
+  it('[TS9] cancelled: the reason, and the comment where there is one', async () => {
+    expect(await desk.decided(add({ title: 'Look' }), { action: 'cancel', comment: 'later' })).toEqual({
+      confirmed: false,
+      cancelled: true,
+      reason: 'user_cancelled',
+      comment: 'later',
+    })
+    expect(await desk.tasks()).toEqual([])
+  })
+
+  it('[TS9] in a stopped turn: turn_stopped', async () => {
+    const waiting = add({ title: 'Look' })
+    while ((await desk.state()).pending_reviews.length === 0) await new Promise(resolve => setImmediate(resolve))
+    await desk.runsheet.run({ tenant: 'local', conversation: 'c1' }, { type: 'stop_turn', turn_id: 't1' })
+    expect(await waiting).toEqual({ confirmed: false, cancelled: true, reason: 'turn_stopped' })
+  })
+
+  it('[TS9] panel closed, and nobody back in time: panel_closed', async () => {
+    open({ panel_grace_ms: 5 })
+    const waiting = add({ title: 'Look' })
+    while ((await desk.state()).pending_reviews.length === 0) await new Promise(resolve => setImmediate(resolve))
+    const panel = { review_id: `rev_${uuid(2)}`, panel: 'p1' }
+    const here = { tenant: 'local', conversation: 'c1' }
+    await desk.runsheet.run(here, { type: 'show_panel', ...panel })
+    await desk.runsheet.run(here, { type: 'leave_panel', ...panel })
+    expect(await waiting).toEqual({ confirmed: false, cancelled: true, reason: 'panel_closed' })
+  })
+
+  it('[TS9] at the deadline: review_timeout', async () => {
+    open({ review_timeout_ms: 20 })
+    expect(await add({ title: 'Look' })).toEqual({ confirmed: false, cancelled: true, reason: 'review_timeout' })
+  })
+
+  it.each(
+    cases(
+      [{ tasks: { title: 'Look' } }, 'tasks must be an array, got an object.'],
+      [{ tasks: 'Look' }, 'tasks must be an array, got a string.'],
+      [{ title: 'Look' }, 'tasks must be an array, got nothing.'],
+      [
+        { tasks: [{ title: 'a' }, { title: 'b', priority: 'urgent' }] },
+        'tasks[1].priority must be one of high, medium, low.',
+      ],
+      [{ tasks: [{ title: 'a', status: 'cancelled' }] }, 'tasks[0].status must be one of todo, doing, blocked, done.'],
+      [{ tasks: [{ title: 'a', tags: 'x' }] }, 'tasks[0].tags must be an array, got a string.'],
+      [
+        { tasks: [{ title: 'a', tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }] },
+        'tasks[0].tags must hold at most 20, got 21.',
+      ],
+      [
+        { tasks: [{ title: 'a', tags: ['x'.repeat(65)] }] },
+        'tasks[0].tags element 0 must be at most 64 characters, got 65.',
+      ],
+      [{ tasks: [{ title: 'a' }, { title: ' ' }] }, 'tasks[1].title must not be empty.'],
+      [
+        { tasks: [{ title: 'a', details: 'x'.repeat(8_001) }] },
+        'tasks[0].details must be at most 8000 characters, got 8001.',
+      ],
+      [
+        { tasks: [{ title: 'a\ud83d' }] },
+        'tasks[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
+      ],
+      [{ tasks: [] }, 'A batch needs at least 1 task.'],
+      [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too long.'],
+      [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
+    ),
+  )('[TS2] [TS42] $error: refused, and no review is opened', async ({ input, error }) => {
+    const { answer, events } = await desk.written(() => call('add_task', input))
+    expect(answer).toEqual({ ok: false, error: `${error} ${FORM}` })
+    expect(events).toEqual([])
+  })
+
+  it('[TS42] two that are doing are refused', async () => {
+    expect(await add({ title: 'a', status: 'doing' }, { title: 'b', status: 'doing' })).toEqual({
+      ok: false,
+      error: 'Only one new task can be in progress, got 2.',
+    })
+  })
+
+  it('[TS40] with review off it writes at once, and answers the same without changes', async () => {
+    open({ review: false })
+    expect(await add({ title: 'Look', status: 'blocked' }, { title: 'Leap' })).toEqual({
+      confirmed: true,
+      created_count: 2,
+      tasks: [task(1, 'Look', { status: 'blocked' }), task(2, 'Leap', { status: 'doing' })],
+      session_id: 'c1',
+      conversation_turn_id: 't1',
+    })
+  })
+})
+
+describe('task_manager: list_tasks', () => {
+  beforeEach(async () => {
+    open({ review: false })
+    await add({ title: 'a' }, { title: 'b', status: 'done' }, { title: 'c', status: 'blocked' }, { title: 'd' })
+    await desk.person({ task: 4, fields: { status: 'cancelled' } })
+    await desk.in('t2').call('add_task', { tasks: [{ title: 'e' }] })
+  })
+  const titles = async (input: unknown): Promise<unknown> => {
+    const { tasks, total } = (await call('list_tasks', input)) as { tasks: { title: string }[]; total: number }
+    return [tasks.map(({ title }) => title).join(''), total]
+  }
+
+  it('[TS43] shows the whole conversation, without done and cancelled, blocked included', async () => {
+    expect(await call('list_tasks', {})).toEqual({
+      tasks: [
+        task(1, 'a', { status: 'doing' }),
+        task(3, 'c', { status: 'blocked' }),
+        task(6, 'e', { status: 'doing', conversation_turn_id: 't2' }),
+      ],
+      total: 3,
+    })
+  })
+
+  it('[TS43] include_done, current_turn_only and limit choose; total counts what was chosen', async () => {
+    expect(await titles({ include_done: true })).toEqual(['abcde', 5])
+    expect(await titles({ current_turn_only: true })).toEqual(['ac', 2])
+    expect(await titles({ include_done: true, limit: 2 })).toEqual(['ab', 5])
+  })
+
+  it('[TS43] at most 50 where no limit is given, at most 200 where one is', async () => {
+    for (let batch = 0; batch < 11; batch += 1) await add(...Array.from({ length: 20 }, () => ({ title: 'x' })))
+    expect(await titles({})).toEqual([`ac${'e'.padEnd(48, 'x')}`, 223])
+    expect(await titles({ limit: 200 })).toEqual([`ac${'e'.padEnd(198, 'x')}`, 223])
+    const form = 'Send {"include_done":true,"limit":50}'
+    expect(await call('list_tasks', { limit: 201 })).toEqual({ ok: false, error: `limit must be at most 200. ${form}` })
+    expect(await call('list_tasks', { limit: 0 })).toEqual({ ok: false, error: `limit must be at least 1. ${form}` })
+    expect(await call('list_tasks', { limit: 1.5 })).toEqual({
+      ok: false,
+      error: `limit must be a whole number, got 1.5. ${form}`,
+    })
+  })
+})
+
+describe('task_manager: changing', () => {
+  beforeEach(async () => {
+    open({ review: false })
+    await add({ title: 'Look' }, { title: 'Leap' })
+  })
+  const look = (more = {}) => task(1, 'Look', { status: 'doing', ...more })
+  const leap = (more = {}) => task(2, 'Leap', more)
+
+  it('[TS44] complete_task needs an outcome, and answers the task, the next one and what remains', async () => {
+    expect(await call('complete_task', { id: uuid(1), outcome: 'saw nothing' })).toEqual({
+      ok: true,
+      task: look({ status: 'done', outcome: 'saw nothing' }),
+      next: leap({ status: 'doing' }),
+      remaining: 1,
+    })
+    expect(await call('complete_task', { id: uuid(2), outcome: ' ' })).toEqual({
+      ok: false,
+      error: `Task ${uuid(2)} needs an outcome to be done: say what was done.`,
+    })
+    expect(await call('complete_task', { id: uuid(2) })).toEqual({
+      ok: false,
+      error: 'outcome must be a string, got nothing. Send {"id":"…","outcome":"…"}',
+    })
+    expect(await call('complete_task', { id: uuid(2), outcome: 'jumped' })).toEqual({
+      ok: true,
+      task: leap({ status: 'done', outcome: 'jumped' }),
+      next: null,
+      remaining: 0,
+    })
+  })
+
+  it('[TS44] update_task sets what is named', async () => {
+    const fields = { title: 'Hop', details: 'gently', priority: 'high', status: 'doing', tags: ['a', 'a'] }
+    expect(await call('update_task', { id: uuid(2), ...fields })).toEqual({
+      ok: true,
+      task: leap({ ...fields, tags: ['a'] }),
+      next: leap({ ...fields, tags: ['a'] }),
+      remaining: 2,
+    })
+    expect(await desk.statuses()).toEqual([
+      ['Look', 'pending'],
+      ['Hop', 'in_progress'],
+    ])
+  })
+
+  it('[TS44] update_task with nothing named changes nothing', async () => {
+    const { answer, events } = await desk.written(() => call('update_task', { id: uuid(1) }))
+    expect(answer).toEqual({ ok: true, task: look(), next: look(), remaining: 2 })
+    expect(events).toEqual(['tool_answered'])
+  })
+
+  it('[TS44] cancelled needs no outcome, blocked does', async () => {
+    expect(await call('update_task', { id: uuid(1), status: 'blocked' })).toEqual({
+      ok: false,
+      error: `Task ${uuid(1)} needs an outcome to be blocked: say what is in the way.`,
+    })
+    expect(await call('update_task', { id: uuid(1), status: 'cancelled' })).toMatchObject({
+      ok: true,
+      task: { status: 'cancelled', outcome: null },
+      remaining: 1,
+    })
+  })
+
+  it('[TS5] a status that may not follow is refused in the words of this toolset', async () => {
+    await call('complete_task', { id: uuid(1), outcome: 'done' })
+    const { answer, events } = await desk.written(() => call('update_task', { id: uuid(1), status: 'doing' }))
+    expect(answer).toEqual({
+      ok: false,
+      error: `Task ${uuid(1)} is done and cannot become doing; it can become todo. Reopen it first: set it to todo.`,
+    })
+    expect(events).toEqual([])
+  })
+
+  it('[TS44] delete_task answers what is gone', async () => {
+    expect(await call('delete_task', { id: uuid(1) })).toEqual({
+      ok: true,
+      task: look(),
+      next: leap({ status: 'doing' }),
+      remaining: 1,
+    })
+    expect(await desk.statuses()).toEqual([['Leap', 'in_progress']])
+  })
+
+  it.each(['update_task', 'complete_task', 'delete_task'])(
+    '[TS4] %s refuses an id that is not there, and says what is open',
+    async tool => {
+      for (const id of ['nowhere', '1', '__proto__', '\ud83d', 'x'.repeat(200_000)]) {
+        const { answer, events } = await desk.written(() => call(tool, { id, outcome: 'x' }))
+        expect(answer).toEqual({
+          ok: false,
+          error: `There is no task with this id. Open: ${uuid(1)} (Look), ${uuid(2)} (Leap).`,
+        })
+        expect(events).toEqual([])
+      }
+      expect(await call(tool, { id: 1, outcome: 'x' })).toMatchObject({
+        error: expect.stringMatching(/^id must be a string, got 1\. Send \{"id":"…"/),
+      })
+    },
+  )
+
+  it('[TS45] reaches tasks of other turns; next and remaining are about its own', async () => {
+    const other = desk.in('t2')
+    expect(await other.call('complete_task', { id: uuid(1), outcome: 'done' })).toEqual({
+      ok: true,
+      task: look({ status: 'done', outcome: 'done' }),
+      next: null,
+      remaining: 0,
+    })
+  })
+
+  it('[TS4] of many open ones it names twenty', async () => {
+    await add(...Array.from({ length: 20 }, () => ({ title: 'x' })))
+    const { error } = (await call('delete_task', { id: 'nowhere' })) as { error: string }
+    expect(error).toMatch(/ \(x\) and 2 more\.$/)
+    expect(error.match(/\(/g)).toHaveLength(20)
+  })
+})
+
+describe('task_manager: after a review', () => {
+  beforeEach(async () => {
+    await desk.decided(add({ title: 'Look' }), { action: 'confirm', tasks: [{ draft_index: 0 }] })
+  })
+
+  it('[TS10] status and outcome are the model’s, wording and deleting are not', async () => {
+    for (const fields of [{ title: 'Hop' }, { details: 'x' }, { priority: 'low' }, { tags: [] }]) {
+      const { answer, events } = await desk.written(() => call('update_task', { id: uuid(3), ...fields }))
+      expect(answer).toEqual({
+        ok: false,
+        error: 'Rewording a task that a person reviewed is not possible. Propose the new wording as a new plan.',
+      })
+      expect(events).toEqual([])
+    }
+    const { answer, events } = await desk.written(() => call('delete_task', { id: uuid(3) }))
+    expect(answer).toEqual({
+      ok: false,
+      error: 'Deleting a task that a person reviewed is not possible. Set it to cancelled with an outcome instead.',
+    })
+    expect(events).toEqual([])
+    expect(await call('update_task', { id: uuid(3), status: 'blocked', outcome: 'no road' })).toMatchObject({
+      ok: true,
+    })
+  })
+
+  it("[TS12] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+    await desk.person({ task: 1, fields: { title: 'Stare', status: 'completed', priority: 'low' } })
+    const { answer, events } = await desk.written(() => call('complete_task', { id: uuid(3), outcome: 'x' }))
+    expect(answer).toEqual({
+      ok: false,
+      error: `A person changed task ${uuid(3)} since you last saw it: title is now "Stare", priority is now "low", status is now "done". It was left like this; go on from there.`,
+    })
+    expect(events).toEqual(['tool_answered'])
+    expect(await call('complete_task', { id: uuid(3), outcome: 'x' })).toMatchObject({ ok: true })
+  })
+
+  it('[TS16] the retry repeats the form, lists what exists and says not to add it again', async () => {
+    expect(taskManager.retry({ state: await desk.state(), turnId: 't1' })).toBe(
+      'add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. There already: Look. Do not add it again.',
+    )
+  })
+})
