@@ -19,7 +19,7 @@ export function aiSdkTools({ toolset = 'runsheet', ...context }: AiSdkOptions): 
       each.name,
       tool({
         description: each.description,
-        inputSchema: jsonSchema<unknown>(jsonSchemaOf(each)),
+        inputSchema: jsonSchema(jsonSchemaOf(each)),
         execute: (input, { toolCallId, abortSignal }) =>
           callTool(chosen, each.name, input, { ...context, toolCallId }, abortSignal),
       }),

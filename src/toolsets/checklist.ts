@@ -68,8 +68,9 @@ export const checklist: Toolset = {
   ],
   prompt: `## Checklist
 Keep track of several things to do with add_multiple_checklist_items. Always send a JSON array of objects with \`title\`; if the text says
-that something is already done, set \`isChecked\` to true. Never send a comma-separated string. Tick items with update_checklist_items when
-they are done, and settle all of them before your final answer. Skip the checklist for single steps and plain questions.`,
+that something is already done, set \`isChecked\` to true. Never send a comma-separated string. Work through the items in order, tick each
+with update_checklist_items when it is done, and do not give your final answer before all of them are settled. Do not plan for a plain
+question or a single step.`,
   retry: view =>
     `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. On the checklist already: ${existing(shown(view))}. Do not create it again.`,
   idOf: ({ id }) => id,

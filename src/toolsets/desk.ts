@@ -27,7 +27,6 @@ export class Desk {
   readonly toolset: Toolset
   readonly host: PolicyPatch
   readonly turn: string
-  #calls = 0
 
   constructor(runsheet: Runsheet, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
     this.runsheet = runsheet
@@ -42,9 +41,9 @@ export class Desk {
   }
 
   context(more: Partial<ToolContext> = {}): ToolContext {
-    this.#calls += 1
+    calls += 1
     const { runsheet, turn, host } = this
-    return { runsheet, tenant: 'local', conversation: 'c1', turn, host, toolCallId: `call-${this.#calls}`, ...more }
+    return { runsheet, ...HERE, turn, host, toolCallId: `call-${calls}`, ...more }
   }
 
   call(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Json> {
@@ -103,4 +102,5 @@ export class Desk {
   }
 }
 
+let calls = 0
 const HERE = { tenant: 'local', conversation: 'c1' } as const

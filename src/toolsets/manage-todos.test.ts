@@ -50,7 +50,7 @@ describe('manage_todos: the form', () => {
       [{ delete: [null] }, 'delete[0] must be a string or a number, got null.'],
       [undefined, 'The arguments must be an object, got nothing.'],
       [['Look'], 'The arguments must be an object, got an array.'],
-      [{ add: ['x'.repeat(1_000_000)] }, 'The arguments are too long.'],
+      [{ add: ['x'.repeat(1_000_000)] }, 'The arguments are too large.'],
       [{ add: ['ok', ' ', 'x'.repeat(401)] }, 'add[2] must be at most 400 characters, got 401.'],
       [{ add: ['half \ud83d'] }, 'add[0] must be well-formed Unicode: it holds half of a surrogate pair.'],
       [{ add: Array.from({ length: 21 }, () => 'x') }, 'A batch holds at most 20 tasks, got 21.'],

@@ -48,8 +48,9 @@ export const manageTodos: Toolset = {
     }),
   ],
   prompt: `## Steps
-For a request of several distinct steps, first call manage_todos with all of them in order. Then work on the current step only, and answer
-in text when it is done: the answer is judged, and the next step comes to you as NEXT_TODO. Do not plan for a question or a single step.`,
+For a request of several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time: do the
+current step only, and answer in text when it is done. The answer is judged, and the next step comes to you as NEXT_TODO. Do not answer for
+the whole request before the last step is settled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. In the queue already: ${existing(shown(view))}. Do not add it again.`,
   idOf: ({ number }) => number,

@@ -68,7 +68,7 @@ export const runsheet: Toolset = {
   ],
   prompt: `## Plan
 For work of several steps, propose them all with one call of plan. The user may edit the list: go by the answer, and do not propose again what
-was removed. Do the tasks in order, and after each call update with what came of it; every answer names the next one. Do not give your final
+was removed. Work through the tasks in order, and after each call update with what came of it; every answer names the next one. Do not give your final
 answer before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `plan takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number, title }) => `${number} ${title}`)}. Do not plan it again.`,

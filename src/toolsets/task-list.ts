@@ -59,8 +59,9 @@ export const taskList: Toolset = {
     }),
   ],
   prompt: `## Task list
-This conversation has a task list. For work of several steps, look at it with ListTasks, add the steps with AddTask, and mark each with
-CompleteTask when it is done; UncompleteTask and DeleteTask put right what changed. Leave it alone for questions and single steps.`,
+This conversation has a task list. For work of several steps, look at it with ListTasks, add the steps with AddTask, work through them in
+order, and mark each with CompleteTask when it is done; UncompleteTask and DeleteTask put right what changed. Do not give your final answer
+before all of them are done. Do not plan for a plain question or a single step.`,
   retry: view =>
     `AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. On the list already: ${existing(shown(view), task => `${idOf(task)} ${task.title}`)}. Do not add it again.`,
   idOf,

@@ -153,7 +153,7 @@ describe('task_manager: add_task opens a review', () => {
       ],
       [{ tasks: [] }, 'A batch needs at least 1 task.'],
       [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
-      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too long.'],
+      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
     ),
   )('[TS2] [TS42] $error: refused, and no review is opened', async ({ input, error }) => {

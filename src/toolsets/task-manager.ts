@@ -98,8 +98,8 @@ export const taskManager: Toolset = {
   ],
   prompt: `## Tasks
 For a request of several steps, propose them all at once with add_task; a person edits and confirms the list before it is written. Go by what
-came back, and do not propose again what was removed. Work through the tasks in order, complete each with its outcome, and do not answer
-before every task is done, blocked or cancelled. Skip this for plain questions and single steps.`,
+came back, and do not propose again what was removed. Work through the tasks in order, complete each with its outcome, and do not give
+your final answer before every task is done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. There already: ${existing(tasksIn(view))}. Do not add it again.`,
   idOf: task => task.id,

@@ -14,7 +14,7 @@ const MOST_NAMED = 20
 
 /** The input as the tool takes it, or what is wrong with it: which element, and the right form in one line. */
 export function parseInput(tool: Tool, input: unknown): { readonly value: never } | string {
-  if (sizeOf(input) > MOST_CHARACTERS) return `The arguments are too long. Send ${tool.example}`
+  if (sizeOf(input) > MOST_CHARACTERS) return `The arguments are too large. Send ${tool.example}`
   const parsed = tool.input.safeParse(input)
   if (parsed.success) return { value: parsed.data }
   const [issue] = parsed.error.issues
@@ -116,7 +116,8 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object',
   array: 'an array',
   string: 'a string',
-  number: 'a number',
+  // Of one kind only: no tool asks for fractions.
+  number: 'a whole number',
   int: 'a whole number',
   boolean: 'true or false',
 }

@@ -110,7 +110,7 @@ describe('turn_todos: create_todo', () => {
       ],
       [{ items: [{ title: 'a', order: 1.5 }] }, 'items[0].order must be a whole number, got 1.5.'],
       [{ items: [{ title: 'a', order: '1' }] }, 'items[0].order must be a whole number, got a string.'],
-      [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too long.'],
+      [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
       [JSON.parse('{"items":[{"__proto__":{"title":"a"}}]}'), 'items[0].title must be a string, got nothing.'],
     ),
   )('[TS2] [TS52] $error: refused in the names of its own fields', async ({ input, error }) => {
@@ -175,7 +175,7 @@ describe('turn_todos: list_todo', () => {
     expect(await list({ status: 'pending' })).toEqual({ items: [e], summary })
     expect(await list({ status: 'all' })).toEqual({ items: [a, b, c, d, e], summary })
     expect(await list({ status: 'open' })).toEqual({
-      error: 'status must be one of pending, in_progress, completed, blocked, cancelled, all. Send {"status":"all"}',
+      error: 'status must be one of pending, in_progress, blocked, completed, cancelled, all. Send {"status":"all"}',
     })
   })
 

@@ -96,7 +96,7 @@ export const turnTodos: Toolset = {
   prompt: `## Planning
 For a request of several distinct steps: plan first, with one call of create_todo for all items; then work through them one after the other,
 yourself, and call complete_todo with the outcome after each. Its answer says how many remain; list_todo shows them. Do not give your final
-answer before every item is completed, cancelled or blocked. Do not plan for a plain question, a single tool call or small talk.`,
+answer before every item is completed, cancelled or blocked. Do not plan for a plain question or a single step.`,
   retry: view =>
     `create_todo takes {"items":[{"title":"…"}]}, an array even for one item. In the plan already: ${existing(planOf(view))}. Do not create it again.`,
   idOf: ({ id }) => id,

@@ -39,8 +39,8 @@ async function filled(): Promise<void> {
   await store.close()
 }
 
-function overwrite(at: number, bytes: Buffer): void {
-  const file = openSync(path, 'r+')
+function overwrite(at: number, bytes: Buffer, target = path): void {
+  const file = openSync(target, 'r+')
   writeSync(file, bytes, 0, bytes.length, at)
   closeSync(file)
 }
@@ -99,6 +99,35 @@ describe('a database that cannot be trusted', () => {
       message: expect.stringMatching(/-wal is there/),
     })
     expect(existsSync(path)).toBe(false)
+  })
+})
+
+describe('a database that is destroyed while it is open', () => {
+  it('[SQ4] every call is refused in words for anybody, and the process lives', async () => {
+    await filled()
+    const store = await openSqliteStore({ path })
+    const stop = new AbortController()
+    const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
+    const silent = hints.next()
+    for (const suffix of ['', '-wal', '-shm'])
+      overwrite(0, Buffer.alloc(statSync(path + suffix).size, 0xa5), path + suffix)
+    const elsewhere = { ...ref, conversation: 'cold' }
+    const calls = [
+      () => store.commit(elsewhere, run(openTurn('t1'))),
+      () => store.eventsAfter(elsewhere, 0, 10),
+      () => store.queries.search('local', 'x', { limit: 1 }),
+      () => store.templates.list('local'),
+      () => store.templates.put('local', 'x', 1),
+      () => store.claim('r', 1_000),
+    ]
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ name: 'StoreError', message: expect.not.stringContaining(path) })
+    }
+    // Two looks of the watch, each of which would have ended the process.
+    await new Promise(resolve => setTimeout(resolve, 250))
+    stop.abort()
+    expect((await silent).done).toBe(true)
+    await store.close().catch(() => {})
   })
 })
 

@@ -90,6 +90,41 @@ describe('flushes, counted', () => {
     expect(flushes).toBeLessThan(acks / 4)
   })
 
+  it.skipIf(whyNoStrace !== undefined).each(['sqlite', 'json'] as const)(
+    '[SQ1] %s: what a checkpoint moves is flushed before the log of it is overwritten, whichever connection runs it',
+    async store => {
+      const log = join(folder, 'trace')
+      const at = store === 'sqlite' ? join(folder, 'runsheet.db') : folder
+      const order = { store, at, conversation: 'c1', from: 0, to: 200, tasks: store === 'json', bulk: 100_000 }
+      const child = runWriter(order, [
+        'strace',
+        '-f',
+        '-y',
+        '-o',
+        log,
+        '-e',
+        'trace=fsync,fdatasync,pwrite64',
+        '-e',
+        'signal=none',
+        '-s',
+        '0',
+      ])
+      expect(await child.ended).toMatchObject({ code: 0 })
+      let unflushed = 0
+      let moved = 0
+      for (const line of readFileSync(log, 'utf8').split('\n')) {
+        if (/pwrite64\(\d+<[^>]*runsheet\.db>/.test(line)) {
+          unflushed += 1
+          moved += 1
+        }
+        if (/f(data)?sync\(\d+<[^>]*runsheet\.db>/.test(line)) unflushed = 0
+        // The header of the log is written when it begins anew: from then on what it held is gone.
+        if (/pwrite64\(\d+<[^>]*runsheet\.db-wal>, ""\.\.\., 32, 0\)/.test(line)) expect(unflushed).toBe(0)
+      }
+      expect(moved).toBeGreaterThan(1_000)
+    },
+  )
+
   it('[FI4] a file is flushed, then renamed, then its folder is flushed, before the answer', async ({ skip }) => {
     if (whyNoStrace) return skip(whyNoStrace)
     const steps = await trace('json', 15, 1)

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openFileStore } from '../../src/store/json/store.ts'
@@ -57,6 +57,8 @@ describe.each(kinds)('%s under kill -9', kind => {
       const state = await store.load(ref)
       const log = await wholeLog(store, ref)
       checkLedger(log, acks)
+      // What a crash cut through is mended, not taken for a deletion.
+      expect(log.filter(({ type }) => type === 'task_removed')).toEqual([])
       expect(state.seq).toBe(log.length)
       if (kind === 'json' && state.tasks.size > 0)
         checkFile(
@@ -105,6 +107,21 @@ describe.each(kinds)('%s under kill -9', kind => {
       expect([...acks.keys()].filter(number => number < 20)).toHaveLength(20)
     },
   )
+
+  if (kind === 'json') {
+    it('[FA1] when another program edits the file after the crash: its edit counts, and the cut write is not lost', async () => {
+      const child = runWriter(order({ to: 5, dieAt: { point: 'committed', nth: 4 } }))
+      expect((await child.ended).signal).toBe('SIGKILL')
+      const path = join(folder, '.agents', 'tasks', `${ref.conversation}.json`)
+      writeFileSync(path, readFileSync(path, 'utf8').replace('"task 0"', '"reworded"'))
+      const successor = runWriter(order({ to: 5 }))
+      expect(await successor.ended).toMatchObject({ code: 0 })
+      const store = await open()
+      const titles = [...(await store.load(ref)).tasks.values()].map(({ title }) => title).sort()
+      expect(titles).toEqual(['reworded', 'task 1', 'task 2', 'task 3', 'task 4'])
+      await store.close()
+    })
+  }
 
   it('[FA1] while the database is being made: the next process begins with a whole one', async () => {
     for (let round = 0; round < inLongRun(20, 3); round += 1) {

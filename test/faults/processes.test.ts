@@ -2,7 +2,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileStore } from '../../src/store/json/store.ts'
-import { note } from '../../src/store/contract.ts'
+import { createRunsheet } from '../../src/runsheet.ts'
+import { note, propose, startTurn } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { acknowledged, inLongRun, runChild, runWriter } from '../support/children.ts'
@@ -123,4 +124,30 @@ describe('starting at once', () => {
     checkLedger(await wholeLog(store, ref), new Map(children.flatMap(child => [...acknowledged(child)])))
     await store.close()
   })
+})
+
+it('[SQ5] opening has patience with processes that are closing', async () => {
+  const order = { path: join(folder, 'runsheet.db'), times: inLongRun(300, 40) }
+  const children = Array.from({ length: 3 }, () => runChild(new URL('../support/opener.ts', import.meta.url), order))
+  for (const child of children) expect(await child.ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+it.each(['memory', 'sqlite'])(
+  '[DO4] a program that has nothing to do but wait for a decision waits for it (%s)',
+  async kind => {
+    const order = kind === 'sqlite' ? { path: join(folder, 'runsheet.db') } : {}
+    const child = runChild(new URL('../support/waiter.ts', import.meta.url), order)
+    expect(await child.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(child.lines).toEqual(['review_timeout'])
+  },
+)
+
+it('[DO5] a review whose process dies is expired by another that runs already', async () => {
+  const path = join(folder, 'runsheet.db')
+  const survivor = createRunsheet({ store: await openSqliteStore({ path }) })
+  const victim = createRunsheet({ store: await openSqliteStore({ path }) })
+  await victim.run(ref, startTurn('t1', { review_timeout_ms: 200 }), propose('t1', 'rev-1', 'a'))
+  await victim.close()
+  expect(await survivor.awaitReview('local', 'rev-1')).toMatchObject({ resolution: { reason: 'review_timeout' } })
+  await survivor.close()
 })

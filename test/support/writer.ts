@@ -20,6 +20,8 @@ export interface WriterOrder {
   readonly dieAt?: { readonly point: string; readonly nth: number }
   /** Also makes tasks, not only messages, so that files change. */
   readonly tasks?: boolean
+  /** Adds a message of so many characters to each write, and live text beside it. */
+  readonly bulk?: number
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as WriterOrder
@@ -44,6 +46,7 @@ await runsheet.close()
 writeSync(1, 'done\n')
 
 async function write(number: number): Promise<void> {
+  if (order.bulk) await runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
   const once = { key: `w${number}`, bodyHash: String(number) }
   const committed = await runsheet.transact({ ...ref, once }, transaction => {
     const events: StoredEvent[] = order.tasks
@@ -69,6 +72,10 @@ async function write(number: number): Promise<void> {
             fact: { type: 'message_added', data: { message_id: `m${number}`, role: 'assistant', text: `w${number}` } },
           }),
         ]
+    if (order.bulk) {
+      const data = { message_id: 'x'.repeat(order.bulk), role: 'system', text: 'w' } as const
+      transaction.mustRun({ type: 'record', turn_id: 't1', fact: { type: 'message_added', data } })
+    }
     return events[0]?.seq ?? 0
   })
   writeSync(1, `ack ${number} ${committed.value}\n`)

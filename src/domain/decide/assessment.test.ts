@@ -256,3 +256,10 @@ describe('a verdict', () => {
     expect(chat.refusal(chat.assesses(1)).code).toBe('turn_finished')
   })
 })
+
+it('[AS2] not_ok about a task that is settled meanwhile blocks nothing', () => {
+  const chat = judged()
+  chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
+  for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'no key', judged_by: null })
+})

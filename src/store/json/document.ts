@@ -97,7 +97,7 @@ export function parseExactly(text: string): unknown {
   const json = JSON as typeof JSON & { rawJSON: (source: string) => unknown }
   const keep = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
     typeof value === 'number' && source !== undefined && String(value) !== source ? json.rawJSON(source) : value
-  return JSON.parse(text, keep as (key: string, value: unknown) => unknown)
+  return JSON.parse(text, keep)
 }
 
 const isObject = (raw: unknown): raw is Record<string, unknown> =>

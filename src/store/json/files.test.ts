@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { listed } from '../../domain/conversation.ts'
@@ -78,6 +79,13 @@ describe('what we write', () => {
       }),
     )
     expect(fileText()).toBe(before)
+  })
+
+  it('[FI8] belongs to who came first, also before there is a task to write', async () => {
+    await store.commit({ ...ref, conversation: 'Chat' }, run(openTurn('t1')))
+    await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'a')))).rejects.toMatchObject({ code: 'id_taken' })
+    await store.commit({ ...ref, conversation: 'Chat' }, run(add('t1', 'mine')))
+    expect(existsSync(pathOf('Chat'))).toBe(true)
   })
 
   it('[FI8] refuses a second id that would share a file', async () => {
@@ -263,6 +271,114 @@ describe('what another program wrote', () => {
     await expect(store.commit(ref, run(openTurn('t1')))).rejects.toMatchObject({
       message: 'The task file cannot be read (EISDIR).',
     })
+  })
+
+  it('[FI2] keeps numbers as they were written', async () => {
+    mkdirSync(dirname(pathOf('chat')), { recursive: true })
+    const odd = '"a": 9007199254740993, "b": 12345678901234567890, "c": 1e400, "d": 1.0, "e": -0.50'
+    writeFileSync(pathOf('chat'), `{"tasks":[{"id":"1","title":"a","description":"","done":false,${odd}}],${odd}}`)
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'b')))
+    await store.commit(
+      ref,
+      run({ type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { status: 'cancelled' } }] }),
+    )
+    await store.close()
+    store = await openFileStore({ data })
+    await store.commit(
+      ref,
+      run({ type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { status: 'pending' } }] }),
+    )
+    for (const number of ['9007199254740993', '12345678901234567890', '1e400', '1.0', '-0.50']) {
+      expect(fileText().split(`: ${number}`)).toHaveLength(3)
+    }
+  })
+
+  it('[FI7] in another encoding is invalid, and left as it is', async () => {
+    mkdirSync(dirname(pathOf('chat')), { recursive: true })
+    const latin = Buffer.from('{"tasks":[{"id":"1","title":"caf\u00e9","description":"","done":false}]}', 'latin1')
+    writeFileSync(pathOf('chat'), latin)
+    await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'b')))).rejects.toMatchObject({ code: 'file_invalid' })
+    expect(readFileSync(pathOf('chat')).equals(latin)).toBe(true)
+  })
+
+  it('[FI2] with a byte order mark is read like any other', async () => {
+    mkdirSync(dirname(pathOf('chat')), { recursive: true })
+    writeFileSync(pathOf('chat'), `\uFEFF${JSON.stringify({ tasks: [row('1', 'a')] })}`)
+    expect(await titles()).toEqual(['a'])
+  })
+
+  it('[FI4] keeps the permissions that somebody gave it', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    chmodSync(pathOf('chat'), 0o600)
+    await store.commit(ref, run(add('t1', 'b')))
+    expect(statSync(pathOf('chat')).mode & 0o777).toBe(0o600)
+  })
+
+  it.each(['looked', 'begun', 'staged', 'prepared', 'written', 'committed'] as const)(
+    '[FI3] while we write ourselves (at "%s") is not lost, and neither is ours',
+    async point => {
+      await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+      await store.close()
+      let once = true
+      store = await openFileStore({
+        data,
+        onFaultPoint: reached => {
+          if (reached !== point || !once) return
+          once = false
+          byAnother({ tasks: [row('1', 'A, by another'), row('2', 'b'), row('x', 'new, by another')] })
+        },
+      })
+      await store.commit(ref, run(add('t1', 'ours')))
+      expect((await titles()).sort()).toEqual(['A, by another', 'b', 'new, by another', 'ours'])
+      expect(new Set(inFile().tasks.map(({ title }) => title))).toEqual(
+        new Set(['A, by another', 'b', 'new, by another', 'ours']),
+      )
+    },
+  )
+
+  it('[FI3] in whatever order, with whatever came and went, the list is as the file says', async () => {
+    const edit = fc.record({
+      order: fc.shuffledSubarray(Array.from({ length: 12 }, (_, index) => index)),
+      inserts: fc.array(fc.nat(12), { maxLength: 4 }),
+    })
+    let conversations = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), async edits => {
+        const chat = { ...ref, conversation: `order-${(conversations += 1)}` }
+        await store.commit(
+          chat,
+          run(openTurn('t1'), add('t1', ...Array.from({ length: 8 }, (_, index) => `t${index}`))),
+        )
+        for (const [round, { order, inserts }] of edits.entries()) {
+          const before = (
+            JSON.parse(readFileSync(pathOf(chat.conversation), 'utf8')) as { tasks: Record<string, Json>[] }
+          ).tasks
+          const rows = order.map(index => before[index]).filter(each => each !== undefined)
+          for (const [index, place] of inserts.entries())
+            rows.splice(place, 0, row(`n${round}-${index}`, `new ${round} ${index}`))
+          writeFileSync(pathOf(chat.conversation), JSON.stringify({ tasks: rows }))
+          const wanted = rows.map(({ title }) => title)
+          expect(listed(await store.load(chat)).map(({ title }) => title)).toEqual(wanted)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('[FI3] turned round whole, a long list is turned round whole', async () => {
+    const rows = Array.from({ length: 900 }, (_, index) => row(`${index + 1}`, `t${index}`))
+    byAnother({ tasks: rows })
+    await store.load(ref)
+    byAnother({ tasks: rows.toReversed() })
+    expect(await titles()).toEqual(rows.toReversed().map(({ title }) => title))
+  })
+
+  it('[FI3][FI7] is seen by the query for tasks, and a broken file refuses it', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    byAnother({ tasks: [row('1', 'reworded')] })
+    expect((await store.queries.tasks(ref, {}, { limit: 5 })).items).toMatchObject([{ title: 'reworded' }])
+    writeFileSync(pathOf('chat'), '{')
+    await expect(store.queries.tasks(ref, {}, { limit: 5 })).rejects.toMatchObject({ code: 'file_invalid' })
   })
 
   it('[FI2] with keys like __proto__ is data like any other', async () => {

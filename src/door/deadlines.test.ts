@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { instantOf } from '../domain/instant.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import type { DueReview, Store } from '../store/store.ts'
+import { Deadlines } from './deadlines.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Deadlines over a store in which these reviews fall due, so many milliseconds from now. */
+function watching(...dueIn: readonly number[]) {
+  const start = Date.now()
+  const due = new Map(dueIn.map((ms, index) => [`rev-${index}`, start + ms]))
+  const expired: string[] = []
+  let looks = 0
+  const store: Pick<Store, 'due' | 'now'> = {
+    now: async () => instantOf(Date.now()),
+    due: async () => {
+      looks += 1
+      const ready = [...due].filter(([, at]) => at <= Date.now())
+      const next = Math.min(...[...due.values()].filter(at => at > Date.now()))
+      const reviews = ready.map(([review_id]): DueReview => ({ tenant: 'local', conversation: 'c', review_id }))
+      return { reviews, ...(Number.isFinite(next) ? { next: instantOf(next) } : {}) }
+    },
+  }
+  const expire = async ({ review_id }: DueReview): Promise<void> => {
+    due.delete(review_id)
+    expired.push(review_id)
+  }
+  const deadlines = new Deadlines(Object.assign(openMemoryStore(), store), expire, () => {})
+  return { deadlines, expired, looks: () => looks, add: (id: string, ms: number) => due.set(id, Date.now() + ms) }
+}
+
+describe('deadlines', () => {
+  it('[DO5] what is overdue at the start is expired at once', async () => {
+    const { expired, deadlines } = watching(-1_000, 60_000)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(expired).toEqual(['rev-0'])
+    await deadlines.stop()
+  })
+
+  it('[DO5] the next one is expired at its moment, not at the next look', async () => {
+    const { expired, deadlines } = watching(500)
+    await vi.advanceTimersByTimeAsync(499)
+    expect(expired).toEqual([])
+    await vi.advanceTimersByTimeAsync(2)
+    expect(expired).toEqual(['rev-0'])
+    await deadlines.stop()
+  })
+
+  it('[DO5] one that is set here is expired at its moment', async () => {
+    const { expired, deadlines, add } = watching()
+    await vi.advanceTimersByTimeAsync(10)
+    add('rev-new', 300)
+    deadlines.within(300)
+    await vi.advanceTimersByTimeAsync(301)
+    expect(expired).toEqual(['rev-new'])
+    await deadlines.stop()
+  })
+
+  it('[DO5] one that another process set, and left, is found by looking now and then', async () => {
+    const { expired, deadlines, add } = watching()
+    await vi.advanceTimersByTimeAsync(10)
+    add('rev-foreign', 100)
+    await vi.advanceTimersByTimeAsync(2_100)
+    expect(expired).toEqual(['rev-foreign'])
+    await deadlines.stop()
+  })
+
+  it('[DO5] a thousand that wait cost one look every two seconds, and none after the stop', async () => {
+    const { looks, deadlines } = watching(...Array.from({ length: 1_000 }, () => 3_600_000))
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(looks()).toBeLessThan(13)
+    await deadlines.stop()
+    const before = looks()
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(looks()).toBe(before)
+  })
+})

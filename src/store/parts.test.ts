@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { Hints } from './hints.ts'
+import { Lru } from './lru.ts'
+
+it('the cache lets go of what was used longest ago', () => {
+  const cache = new Lru<number>(2)
+  cache.set('a', 1)
+  cache.set('b', 2)
+  expect(cache.get('a')).toBe(1)
+  cache.set('c', 3)
+  expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([1, undefined, 3])
+})
+
+it('[ST8] a slow listener gets the newest hint of each conversation, not a queue of old ones', async () => {
+  const hints = new Hints()
+  const stop = new AbortController()
+  const listener = hints.subscribe(stop.signal)[Symbol.asyncIterator]()
+  for (let seq = 1; seq <= 1_000; seq += 1) hints.publish({ tenant: 't', conversation: seq % 2 ? 'odd' : 'even', seq })
+  const heard = [(await listener.next()).value, (await listener.next()).value]
+  expect(heard.map(({ seq }: { seq: number }) => seq).toSorted((a, b) => a - b)).toEqual([999, 1_000])
+  stop.abort()
+  expect((await listener.next()).done).toBe(true)
+})
+
+it('[ST8] listening begins with the first listener and ends with the last', () => {
+  const calls: string[] = []
+  const hints = new Hints(
+    () => calls.push('first'),
+    () => calls.push('last'),
+  )
+  const [one, two] = [new AbortController(), new AbortController()]
+  hints.subscribe(one.signal)
+  hints.subscribe(two.signal)
+  one.abort()
+  expect(calls).toEqual(['first'])
+  two.abort()
+  expect(calls).toEqual(['first', 'last'])
+})

@@ -1,0 +1,249 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Json } from '../domain/event.ts'
+import type { SubmittedRow } from '../domain/review.ts'
+import { createRunsheet } from '../runsheet.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { cases, countedIds, Desk } from './desk.ts'
+import { runsheet } from './runsheet.ts'
+
+let desk: Desk
+const open = (host = {}): void => {
+  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), runsheet, host)
+}
+beforeEach(() => open({ review: false }))
+afterEach(() => desk.runsheet.close())
+
+const plan = (...tasks: unknown[]): Promise<Json> => desk.call('plan', { tasks })
+const update = (input: unknown): Promise<Json> => desk.call('update', input)
+const tasks = (): Promise<Json> => desk.call('tasks', {})
+
+describe('runsheet: plan', () => {
+  it('[TS70] answers ids, what is next and what remains', async () => {
+    expect(await plan({ title: ' Look ', done_when: 'seen' }, { title: 'Leap' })).toEqual({
+      ids: [1, 2],
+      next: '1 Look',
+      remaining: 2,
+    })
+    expect((await desk.tasks()).map(({ criteria }) => criteria)).toEqual(['seen', ''])
+    expect(await plan({ title: 'Land' })).toEqual({ ids: [3], next: '1 Look', remaining: 3 })
+  })
+
+  it.each(
+    cases(
+      [{ tasks: 'Look; leap' }, 'tasks must be an array, got a string.'],
+      [{ tasks: ['Look'] }, 'tasks[0] must be an object, got a string.'],
+      [{ title: 'Look' }, 'tasks must be an array, got nothing.'],
+      [{ tasks: [] }, 'A batch needs at least 1 task.'],
+      [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ tasks: [{ title: 'a' }, { title: '\n' }] }, 'tasks[1].title must not be empty.'],
+      [{ tasks: [{ title: 'x'.repeat(401) }] }, 'tasks[0].title must be at most 400 characters, got 401.'],
+      [
+        { tasks: [{ title: 'a', done_when: 'x'.repeat(8_001) }] },
+        'tasks[0].done_when must be at most 8000 characters, got 8001.',
+      ],
+      [
+        { tasks: [{ title: '\ud83d' }] },
+        'tasks[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
+      ],
+      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
+      [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
+    ),
+  )('[TS2] [TS70] $error: refused as a whole', async ({ input, error }) => {
+    const { answer, events } = await desk.written(() => desk.call('plan', input))
+    expect(answer).toEqual({ error: `${error} Send {"tasks":[{"title":"…","done_when":"…"}]}` })
+    expect(events).toEqual([])
+  })
+
+  it('[TS2] 20 tasks of 400 characters are taken', async () => {
+    expect(await plan(...Array.from({ length: 20 }, () => ({ title: '😀'.repeat(400) })))).toMatchObject({
+      remaining: 20,
+    })
+  })
+})
+
+describe('runsheet: update', () => {
+  beforeEach(() => plan({ title: 'Look' }, { title: 'Leap' }, { title: 'Land' }))
+
+  it('[TS71] settles by short id with an outcome, and names the next one', async () => {
+    expect(await update({ id: 1, outcome: 'saw' })).toEqual({ next: '2 Leap', remaining: 2 })
+    expect(await update({ id: 2, outcome: 'no road', status: 'blocked' })).toEqual({ next: '3 Land', remaining: 1 })
+    expect(await update({ id: 3, status: 'cancelled' })).toEqual({ next: null, remaining: 0 })
+    expect(await tasks()).toEqual({
+      tasks: [
+        { id: 1, title: 'Look', status: 'done', outcome: 'saw' },
+        { id: 2, title: 'Leap', status: 'blocked', outcome: 'no road' },
+        { id: 3, title: 'Land', status: 'cancelled' },
+      ],
+      next: null,
+      remaining: 0,
+    })
+  })
+
+  it('[TS71] sets a status: doing takes it up, todo reopens it', async () => {
+    expect(await update({ id: 3, status: 'doing' })).toEqual({ next: '3 Land', remaining: 3 })
+    await update({ id: 3, outcome: 'landed' })
+    expect(await update({ id: 3, status: 'todo' })).toEqual({ next: '1 Look', remaining: 3 })
+    expect(await desk.statuses()).toEqual([
+      ['Look', 'in_progress'],
+      ['Leap', 'pending'],
+      ['Land', 'pending'],
+    ])
+  })
+
+  it('[TS71] done and blocked need an outcome', async () => {
+    expect(await update({ id: 1 })).toEqual({ error: 'Task 1 needs an outcome to be done: say what was done.' })
+    expect(await update({ id: 1, status: 'blocked', outcome: ' ' })).toEqual({
+      error: 'Task 1 needs an outcome to be blocked: say what is in the way.',
+    })
+  })
+
+  it('[TS5] a status that may not follow is refused in the words of this toolset', async () => {
+    await update({ id: 1, outcome: 'saw' })
+    const { answer, events } = await desk.written(() => update({ id: 1, status: 'doing' }))
+    expect(answer).toEqual({
+      error: 'Task 1 is done and cannot become doing; it can become todo. Reopen it first: set it to todo.',
+    })
+    expect(events).toEqual([])
+  })
+
+  it('[TS4] an id that is not there is refused with what is open', async () => {
+    for (const id of [9, 0, -1, 9_007_199_254_740_991]) {
+      const { answer, events } = await desk.written(() => update({ id, outcome: 'x' }))
+      expect(answer).toEqual({ error: 'There is no task with this id. Open: 1 (Look), 2 (Leap), 3 (Land).' })
+      expect(events).toEqual([])
+    }
+  })
+
+  it.each(
+    cases(
+      [{ id: '1', outcome: 'x' }, 'id must be a whole number, got a string.'],
+      [{ id: 1.5, outcome: 'x' }, 'id must be a whole number, got 1.5.'],
+      [{ outcome: 'x' }, 'id must be a whole number, got nothing.'],
+      [{ id: 1, outcome: 7 }, 'outcome must be a string, got 7.'],
+      [{ id: 1, status: 'completed' }, 'status must be one of done, blocked, cancelled, doing, todo.'],
+      [{ id: 1, outcome: 'x'.repeat(8_001) }, 'outcome must be at most 8000 characters, got 8001.'],
+    ),
+  )('[TS2] $error: refused', async ({ input, error }) => {
+    const { answer, events } = await desk.written(() => update(input))
+    expect(answer).toEqual({ error: `${error} Send {"id":1,"outcome":"…"}` })
+    expect(events).toEqual([])
+  })
+
+  it('[TS72] reaches tasks of other turns; next, remaining and the list are about its own plan', async () => {
+    const other = desk.in('t2')
+    expect(await other.call('update', { id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
+    expect(await other.call('tasks', {})).toEqual({ tasks: [], next: null, remaining: 0 })
+    expect(await tasks()).toMatchObject({ next: '2 Leap', remaining: 2 })
+  })
+
+  it("[TS12] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+    await desk.person({ task: 1, fields: { criteria: 'seen twice', status: 'blocked' } })
+    const { answer, events } = await desk.written(() => update({ id: 1, outcome: 'x' }))
+    expect(answer).toEqual({
+      error:
+        'A person changed task 1 since you last saw it: done_when is now "seen twice", status is now "blocked". It was left like this; go on from there.',
+    })
+    expect(events).toEqual(['tool_answered'])
+    expect(await update({ id: 1, outcome: 'x' })).toEqual({ next: '2 Leap', remaining: 2 })
+  })
+})
+
+describe('runsheet: review', () => {
+  beforeEach(() => open())
+  const confirmed = (drafts: readonly object[], rows: readonly SubmittedRow[], comment?: string): Promise<Json> =>
+    desk.decided(plan(...drafts), { action: 'confirm', tasks: rows, comment })
+
+  it('[TS8] [TS73] review is on by default; kept as proposed it says so in one word', async () => {
+    const answer = await confirmed([{ title: 'Look' }, { title: 'Leap' }], [{ draft_index: 0 }, { draft_index: 1 }])
+    expect(answer).toEqual({ ids: [1, 2], next: '1 Look', remaining: 2, changes: 'none' })
+  })
+
+  it('[TS73] tells only what is different: edited fields by id, added, removed, and the comment', async () => {
+    const answer = await confirmed(
+      [{ title: 'Look', done_when: 'seen' }, { title: 'Leap' }, { title: 'Fly' }],
+      [{ draft_index: 0, criteria: 'seen twice' }, { title: 'Wait' }, { draft_index: 1 }],
+      'no flying',
+    )
+    expect(answer).toEqual({
+      ids: [1, 2, 3],
+      next: '1 Look',
+      remaining: 3,
+      changes: {
+        edited: [{ id: 1, done_when: 'seen twice' }],
+        added: [{ id: 2, title: 'Wait' }],
+        removed: ['Fly'],
+      },
+      comment: 'no flying',
+    })
+  })
+
+  it('[TS73] tells the new order', async () => {
+    const answer = await confirmed([{ title: 'a' }, { title: 'b' }], [{ draft_index: 1 }, { draft_index: 0 }])
+    expect(answer).toEqual({ ids: [1, 2], next: '1 b', remaining: 2, changes: { order: ['1 b', '2 a'] } })
+  })
+
+  it('[TS74] ids are right where titles are the same', async () => {
+    const answer = await confirmed(
+      [{ title: 'x' }, { title: 'x' }, { title: 'y' }, { title: 'x' }],
+      [
+        { draft_index: 0 },
+        { draft_index: 1, priority: 'high' },
+        { title: 'x' },
+        { draft_index: 2, title: 'x', status: 'doing' },
+        { draft_index: 3 },
+        { title: 'x', status: 'done' },
+      ],
+    )
+    expect(answer).toEqual({
+      ids: [1, 2, 3, 4, 5, 6],
+      next: '4 x',
+      remaining: 5,
+      changes: {
+        edited: [
+          { id: 2, priority: 'high' },
+          { id: 4, title: 'x', status: 'doing' },
+        ],
+        added: [
+          { id: 3, title: 'x' },
+          { id: 6, title: 'x' },
+        ],
+      },
+    })
+  })
+
+  it('[TS74] also where the edited one comes first and was taken up', async () => {
+    const answer = await confirmed(
+      [{ title: 'x' }, { title: 'y' }],
+      [{ draft_index: 1, title: 'x', status: 'doing' }, { draft_index: 0 }],
+    )
+    expect(answer).toMatchObject({ changes: { edited: [{ id: 1, title: 'x', status: 'doing' }] } })
+  })
+
+  it('[TS9] cancelled: the common form, with the comment', async () => {
+    const answer = await desk.decided(plan({ title: 'Look' }), { action: 'cancel', comment: 'smaller steps' })
+    expect(answer).toEqual({ confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'smaller steps' })
+  })
+
+  it('[TS9] at the deadline: review_timeout', async () => {
+    open({ review_timeout_ms: 20 })
+    expect(await plan({ title: 'Look' })).toEqual({ confirmed: false, cancelled: true, reason: 'review_timeout' })
+  })
+
+  it('[TS10] status and outcome of confirmed tasks are the model’s', async () => {
+    await confirmed([{ title: 'Look' }], [{ draft_index: 0 }])
+    expect(await update({ id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
+  })
+})
+
+describe('runsheet: the words', () => {
+  it('[TS75] three tools, and not one makes a single task', () => {
+    expect(runsheet.tools.map(({ name }) => name)).toEqual(['plan', 'update', 'tasks'])
+  })
+
+  it('[TS16] the retry repeats the form, lists what exists and says not to plan it again', async () => {
+    await plan({ title: 'Look' }, { title: 'Leap' })
+    expect(runsheet.retry({ state: await desk.state(), turnId: 't1' })).toBe(
+      'plan takes {"tasks":[{"title":"…"}]}. Planned already: 1 Look; 2 Leap. Do not plan it again.',
+    )
+  })
+})

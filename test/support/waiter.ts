@@ -1,0 +1,28 @@
+// A program that asks a person and has nothing else to do.
+import { createRunsheet } from '../../src/runsheet.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+const { path } = JSON.parse(process.argv[2] ?? '{}') as { path?: string }
+const runsheet = createRunsheet({ store: path ? await openSqliteStore({ path }) : openMemoryStore() })
+await runsheet.run(
+  { tenant: 'local', conversation: 'chat' },
+  {
+    type: 'start_turn',
+    turn_id: 't1',
+    message_id: 'm1',
+    message: 'Do it',
+    model: 'none',
+    policy: { review_timeout_ms: 400 },
+  },
+  {
+    type: 'edit_tasks',
+    by: 'model',
+    turn_id: 't1',
+    create: [{ id: runsheet.newId(), title: 'a' }],
+    review: { review_id: 'rev-1', tool_call_id: 'call-1' },
+  },
+)
+const { resolution } = await runsheet.awaitReview('local', 'rev-1')
+process.stdout.write(`${resolution?.reason}\n`)
+// Not closed: a program that is done may simply end.
