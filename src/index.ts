@@ -3,6 +3,7 @@ export type { Decision, Runsheet, RunsheetOptions } from './runsheet.ts'
 export type { Transaction } from './door/transaction.ts'
 
 export { toolsets } from './toolsets/index.ts'
+export { promptFor } from './toolsets/guidance.ts'
 export { jsonSchemaOf, openAiTools } from './toolsets/formats.ts'
 export { currentToolContext, withToolContext } from './toolsets/context.ts'
 export { logCalls } from './toolsets/observe.ts'

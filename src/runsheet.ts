@@ -9,6 +9,7 @@ import { invalidId, Refusal } from './domain/errors.ts'
 import type { DecisionVia, StoredEvent } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
 import { isId } from './domain/text.ts'
+import { StoreError } from './store/errors.ts'
 import type { ReviewRecord } from './store/rows.ts'
 import type { At, Committed, Ref, Store } from './store/store.ts'
 
@@ -144,7 +145,7 @@ class Door implements Runsheet {
         return (await this.review(tenant, reviewId)).record
       }
     }
-    throw signal?.aborted ? signal.reason : new Error('Runsheet was closed while the review was waiting.')
+    throw signal?.aborted ? signal.reason : new StoreError('closed', 'Closed while the review was waiting.')
   }
 
   async close(): Promise<void> {

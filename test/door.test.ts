@@ -391,6 +391,40 @@ describe('a door whose store fails now and then', () => {
     await door.close()
   })
 
+  it('[DO8] a reading of the log that failed once leaves no gap', async () => {
+    const store = openMemoryStore()
+    let fails = false
+    const errors: unknown[] = []
+    const door = createRunsheet({
+      store: partly(store, {
+        eventsAfter: (...args) => {
+          if (!fails) return store.eventsAfter(...args)
+          fails = false
+          return Promise.reject(new Error('no eyes'))
+        },
+      }),
+      onError: error => errors.push(error),
+    })
+    await door.run(ref, openTurn('t1'))
+    const tail = door.tail(ref)[Symbol.asyncIterator]()
+    const seqs: number[] = []
+    const read = async (until: number): Promise<void> => {
+      while (seqs.length < until) seqs.push(...((await tail.next()).value ?? []).map(({ seq }: StoredEvent) => seq))
+    }
+    await read(2)
+    const third = read(3)
+    await door.store.commit(ref, () => ({ events: [note('a')], value: null }))
+    await third
+    fails = true
+    const sixth = read(6)
+    for (const text of ['b', 'c', 'd']) await door.store.commit(ref, () => ({ events: [note(text)], value: null }))
+    await sixth
+    expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
+    expect(errors).toMatchObject([{ message: 'no eyes' }])
+    await tail.return?.()
+    await door.close()
+  })
+
   it('[DO5] reviews that cannot be expired now do not stand in the way of the others', async () => {
     const store = openMemoryStore()
     const broken = (conversation: string): boolean => conversation.startsWith('broken')

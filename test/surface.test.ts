@@ -26,6 +26,7 @@ it('[LA3] `runsheet` exports exactly this', () => {
     'openPostgresStore',
     'openSqliteStore',
     'openTasks',
+    'promptFor',
     'reviewAnswer',
     'takeCall',
     'toolsets',

@@ -40,11 +40,14 @@ export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
   readonly details: RefusalDetails
+  /** The task that the message calls by its number, for whoever calls it otherwise. */
+  readonly about: { readonly id: string; readonly number: number } | undefined
 
-  constructor(code: RefusalCode, message: string, details: RefusalDetails = {}) {
+  constructor(code: RefusalCode, message: string, details: RefusalDetails = {}, about?: Refusal['about']) {
     super(message)
     this.code = code
     this.details = details
+    this.about = about
   }
 }
 

@@ -2,6 +2,7 @@ import { jsonSchema, type ToolSet, tool } from 'ai'
 import type { Toolset as ToolsetName } from '../domain/policy.ts'
 import type { ToolContext } from './context.ts'
 import { jsonSchemaOf } from './formats.ts'
+import { promptFor } from './guidance.ts'
 import { toolsets } from './index.ts'
 import { callTool } from './perform.ts'
 
@@ -27,5 +28,6 @@ export function aiSdkTools({ toolset = 'runsheet', ...context }: AiSdkOptions): 
   )
 }
 
-/** The words for the system prompt that go with the tools. */
-export const aiSdkPrompt = (toolset: ToolsetName = 'runsheet'): string => toolsets[toolset].prompt
+/** The words for the system prompt that go with the tools, where those to plan with are allowed. */
+export const aiSdkPrompt = (toolset: ToolsetName = 'runsheet', allowed?: readonly string[]): string =>
+  promptFor(toolsets[toolset], allowed)

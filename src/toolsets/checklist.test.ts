@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRunsheet } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'
-import { cases, countedIds, Desk, uuid } from './desk.ts'
+import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 
 let desk: Desk

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRunsheet } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from './desk.ts'
+import { cases, countedIds, Desk } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { manageTodos } from './manage-todos.ts'
 
@@ -204,7 +204,8 @@ describe('manage_todos: review', () => {
     const { answer, events } = await desk.written(() => manage({ delete: [1] }))
     expect(answer).toEqual({
       success: false,
-      error: 'Deleting a task that a person reviewed is not possible. Set it to cancelled with an outcome instead.',
+      error:
+        'Deleting a task that a person reviewed is not possible. Cancel it with an outcome, where your tools can, or leave it to the person.',
       state: two,
     })
     expect(events).toEqual([])

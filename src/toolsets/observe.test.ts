@@ -34,7 +34,7 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
   return lines.map(line => JSON.parse(line))
 }
 
-it('[TS] every call is logged at debug, with its toolset, tool, items, duration, outcome, provider and model', async () => {
+it('[TS19] every call is logged at debug, with its toolset, tool, items, duration, outcome, provider and model', async () => {
   const lines = await logged('debug')
   expect(lines.map(({ toolset, tool, items, outcome }) => [toolset, tool, items, outcome])).toEqual([
     ['turn_todos', 'create_todo', 2, 'ok'],
@@ -46,7 +46,7 @@ it('[TS] every call is logged at debug, with its toolset, tool, items, duration,
     expect(line).toMatchObject({ provider: 'openai', model: 'm1', duration_ms: expect.any(Number) })
 })
 
-it('[TS] what the tasks say is in no line, and at info there is none', async () => {
+it('[TS19] what the tasks say is in no line, and at info there is none', async () => {
   expect(JSON.stringify(await logged('debug'))).not.toContain('secret')
   expect(await logged('info')).toEqual([])
 })

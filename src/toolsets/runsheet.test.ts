@@ -3,7 +3,7 @@ import type { Json } from '../domain/event.ts'
 import type { SubmittedRow } from '../domain/review.ts'
 import { createRunsheet } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from './desk.ts'
+import { cases, countedIds, Desk } from '../../test/support/desk.ts'
 import { runsheet } from './runsheet.ts'
 
 let desk: Desk

@@ -6,7 +6,7 @@ import type { Json } from '../domain/event.ts'
 import { createRunsheet } from '../runsheet.ts'
 import { openFileStore } from '../store/json/store.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from './desk.ts'
+import { cases, countedIds, Desk } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { taskList } from './task-list.ts'
 
@@ -175,7 +175,8 @@ describe('task_list: review', () => {
     const { answer, events } = await desk.written(() => call('DeleteTask', '1'))
     expect(answer).toEqual({
       ok: false,
-      error: 'Deleting a task that a person reviewed is not possible. Set it to cancelled with an outcome instead.',
+      error:
+        'Deleting a task that a person reviewed is not possible. Cancel it with an outcome, where your tools can, or leave it to the person.',
     })
     expect(events).toEqual([])
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })

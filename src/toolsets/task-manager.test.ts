@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import { createRunsheet } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk, uuid } from './desk.ts'
+import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
 import { taskManager } from './task-manager.ts'
 
 let desk: Desk
@@ -359,7 +359,8 @@ describe('task_manager: after a review', () => {
     const { answer, events } = await desk.written(() => call('delete_task', { id: uuid(3) }))
     expect(answer).toEqual({
       ok: false,
-      error: 'Deleting a task that a person reviewed is not possible. Set it to cancelled with an outcome instead.',
+      error:
+        'Deleting a task that a person reviewed is not possible. Cancel it with an outcome, where your tools can, or leave it to the person.',
     })
     expect(events).toEqual([])
     expect(await call('update_task', { id: uuid(3), status: 'blocked', outcome: 'no road' })).toMatchObject({

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { openTasks } from '../domain/conversation.ts'
-import { findTask } from '../domain/decide/tasks.ts'
 import type { Refusal } from '../domain/errors.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
@@ -45,13 +44,13 @@ export function inWordsOf(toolset: Toolset, tool: Pick<Tool, 'at'>, refusal: Ref
       return toolset.unknown ?? `${what}There is no task with this id. ${openOnes(toolset, view)}`
     }
     case 'task_settled':
-      return `${named(toolset, view, message)} ${openOnes(toolset, view)}`
+      return `${named(toolset, view, refusal)} ${openOnes(toolset, view)}`
     case 'edited_by_person':
       return edited(toolset, details.task as Task, details.changed ?? {})
     case 'status_not_allowed':
     case 'outcome_required':
     case 'assessment_required':
-      return named(toolset, view, message).replace(/[a-z_]+/g, word => wordFor(toolset, word))
+      return named(toolset, view, refusal).replace(/[a-z_]+/g, word => wordFor(toolset, word))
     default:
       return message
   }
@@ -61,11 +60,9 @@ const wordFor = ({ words = {} }: Toolset, word: string): string =>
   Object.hasOwn(words, word) ? (words[word] ?? word) : word
 
 /** The message with the id that the model knows in place of the number that the rules use. */
-function named({ idOf }: Toolset, { state }: View, message: string): string {
-  return message.replace(/^Task (\d+) /, (whole, number) => {
-    const task = findTask(state, Number(number))
-    return task ? `Task ${idOf(task)} ` : whole
-  })
+function named({ idOf }: Toolset, { state }: View, { message, about }: Refusal): string {
+  const task = about && state.tasks.get(about.id)
+  return task ? message.replace(`Task ${task.number} `, `Task ${idOf(task)} `) : message
 }
 
 function openOnes({ name, idOf }: Toolset, { state, turnId }: View): string {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import { createRunsheet } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk, uuid } from './desk.ts'
+import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
 import { turnTodos } from './turn-todos.ts'
 
 let desk: Desk

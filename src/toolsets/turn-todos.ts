@@ -35,7 +35,8 @@ export const turnTodos: Toolset = {
             title,
             details: context,
             criteria: completionCriteria,
-            agent_type: agentType,
+            // Models fill in what they leave out.
+            agent_type: agentType || undefined,
             order,
           }),
         )

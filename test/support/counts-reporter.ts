@@ -8,7 +8,7 @@ export default class CountsReporter implements Reporter {
     const broken = modules.filter(module => module.errors().length > 0).length + errors.length
     const lines = tests.flatMap(test => {
       const result = test.result()
-      return result.state === 'skipped' ? [`skipped: ${test.fullName} (${result.note ?? 'no reason given'})`] : []
+      return result.state === 'skipped' && result.note ? [`skipped: ${test.fullName} (${result.note})`] : []
     })
     lines.push(`${count('passed')} passed, ${count('failed') + broken} failed, ${count('skipped')} skipped`)
     process.stdout.write(`\n${lines.join('\n')}\n`)

@@ -179,7 +179,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
     const fields = cleanFields(change.fields, row)
     if (fields instanceof Refusal) return fields
     if (change.if_open && isSettled(task)) {
-      return new Refusal('task_settled', `Task ${task.number} is already ${task.status}.`, { row })
+      return new Refusal('task_settled', `Task ${task.number} is already ${task.status}.`, { row }, task)
     }
     changes.push({ task, fields })
   }
@@ -187,7 +187,8 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
-    if (asModel?.policy.review) return fixed(row, 'Deleting', 'Set it to cancelled with an outcome instead')
+    if (asModel?.policy.review)
+      return fixed(row, 'Deleting', 'Cancel it with an outcome, where your tools can, or leave it to the person')
     removals.push(task)
   }
   return { changes, removals }
@@ -231,9 +232,8 @@ function forbiddenToModel(
   const owing = outcomeOwed(asModel.policy, task, fields, row)
   if (owing) return owing
   if (isJudged(asModel) && isGranted(task, status)) {
-    return new Refusal('assessment_required', `Task ${task.number} is ${status} only when the assessor says so.`, {
-      row,
-    })
+    const message = `Task ${task.number} is ${status} only when the assessor says so.`
+    return new Refusal('assessment_required', message, { row }, task)
   }
   return undefined
 }
@@ -250,10 +250,8 @@ export function outcomeOwed(
   const told = outcome ?? (isOpen(task) ? task.outcome : undefined)
   if (!owes || told || !TOOLSETS[policy.toolset].outcome) return undefined
   const ask = status === 'completed' ? 'what was done' : 'what is in the way'
-  return new Refusal('outcome_required', `Task ${task.number} needs an outcome to be ${status}: say ${ask}.`, {
-    ...(row === undefined ? {} : { row }),
-    field: 'outcome',
-  })
+  const message = `Task ${task.number} needs an outcome to be ${status}: say ${ask}.`
+  return new Refusal('outcome_required', message, { ...(row === undefined ? {} : { row }), field: 'outcome' }, task)
 }
 
 /** Whether somebody else than the worker says what is done. */

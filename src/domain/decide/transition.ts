@@ -58,5 +58,6 @@ export function notAllowed(task: Task, status: TaskStatus, row: number | undefin
     'status_not_allowed',
     `Task ${task.number} is ${task.status} and cannot become ${status}; it can become ${NEXT[task.status].join(', ')}.${hint}`,
     row === undefined ? { field: 'status' } : { row, field: 'status' },
+    task,
   )
 }

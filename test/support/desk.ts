@@ -1,12 +1,12 @@
-import { type Conversation, listed } from '../domain/conversation.ts'
-import type { CommandOf, TaskChange } from '../domain/command.ts'
-import type { Json } from '../domain/event.ts'
-import type { PolicyPatch } from '../domain/policy.ts'
-import type { Task } from '../domain/task.ts'
-import type { Decision, ReviewRecord, Runsheet } from '../runsheet.ts'
-import type { ToolContext } from './context.ts'
-import { callTool, type Taken, takeCall } from './perform.ts'
-import type { Toolset } from './toolset.ts'
+import { type Conversation, listed } from '../../src/domain/conversation.ts'
+import type { CommandOf, TaskChange } from '../../src/domain/command.ts'
+import type { Json } from '../../src/domain/event.ts'
+import type { PolicyPatch } from '../../src/domain/policy.ts'
+import type { Task } from '../../src/domain/task.ts'
+import type { Decision, ReviewRecord, Runsheet } from '../../src/runsheet.ts'
+import type { ToolContext } from '../../src/toolsets/context.ts'
+import { callTool, type Taken, takeCall } from '../../src/toolsets/perform.ts'
+import type { Toolset } from '../../src/toolsets/toolset.ts'
 
 /** For tests: ids that count up, so that whole answers can be foretold. */
 export const uuid = (number: number): string => `0190a000-0000-7000-8000-${String(number).padStart(12, '0')}`
