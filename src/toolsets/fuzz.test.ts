@@ -78,7 +78,9 @@ async function furnished(toolset: Toolset, review: boolean) {
       expect(after.tasks).toBe(before.tasks)
       const events = await runsheet.store.eventsAfter(ref, before.seq, 10)
       const answers = taken.ok || JSON.stringify(taken.result).includes('A person changed task') ? 1 : 0
-      expect(events.map(({ type }) => type)).toEqual(['tool_answered'].slice(0, answers))
+      // A call that could have waited for a person is in the log, too.
+      const types = events.map(({ type }) => type).filter(type => answers === 0 || type !== 'tool_called')
+      expect(types).toEqual(['tool_answered'].slice(0, answers))
       return taken.ok ? 'ok' : 'refused'
     },
   }

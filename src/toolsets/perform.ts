@@ -183,6 +183,10 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
   })
   const record = (fact: CommandOf<'record'>['fact']) =>
     transaction.mustRun({ type: 'record', turn_id: context.turn, fact })
+  // A call that may wait for a person is in the log before what it waits for.
+  if (tool.created && transaction.state.policy?.review) {
+    record({ type: 'tool_called', data: { tool_call_id: toolCallId, tool: tool.name, arguments: input } })
+  }
   let result: Json | typeof PENDING
   try {
     result = tool.run(call, input)
@@ -199,7 +203,6 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
   }
   if (result === PENDING) {
     const [review_id = ''] = transaction.state.pending_reviews.slice(-1)
-    record({ type: 'tool_called', data: { tool_call_id: toolCallId, tool: tool.name, arguments: input } })
     return { status: 'pending_review', review_id }
   }
   record({

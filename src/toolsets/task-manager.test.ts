@@ -47,7 +47,7 @@ describe('task_manager: add_task opens a review', () => {
     const taken = await desk.take('add_task', { tasks: [{ title: 'Look' }] })
     expect(taken).toEqual({ status: 'pending_review', review_id: `rev_${uuid(2)}` })
     expect(await desk.tasks()).toEqual([])
-    expect(await desk.logged()).toEqual(['policy_set', 'turn_opened', 'task_create_review_required', 'tool_called'])
+    expect(await desk.logged()).toEqual(['policy_set', 'turn_opened', 'tool_called', 'task_create_review_required'])
   })
 
   it('[TS40] the draft has the defaults medium, todo and no tags', async () => {
