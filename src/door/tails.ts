@@ -99,8 +99,9 @@ export class Tails {
     if (events.length === 0 && channel.seq === undefined) {
       // Asked for, not taken from the follower: a place behind the head must not lead the others astray.
       channel.seq = (await this.#store.load(ref)).seq
-      if (channel.seq > follower.seq) follower.wake()
     }
+    // Whoever else has found out meanwhile that there is more: look again, for no hint may follow.
+    if (events.length === 0 && (channel.seq ?? 0) > follower.seq) follower.wake()
     return events
   }
 

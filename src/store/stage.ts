@@ -98,5 +98,8 @@ function decided({ at, decide }: Call, ground: Ground, clock: Instant): Committe
 }
 
 function keyRow({ at }: Call, value: unknown): KeyRow | undefined {
-  return at.once && { ...at.once, value: JSON.stringify(value ?? null) }
+  if (!at.once) return undefined
+  const text = JSON.stringify(value ?? null) as string | undefined
+  if (text === undefined) throw new TypeError('An answer that is kept under a key must be JSON.')
+  return { ...at.once, value: text }
 }

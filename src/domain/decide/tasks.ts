@@ -151,7 +151,8 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
       })
     }
     if (fields.status === 'in_progress') starting += 1
-    const identity = command.by === 'file' ? fileIdentity(file_id, lastNumber) : { number: lastNumber + 1 }
+    const next = freeNumber(state, lastNumber)
+    const identity = command.by === 'file' ? fileIdentity(file_id, next) : { number: next }
     lastNumber = identity.number
     drafts.push({ ...fields, ...sources, ...identity, title, id, created_by })
   }
@@ -160,10 +161,19 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
 }
 
 /** A file's own counting goes on as ours, so that a task has one number everywhere; but no number is used twice. */
-function fileIdentity(fileId: string | undefined, lastNumber: number): { number: number; file_id?: string } {
+function fileIdentity(fileId: string | undefined, next: number): { number: number; file_id?: string } {
   const own = fileId !== undefined && /^[1-9]\d{0,8}$/.test(fileId) ? Number(fileId) : 0
-  const number = own > lastNumber ? own : lastNumber + 1
+  const number = Math.max(own, next)
   return fileId === undefined || fileId === String(number) ? { number } : { number, file_id: fileId }
+}
+
+/** The next number, unless a file calls another task so: that can only be one beyond those that we take over. */
+function freeNumber(state: Conversation, last: number): number {
+  let number = last + 1
+  if (number < 1_000_000_000) return number
+  const taken = new Set([...state.tasks.values()].map(task => task.file_id))
+  while (taken.has(String(number))) number += 1
+  return number
 }
 
 interface Targets {

@@ -1,10 +1,24 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
+import type { Command } from '../../domain/command.ts'
 import { listed } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
+import type { SomeFields } from '../../domain/fields.ts'
+import type { Task } from '../../domain/task.ts'
 import { add, openTurn, run, settle } from '../contract.ts'
 import { LOCAL_TENANT, type Ref, type Store } from '../store.ts'
 import { fileNameOf } from './document.ts'
@@ -335,6 +349,111 @@ describe('what another program wrote', () => {
       )
     },
   )
+
+  describe('and what we do at the same time both stand', () => {
+    const person = (fields: SomeFields): Command => ({
+      type: 'edit_tasks',
+      by: 'person',
+      change: [{ task: 1, fields }],
+    })
+    const OURS: Record<string, { command: Command; done: (tasks: readonly Task[]) => boolean }> = {
+      add: { command: add('t1', 'ours'), done: tasks => tasks.some(({ title }) => title === 'ours') },
+      remove: {
+        command: { type: 'edit_tasks', by: 'person', remove: [{ task: 1 }] },
+        done: tasks => !tasks.some(({ number }) => number === 1),
+      },
+      cancel: {
+        command: person({ status: 'cancelled' }),
+        done: tasks => tasks.some(task => task.number === 1 && task.status === 'cancelled'),
+      },
+      complete: {
+        command: person({ status: 'completed' }),
+        done: tasks => tasks.some(task => task.number === 1 && task.status === 'completed'),
+      },
+      rename: { command: person({ title: 'renamed' }), done: tasks => tasks.some(({ title }) => title === 'renamed') },
+      move: {
+        command: person({ position: 3 }),
+        done: tasks => tasks.findIndex(({ number }) => number === 1) > tasks.findIndex(({ number }) => number === 3),
+      },
+    }
+    type Content = { tasks: Record<string, Json>[]; owner?: string }
+    const THEIRS: Record<string, { edit: (file: Content) => Content; done: (file: Content) => boolean }> = {
+      layout: { edit: file => file, done: () => true },
+      field: {
+        edit: file => ({
+          ...file,
+          owner: 'ann',
+          tasks: file.tasks.map(task => (task['id'] === '2' ? { ...task, due: 'now' } : task)),
+        }),
+        done: file => file.owner === 'ann' && file.tasks.some(task => task['due'] === 'now'),
+      },
+      title: {
+        edit: file => ({
+          ...file,
+          tasks: file.tasks.map(task => (task['id'] === '2' ? { ...task, title: 'theirs' } : task)),
+        }),
+        done: file => file.tasks.some(task => task['title'] === 'theirs'),
+      },
+      add: {
+        edit: file => ({ ...file, tasks: [...file.tasks, row('x', 'theirs')] }),
+        done: file => file.tasks.some(task => task['id'] === 'x'),
+      },
+    }
+    const matrix = Object.keys(OURS).flatMap(ours =>
+      Object.keys(THEIRS).flatMap(theirs => ['race', 'crash'].map(how => [ours, theirs, how] as const)),
+    )
+
+    it.each(matrix)('[FI3][FA1] ours: %s, theirs: %s, in a %s', async (ours, theirs, how) => {
+      const mine = OURS[ours]
+      const their = THEIRS[theirs]
+      if (!mine || !their) throw new Error('not in the table')
+      await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+      await store.close()
+      const edit = (): void => byAnother(their.edit(inFile() as unknown as Content))
+      let once = true
+      store = await openFileStore({
+        data,
+        onFaultPoint: point => {
+          if (point !== 'committed' || !once) return
+          once = false
+          if (how === 'race') edit()
+          else throw new Error('power cut')
+        },
+      })
+      const keyed = { ...ref, once: { key: 'k', bodyHash: 'h' } }
+      const first = store.commit(keyed, run(mine.command))
+      if (how === 'crash') {
+        await expect(first).rejects.toThrow('power cut')
+        await store.close()
+        edit()
+        store = await openFileStore({ data })
+        expect(await store.commit(keyed, run(mine.command))).toMatchObject({ replayed: true })
+      } else await first
+      const tasks = listed(await store.load(ref))
+      expect(mine.done(tasks)).toBe(true)
+      expect(their.done(inFile() as unknown as Content)).toBe(true)
+      // And the file shows the list as it is.
+      const shown = tasks.filter(({ status }) => status !== 'cancelled').map(({ title }) => title)
+      expect(inFile().tasks.map(({ title }) => title)).toEqual(shown)
+      expect(readdirSync(dirname(pathOf('chat')))).toEqual(['chat.json'])
+    })
+  })
+
+  it('[FI1] behind a link stays behind it', async () => {
+    const elsewhere = join(data, 'elsewhere.json')
+    mkdirSync(dirname(pathOf('chat')), { recursive: true })
+    writeFileSync(elsewhere, JSON.stringify({ tasks: [row('1', 'a')] }))
+    symlinkSync(elsewhere, pathOf('chat'))
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'b')))
+    expect(JSON.parse(readFileSync(elsewhere, 'utf8'))).toMatchObject({ tasks: [{ title: 'a' }, { title: 'b' }] })
+    expect(lstatSync(pathOf('chat')).isSymbolicLink()).toBe(true)
+  })
+
+  it('[FI9] with ids beyond those that we count with, no id comes twice', async () => {
+    byAnother({ tasks: [row('1000000000', 'far'), row('999999999', 'farther')] })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'ours')))
+    expect(inFile().tasks.map(({ id }) => id)).toEqual(['1000000000', '999999999', '1000000001'])
+  })
 
   it('[FI3] in whatever order, with whatever came and went, the list is as the file says', async () => {
     const edit = fc.record({

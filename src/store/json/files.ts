@@ -1,11 +1,13 @@
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -38,10 +40,10 @@ export class TaskFiles {
 
   /** Writes and flushes the text aside. It stands in nobody's way until it gets its name. */
   prepare(name: string, text: string): string {
-    const { dir, base } = parse(join(this.#folder, name))
+    const { dir, base } = parse(this.#target(name))
     const aside = join(dir, `.${base}.${process.pid}-${(this.#made += 1)}.tmp`)
     try {
-      mkdirSync(dir, { recursive: true })
+      this.#makeFolder(dir)
       const file = openSync(aside, 'w')
       try {
         const mode = modeOf(join(dir, base))
@@ -62,13 +64,25 @@ export class TaskFiles {
   /** Gives a prepared text its name: from one moment to the next everybody sees the new one. */
   rename(aside: string, name: string): void {
     try {
-      const path = join(this.#folder, name)
+      const path = this.#target(name)
       renameSync(aside, path)
       flushFolder(dirname(path))
     } catch (error) {
       rmSync(aside, { force: true })
       throw fileError('written', error)
     }
+  }
+
+  /** The file itself, where somebody has put a link in its place. */
+  #target(name: string): string {
+    const path = join(this.#folder, name)
+    return existsSync(path) ? realpathSync(path) : path
+  }
+
+  #makeFolder(folder: string): void {
+    const first = mkdirSync(folder, { recursive: true })
+    if (first === undefined) return
+    for (let made = folder; made.length >= dirname(first).length; made = dirname(made)) flushFolder(made)
   }
 
   drop(aside: string): void {

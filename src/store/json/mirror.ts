@@ -4,6 +4,7 @@ import { v7 } from 'uuid'
 import { type Conversation, listed } from '../../domain/conversation.ts'
 import { StoreError } from '../errors.ts'
 import { Lru } from '../lru.ts'
+import { storeError } from '../sqlite/errors.ts'
 import { begin } from '../sqlite/open.ts'
 import type { SqliteFaultPoint } from '../sqlite/store.ts'
 import { LOCAL_TENANT, type Ref } from '../store.ts'
@@ -110,6 +111,23 @@ export class Mirror {
     putRow(db, ref, name, text, standing, extras)
   }
 
+  /** Whether a write of ours has not got into the file yet. */
+  isCut(db: DatabaseSync, ref: Ref): boolean {
+    const row = rowOf(db, ref, nameOf(ref))
+    return row?.settled === 0 && this.#found.get(nameOf(ref))?.text !== row.content
+  }
+
+  /** Writes the list aside once more, with what another program has put into the file meanwhile and is not ours. */
+  async refresh(db: DatabaseSync, ref: Ref, state: Conversation): Promise<void> {
+    const name = nameOf(ref)
+    const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
+    const extras = extrasOf(state, all)
+    const text = render(state, document.extra, extras)
+    this.#discard(name)
+    this.#prepared.set(name, { aside: this.#files.prepare(name, text), text })
+    await begin(() => putRow(db, ref, name, text, standing, extras))
+  }
+
   /**
    * After the commit: gives the file its name; or drops it, where the commit did not come about. Says whether another
    * program has written to the file meanwhile: then that comes first.
@@ -185,17 +203,25 @@ function putRow(
 
 /** The row of a file. Names are compared without case: on some file systems they are the same file. */
 function rowOf(db: DatabaseSync, ref: Ref, name: string): FileRow | undefined {
-  const row = db
-    .prepare('SELECT tenant, conversation, content, previous, settled, extras FROM task_files WHERE name = ?')
-    .get(name.toLowerCase()) as unknown as FileRow | undefined
+  const row = rowNamed(db, name.toLowerCase())
   if (row && (row.tenant !== ref.tenant || row.conversation !== ref.conversation)) {
     throw new StoreError('id_taken', 'Another conversation has a task file of this name.')
   }
   return row
 }
 
-/** Notes that the file has its name. Needs no flush: if a power cut loses the note, we only look more closely. */
+function rowNamed(db: DatabaseSync, name: string): FileRow | undefined {
+  const sql = 'SELECT tenant, conversation, content, previous, settled, extras FROM task_files WHERE name = ?'
+  try {
+    return db.prepare(sql).get(name) as unknown as FileRow | undefined
+  } catch (error) {
+    throw storeError(error)
+  }
+}
+
+/** Notes that the file has its name. If that cannot be noted, or a power cut loses it, we only look more closely. */
 async function settle(db: DatabaseSync, name: string): Promise<void> {
-  const note = db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?')
-  await begin(() => note.run(name.toLowerCase()))
+  const note = (): unknown =>
+    db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?').run(name.toLowerCase())
+  await begin(note).catch(() => {})
 }

@@ -37,9 +37,11 @@ export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: F
   })
   try {
     mirror.open()
-    const db = await patiently(() => connectUnflushed(path))
-    const store = new FileStore(inner, mirror, db)
-    await store.sweep()
+    const store = new FileStore(inner, mirror, await patiently(() => connectUnflushed(path)))
+    await store.sweep().catch(async (error: unknown) => {
+      await store.close()
+      throw error
+    })
     return store
   } catch (error) {
     await inner.close()
@@ -139,18 +141,27 @@ class FileStore implements Store {
   async #serveLocked(calls: readonly Call[]): Promise<void> {
     const groups = [...Map.groupBy(calls, ({ at }) => refKey(at)).values()]
     const served = groups.map(async group => {
-      const ref = group[0]?.at
-      if (!ref) return
+      const [first] = group
+      if (!first) return
+      // The conversation only: what is taken in beside a call must not go under the call's key.
+      const { tenant, conversation } = first.at
+      const ref = { tenant, conversation }
       try {
         await this.#look(ref)
-        const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
-        await this.#publish(ref)
-        for (const [index, outcome] of outcomes.entries()) {
-          if (outcome.status === 'fulfilled') group[index]?.resolve(outcome.value)
-          else group[index]?.reject(outcome.reason)
-        }
       } catch (error) {
         for (const call of group) call.reject(error)
+        return
+      }
+      const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
+      const unwritten = await this.#publish(ref).then(
+        () => undefined,
+        (cause: unknown) =>
+          new StoreError('unknown_outcome', 'The change was saved, but the task file could not be written.', { cause }),
+      )
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome.status === 'rejected') group[index]?.reject(outcome.reason)
+        else if (unwritten) group[index]?.reject(unwritten)
+        else group[index]?.resolve(outcome.value)
       }
     })
     await Promise.all(served)
@@ -164,19 +175,22 @@ class FileStore implements Store {
 
   /** Brings log and file together: a write of ours that a crash cut short, and what another program wrote. */
   async #look(ref: Ref): Promise<void> {
-    await this.#takeIn(ref)
+    const took = await this.#takeIn(ref)
+    if (!took && this.#mirror.isCut(this.#db, ref)) await this.#refresh(ref)
     await this.#publish(ref)
   }
 
-  async #takeIn(ref: Ref): Promise<void> {
+  /** Says whether anything came of it for the list. */
+  async #takeIn(ref: Ref): Promise<boolean> {
     const command = await this.#mirror.look(this.#db, ref, await this.#inner.load(ref))
-    if (!command) return
+    if (!command) return false
     try {
-      await this.#inner.commit(ref, (current, now) => {
+      const { events } = await this.#inner.commit(ref, (current, now) => {
         const events = decide(current, command, now)
         if (events instanceof Refusal) throw events
         return { events, value: null }
       })
+      return events.length > 0
     } catch (error) {
       throw error instanceof Refusal ? invalid(error) : error
     }
@@ -186,8 +200,12 @@ class FileStore implements Store {
   async #publish(ref: Ref): Promise<void> {
     for (let tries = 0; await this.#mirror.publish(this.#db, ref); tries += 1) {
       if (tries === MOST_TRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
-      await this.#takeIn(ref)
+      if (!(await this.#takeIn(ref))) await this.#refresh(ref)
     }
+  }
+
+  async #refresh(ref: Ref): Promise<void> {
+    await this.#mirror.refresh(this.#db, ref, await this.#inner.load(ref))
   }
 
   #check(): void {

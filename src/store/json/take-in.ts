@@ -5,8 +5,9 @@ import type { Task } from '../../domain/task.ts'
 import { FILE_STATUS, fileIdOf, type FileTask, type TaskDocument } from './document.ts'
 
 /**
- * What another program did to the file, as a command: the difference between what we wrote last (`base`) and what
- * stands there now. Nothing, if that is only about layout or fields that are not ours.
+ * What another program did to the file, as a command: the difference between what it began with (`base`) and what stands
+ * there now. The state may be ahead of `base` by a change of ours that has not got into the file yet: that stands.
+ * Nothing, if the difference is only about layout or fields that are not ours.
  */
 export function takeIn(
   base: TaskDocument,
@@ -18,18 +19,51 @@ export function takeIn(
   const known = new Map(tasks.map(task => [fileIdOf(task), task]))
   const before = new Map(base.tasks.map(task => [task.id, task]))
   const now = new Set(file.tasks.map(task => task.id))
-  const made = new Map(file.tasks.flatMap(row => (known.has(row.id) ? [] : [[row.id, newTask(row, newId())] as const])))
+  const added = file.tasks.filter(({ id }) => !known.has(id) && !before.has(id))
+  const made = new Map(added.map(row => [row.id, newTask(row, newId())]))
   const change = file.tasks.flatMap(row => edits(row, before.get(row.id), known.get(row.id)))
   const remove = base.tasks.flatMap((row): TaskRemoval[] => {
     const task = known.get(row.id)
     return task && !now.has(row.id) && FILE_STATUS[task.status] !== 'absent' ? [{ task: task.id }] : []
   })
   const create = [...made.values()]
-  const wanted = file.tasks.flatMap(({ id }) => known.get(id)?.id ?? made.get(id)?.id ?? [])
-  const standing = [...tasks.filter(task => now.has(fileIdOf(task))), ...create].map(({ id }) => id)
-  const order = wanted.some((id, place) => id !== standing[place]) ? { order: wanted } : {}
+  const idOf = (id: string): string | undefined => known.get(id)?.id ?? made.get(id)?.id
+  const standing = tasks.filter(task => now.has(fileIdOf(task))).map(({ id }) => id)
+  const wanted = isReordered(base, file)
+    ? file.tasks.flatMap(({ id }) => idOf(id) ?? [])
+    : withAdded(standing, file, made, idOf)
+  const order = wanted.some((id, place) => id !== [...standing, ...create.map(({ id }) => id)][place])
+    ? { order: wanted }
+    : {}
   if (change.length + create.length + remove.length === 0 && !('order' in order)) return undefined
   return { type: 'edit_tasks', by: 'file', create, change, remove, ...order }
+}
+
+/** Whether the rows that were there before stand in another order now. */
+function isReordered(base: TaskDocument, file: TaskDocument): boolean {
+  const shared = (rows: readonly FileTask[], others: readonly FileTask[]): string[] => {
+    const ids = new Set(others.map(({ id }) => id))
+    return rows.map(({ id }) => id).filter(id => ids.has(id))
+  }
+  const then = shared(base.tasks, file.tasks)
+  return shared(file.tasks, base.tasks).some((id, place) => id !== then[place])
+}
+
+/** Our own order, each new one behind the row that it follows in the file. */
+function withAdded(
+  standing: readonly string[],
+  file: TaskDocument,
+  made: ReadonlyMap<string, NewTask>,
+  idOf: (id: string) => string | undefined,
+): string[] {
+  const order = [...standing]
+  for (const [place, { id }] of file.tasks.entries()) {
+    const task = made.get(id)
+    if (!task) continue
+    const previous = file.tasks.slice(0, place).findLast(row => idOf(row.id) !== undefined)
+    order.splice(previous ? order.indexOf(idOf(previous.id) ?? '') + 1 : 0, 0, task.id)
+  }
+  return order
 }
 
 function edits(row: FileTask, before: FileTask | undefined, task: Task | undefined): TaskChange[] {
@@ -42,7 +76,9 @@ function edits(row: FileTask, before: FileTask | undefined, task: Task | undefin
   const to = (fields: SomeFields): TaskChange => ({ task: task.id, fields })
   const reworded = Object.keys(wording).length > 0 ? [to(wording)] : []
   // One that was not in the file and was written back into it is wanted again; then its `done` counts.
-  const revived = FILE_STATUS[task.status] === 'absent' ? [to({ status: 'pending' })] : []
+  const absent = FILE_STATUS[task.status] === 'absent'
+  const revived = absent && !before ? [to({ status: 'pending' })] : []
+  if (absent && before) return reworded
   if (row.done && (revived.length > 0 || !was.done)) return [...reworded, ...revived, to({ status: 'completed' })]
   const reopened = !row.done && was.done && task.status === 'completed' ? [to({ status: 'pending' })] : []
   return [...reworded, ...revived, ...reopened]

@@ -39,7 +39,9 @@ export function storeError(error: unknown): unknown {
     case IOERR:
     case CANTOPEN:
       return new StoreError('io', 'The database could not be read or written.', { cause: error })
-    default:
+    case undefined:
       return error
+    default:
+      return new StoreError('io', 'The database could not be read or written.', { cause: error })
   }
 }

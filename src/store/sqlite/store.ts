@@ -79,7 +79,7 @@ export class SqliteStore implements Store {
     this.live = sqliteLive(
       this.#liveDb,
       work => this.#read(work),
-      ref => this.#hint(ref, this.#log.current(ref).seq),
+      ref => this.#hint(ref, this.#read(() => this.#log.current(ref)).seq),
     )
   }
 
@@ -105,7 +105,7 @@ export class SqliteStore implements Store {
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
     this.#check()
-    return this.#hints.subscribe(signal)
+    return this.#read(() => this.#hints.subscribe(signal))
   }
 
   claim(runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
