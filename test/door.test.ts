@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { StoredEvent } from '../src/domain/event.ts'
 import type { PolicyPatch } from '../src/domain/policy.ts'
 import { createRunsheet, hashOf, type Runsheet } from '../src/runsheet.ts'
-import { cancel, note, openTurn, propose, startTurn } from '../src/store/contract.ts'
+import { cancel, note, openTurn, propose, run, startTurn } from '../src/store/contract.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import type { Ref, Store } from '../src/store/store.ts'
 import { type Place, placeFor, type StoreKind } from './support/stores.ts'
@@ -422,6 +422,45 @@ describe('a door whose store fails now and then', () => {
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
     expect(errors).toMatchObject([{ message: 'no eyes' }])
     await tail.return?.()
+    await door.close()
+  })
+
+  it('[DO2] a tail whose reading was overtaken by another does not wait for the next event', async () => {
+    const store = openMemoryStore()
+    await store.commit(ref, run(openTurn('t1')))
+    const [reading, loading, hinting] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+    let reads = 0
+    const door = createRunsheet({
+      store: partly(store, {
+        // The second follower's reading is slow, so is the first one's look at the head, and hints come last of all.
+        eventsAfter: async (...args) => {
+          const events = await store.eventsAfter(...args)
+          reads += 1
+          if (reads === 2) await reading?.promise
+          return events
+        },
+        load: async each => {
+          await loading?.promise
+          return store.load(each)
+        },
+        changes: async function* (signal) {
+          for await (const hint of store.changes(signal)) {
+            await hinting?.promise
+            yield hint
+          }
+        },
+      }),
+    })
+    const tails = [0, 1].map(() => door.tail(ref, { after: 2 })[Symbol.asyncIterator]())
+    const heard = tails.map(tail => tail.next())
+    await new Promise(resolve => setImmediate(resolve))
+    await store.commit(ref, () => ({ events: [note('a')], value: null }))
+    for (const gate of [loading, reading, hinting]) {
+      gate?.resolve()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    for (const next of heard) expect((await next).value).toMatchObject([{ seq: 3 }])
+    for (const tail of tails) await tail.return?.()
     await door.close()
   })
 

@@ -103,32 +103,38 @@ describe('a database that cannot be trusted', () => {
 })
 
 describe('a database that is destroyed while it is open', () => {
-  it('[SQ4] every call is refused in words for anybody, and the process lives', async () => {
-    await filled()
-    const store = await openSqliteStore({ path })
-    const stop = new AbortController()
-    const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
-    const silent = hints.next()
-    for (const suffix of ['', '-wal', '-shm'])
-      overwrite(0, Buffer.alloc(statSync(path + suffix).size, 0xa5), path + suffix)
-    const elsewhere = { ...ref, conversation: 'cold' }
-    const calls = [
-      () => store.commit(elsewhere, run(openTurn('t1'))),
-      () => store.eventsAfter(elsewhere, 0, 10),
-      () => store.queries.search('local', 'x', { limit: 1 }),
-      () => store.templates.list('local'),
-      () => store.templates.put('local', 'x', 1),
-      () => store.claim('r', 1_000),
-    ]
-    for (const call of calls) {
-      await expect(call()).rejects.toMatchObject({ name: 'StoreError', message: expect.not.stringContaining(path) })
-    }
-    // Two looks of the watch, each of which would have ended the process.
-    await new Promise(resolve => setTimeout(resolve, 250))
-    stop.abort()
-    expect((await silent).done).toBe(true)
-    await store.close().catch(() => {})
-  })
+  it.each(['sqlite', 'json'])(
+    '[SQ4] %s: every call is refused in words for anybody, and the process lives',
+    async kind => {
+      await filled()
+      const store = kind === 'sqlite' ? await openSqliteStore({ path }) : await openFileStore({ data: folder })
+      const stop = new AbortController()
+      const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
+      const silent = hints.next()
+      for (const suffix of ['', '-wal', '-shm'])
+        overwrite(0, Buffer.alloc(statSync(path + suffix).size, 0xa5), path + suffix)
+      const elsewhere = { ...ref, conversation: 'cold' }
+      const calls = [
+        () => store.commit(elsewhere, run(openTurn('t1'))),
+        () => store.load(elsewhere),
+        () => store.queries.tasks(elsewhere, {}, { limit: 1 }),
+        () => store.live.write(elsewhere, { turn_id: 't1', message_id: 'm', text: 'x' }),
+        () => store.eventsAfter(elsewhere, 0, 10),
+        () => store.queries.search('local', 'x', { limit: 1 }),
+        () => store.templates.list('local'),
+        () => store.templates.put('local', 'x', 1),
+        () => store.claim('r', 1_000),
+      ]
+      for (const call of calls) {
+        await expect(call()).rejects.toMatchObject({ name: 'StoreError', message: expect.not.stringContaining(path) })
+      }
+      // Two looks of the watch, each of which would have ended the process.
+      await new Promise(resolve => setTimeout(resolve, 250))
+      stop.abort()
+      expect((await silent).done).toBe(true)
+      await store.close().catch(() => {})
+    },
+  )
 })
 
 describe('a JSON file that cannot be trusted', () => {

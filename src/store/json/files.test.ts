@@ -409,7 +409,7 @@ describe('what another program wrote', () => {
       if (!mine || !their) throw new Error('not in the table')
       await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
       await store.close()
-      const edit = (): void => byAnother(their.edit(inFile() as unknown as Content))
+      const edit = (): void => byAnother(their.edit(inFile()))
       let once = true
       store = await openFileStore({
         data,
