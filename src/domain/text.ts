@@ -45,6 +45,9 @@ export function tagList(raw: unknown): readonly string[] | Problem {
   return [...tags]
 }
 
+/** Whether nothing would be left of a text once it is cleaned. */
+export const isBlank = (text: string): boolean => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ').trim() === ''
+
 /** An id that may be part of a path or a URL: nothing in it can point elsewhere. */
 export const isId = (raw: unknown): raw is string => typeof raw === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(raw)
 

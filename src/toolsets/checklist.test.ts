@@ -100,7 +100,7 @@ describe('checklist: adding', () => {
         'items[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
       ],
       [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
-      [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
+      [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [{ items: [{ title: 'a' }], contextTaskId: '' }, 'contextTaskId must not be empty.'],
       [
         { items: [{ title: 'a' }], contextTaskId: 'x'.repeat(201) },

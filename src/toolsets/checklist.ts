@@ -5,6 +5,7 @@ import { findTask } from '../domain/decide/tasks.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Task } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
+import { isBlank } from '../domain/text.ts'
 import { PENDING, type ToolCall } from './call.ts'
 import { inWordsOf } from './teach.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
@@ -37,7 +38,7 @@ export const checklist: Toolset = {
       example: FORM,
       at,
       run: (call, { items, contextTaskId }) => {
-        const kept = [...items.entries()].filter(([, { title }]) => title.trim() !== '')
+        const kept = [...items.entries()].filter(([, { title }]) => !isBlank(title))
         if (kept.length === 0) throw new Refusal('batch_empty', 'Every title is empty.')
         const made = mustAsSent(
           call.create(

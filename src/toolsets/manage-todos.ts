@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Task, TaskStatus } from '../domain/task.ts'
+import { isBlank } from '../domain/text.ts'
 import { PENDING, type ToolCall } from './call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
@@ -84,7 +85,7 @@ function withoutMatched(
   matchers: readonly (string | number)[],
 ): { kept: readonly Added[]; removed: readonly Task[] } {
   const listed = shown(call)
-  const added = [...add.entries()].flatMap(([index, title]) => (title.trim() === '' ? [] : [{ title, index }]))
+  const added = [...add.entries()].flatMap(([index, title]) => (isBlank(title) ? [] : [{ title, index }]))
   const byTitle = Map.groupBy<string, Task | Added>([...listed, ...added], ({ title }) => title.trim())
   const byId = new Map<string, Task | Added>([
     ...listed.map(task => [String(task.number), task] as const),

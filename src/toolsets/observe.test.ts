@@ -30,6 +30,7 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
   )
   const review = { ...context, conversation: 'c2', host: { review_timeout_ms: 1 } }
   await callTool(toolsets.runsheet, 'plan', { tasks: secret }, review)
+  await callTool(toolsets.runsheet, 'secret tool', {}, review)
   await runsheet.close()
   return lines.map(line => JSON.parse(line))
 }
@@ -39,8 +40,10 @@ it('[TS19] every call is logged at debug, with its toolset, tool, items, duratio
   expect(lines.map(({ toolset, tool, items, outcome }) => [toolset, tool, items, outcome])).toEqual([
     ['turn_todos', 'create_todo', 2, 'ok'],
     ['turn_todos', 'create_todo', 0, 'refused'],
-    ['checklist', 'add_multiple_checklist_items', 2, 'failed'],
+    ['checklist', 'add_multiple_checklist_items', 2, 'refused'],
     ['runsheet', 'plan', 2, 'pending_review'],
+    ['runsheet', 'plan', 0, 'refused'],
+    ['runsheet', 'unknown', 0, 'refused'],
   ])
   for (const line of lines)
     expect(line).toMatchObject({ provider: 'openai', model: 'm1', duration_ms: expect.any(Number) })
@@ -49,4 +52,16 @@ it('[TS19] every call is logged at debug, with its toolset, tool, items, duratio
 it('[TS19] what the tasks say is in no line, and at info there is none', async () => {
   expect(JSON.stringify(await logged('debug'))).not.toContain('secret')
   expect(await logged('info')).toEqual([])
+})
+
+it('[TS19] an observer that fails does not fail the call', async () => {
+  const runsheet = createRunsheet({ store: openMemoryStore() })
+  const warned = new Promise(resolve => process.once('warning', resolve))
+  const observe = (): never => {
+    throw new Error('boom')
+  }
+  const context = { runsheet, tenant: 'local', conversation: 'c1', turn: 't1', observe }
+  expect(await callTool(toolsets.task_list, 'AddTask', { title: 'a' }, context)).toMatchObject({ id: '1' })
+  expect(await warned).toMatchObject({ message: 'boom' })
+  await runsheet.close()
 })

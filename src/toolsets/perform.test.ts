@@ -141,7 +141,7 @@ describe('a call', () => {
     circular.push(circular)
     for (const input of [circular, { items: [1n] }]) {
       expect(await desk.call('create_todo', input)).toEqual({
-        error: 'The arguments are too large. Send {"items":[{"title":"…","completionCriteria":"…"}]}',
+        error: 'The arguments must be JSON. Send {"items":[{"title":"…","completionCriteria":"…"}]}',
       })
     }
   })
@@ -382,7 +382,7 @@ describe('the policy', () => {
       { type: 'finish_turn', turn_id: 't1', ending: 'answered', steps: 1, usage: {} },
     )
     await expect(here.take('tasks', {})).rejects.toMatchObject({ code: 'turn_finished' })
-    expect(await here.call('tasks', {})).toEqual({ error: 'Turn t1 is over (done).' })
+    expect(await here.call('tasks', {})).toEqual({ error: 'Turn t1 is over (done).', next: null, remaining: 0 })
   })
 })
 

@@ -47,17 +47,36 @@ export async function takeCall(toolset: Toolset, name: string, input: unknown, c
     const taken = await take(toolset, name, input, context)
     outcome = taken.status === 'pending_review' ? taken.status : taken.ok ? 'ok' : 'refused'
     return taken
+  } catch (error) {
+    if (error instanceof Refusal) outcome = 'refused'
+    throw error
   } finally {
-    const { provider, model } = context
-    context.observe?.({
+    observed(toolset, name, input, context, started, outcome)
+  }
+}
+
+/** Tells whoever observes; what they do with it is no concern of the call's. */
+function observed(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  { observe, provider, model }: ToolContext,
+  started: number,
+  outcome: ObservedCall['outcome'],
+): void {
+  try {
+    observe?.({
       toolset: toolset.name,
-      tool: name,
+      // A name that a model made up is not one of ours to count by.
+      tool: toolset.tools.some(each => each.name === name) ? name : 'unknown',
       items: countItems(input),
       duration_ms: elapsed(started),
       outcome,
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model }),
     })
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
   }
 }
 
@@ -106,25 +125,30 @@ export async function awaitCall(
   context: ToolContext,
   signal?: AbortSignal,
 ): Promise<Json> {
-  const { runsheet, tenant, conversation, turn } = context
+  const { runsheet, tenant, conversation, turn, run } = context
+  const { review } = (await runsheet.review(tenant, reviewId)).record
+  if (review.session_id !== conversation || review.conversation_turn_id !== turn) {
+    throw new Refusal('review_not_found', `There is no review ${reviewId} in this turn.`)
+  }
+  const started = performance.now()
   const record = await runsheet.awaitReview(tenant, reviewId, signal)
-  const result = reviewAnswer(toolset, name, await runsheet.read({ tenant, conversation }), record)
-  const tool_call_id = record.review.tool_call_id
-  const once = { key: `answer:${turn}:${tool_call_id}`, bodyHash: '' }
-  const { value } = await runsheet.transact(
-    { tenant, conversation, once, ...(context.run ? { lease: context.run.lease } : {}) },
-    transaction => {
-      transaction.run({
-        type: 'record',
-        turn_id: turn,
-        fact: {
-          type: 'tool_answered',
-          data: { tool_call_id, tool: name, result, duration_ms: 0, ok: record.resolution?.action === 'confirm' },
-        },
-      })
-      return result
-    },
-  )
+  const ok = record.resolution?.action === 'confirm'
+  const { tool_call_id } = review
+  const at: At = {
+    tenant,
+    conversation,
+    once: { key: `answer:${turn}:${tool_call_id}`, bodyHash: '' },
+    ...(run ? { lease: run.lease } : {}),
+  }
+  const { value } = await runsheet.transact(at, transaction => {
+    // As the tasks are now: what a person has changed since the decision, this answer tells.
+    const tasks = record.tasks.flatMap(({ id }) => transaction.state.tasks.get(id) ?? [])
+    const result = reviewAnswer(toolset, name, transaction.state, { ...record, tasks })
+    const data = { tool_call_id, tool: name, result, duration_ms: elapsed(started), ok }
+    transaction.run({ type: 'record', turn_id: turn, fact: { type: 'tool_answered', data } })
+    return result
+  })
+  observed(toolset, name, {}, context, started, ok ? 'ok' : 'refused')
   return value
 }
 
@@ -141,7 +165,7 @@ export function reviewAnswer(
     const answer: JsonObject = {
       confirmed: false,
       cancelled: true,
-      reason: resolution?.reason ?? 'review_timeout',
+      reason: resolution?.reason ?? 'user_cancelled',
       ...said,
     }
     return toolset.unconfirmed?.(answer, view) ?? answer

@@ -45,12 +45,16 @@ describe('runsheet: plan', () => {
         { tasks: [{ title: '\ud83d' }] },
         'tasks[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
       ],
-      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
+      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
     ),
   )('[TS2] [TS70] $error: refused as a whole', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('plan', input))
-    expect(answer).toEqual({ error: `${error} Send {"tasks":[{"title":"…","done_when":"…"}]}` })
+    expect(answer).toEqual({
+      error: `${error} Send {"tasks":[{"title":"…","done_when":"…"}]}`,
+      next: null,
+      remaining: 0,
+    })
     expect(events).toEqual([])
   })
 
@@ -91,9 +95,15 @@ describe('runsheet: update', () => {
   })
 
   it('[TS71] done and blocked need an outcome', async () => {
-    expect(await update({ id: 1 })).toEqual({ error: 'Task 1 needs an outcome to be done: say what was done.' })
+    expect(await update({ id: 1 })).toEqual({
+      error: 'Task 1 needs an outcome to be done: say what was done. Send {"id":1,"outcome":"…"}',
+      next: '1 Look',
+      remaining: 3,
+    })
     expect(await update({ id: 1, status: 'blocked', outcome: ' ' })).toEqual({
-      error: 'Task 1 needs an outcome to be blocked: say what is in the way.',
+      error: 'Task 1 needs an outcome to be blocked: say what is in the way. Send {"id":1,"outcome":"…"}',
+      next: '1 Look',
+      remaining: 3,
     })
   })
 
@@ -102,6 +112,8 @@ describe('runsheet: update', () => {
     const { answer, events } = await desk.written(() => update({ id: 1, status: 'doing' }))
     expect(answer).toEqual({
       error: 'Task 1 is done and cannot become doing; it can become todo. Reopen it first: set it to todo.',
+      next: '2 Leap',
+      remaining: 2,
     })
     expect(events).toEqual([])
   })
@@ -109,7 +121,11 @@ describe('runsheet: update', () => {
   it('[TS4] an id that is not there is refused with what is open', async () => {
     for (const id of [9, 0, -1, 9_007_199_254_740_991]) {
       const { answer, events } = await desk.written(() => update({ id, outcome: 'x' }))
-      expect(answer).toEqual({ error: 'There is no task with this id. Open: 1 (Look), 2 (Leap), 3 (Land).' })
+      expect(answer).toEqual({
+        error: 'There is no task with this id. Open: 1 (Look), 2 (Leap), 3 (Land).',
+        next: '1 Look',
+        remaining: 3,
+      })
       expect(events).toEqual([])
     }
   })
@@ -125,14 +141,21 @@ describe('runsheet: update', () => {
     ),
   )('[TS2] $error: refused', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => update(input))
-    expect(answer).toEqual({ error: `${error} Send {"id":1,"outcome":"…"}` })
+    expect(answer).toEqual({ error: `${error} Send {"id":1,"outcome":"…"}`, next: '1 Look', remaining: 3 })
     expect(events).toEqual([])
   })
 
-  it('[TS72] reaches tasks of other turns; next, remaining and the list are about its own plan', async () => {
+  it('[TS72] reaches tasks of other turns, and lists those that are open; next and remaining are about its own plan', async () => {
     const other = desk.in('t2')
     expect(await other.call('update', { id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
-    expect(await other.call('tasks', {})).toEqual({ tasks: [], next: null, remaining: 0 })
+    expect(await other.call('tasks', {})).toMatchObject({
+      tasks: [
+        { id: 2, title: 'Leap', status: 'doing' },
+        { id: 3, title: 'Land', status: 'todo' },
+      ],
+      next: null,
+      remaining: 0,
+    })
     expect(await tasks()).toMatchObject({ next: '2 Leap', remaining: 2 })
   })
 
@@ -142,6 +165,8 @@ describe('runsheet: update', () => {
     expect(answer).toEqual({
       error:
         'A person changed task 1 since you last saw it: done_when is now "seen twice", status is now "blocked". It was left like this; go on from there.',
+      next: '2 Leap',
+      remaining: 2,
     })
     expect(events).toEqual(['tool_answered'])
     expect(await update({ id: 1, outcome: 'x' })).toEqual({ next: '2 Leap', remaining: 2 })
@@ -221,12 +246,25 @@ describe('runsheet: review', () => {
 
   it('[TS9] cancelled: the common form, with the comment', async () => {
     const answer = await desk.decided(plan({ title: 'Look' }), { action: 'cancel', comment: 'smaller steps' })
-    expect(answer).toEqual({ confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'smaller steps' })
+    expect(answer).toEqual({
+      confirmed: false,
+      cancelled: true,
+      reason: 'user_cancelled',
+      comment: 'smaller steps',
+      next: null,
+      remaining: 0,
+    })
   })
 
   it('[TS9] at the deadline: review_timeout', async () => {
     open({ review_timeout_ms: 20 })
-    expect(await plan({ title: 'Look' })).toEqual({ confirmed: false, cancelled: true, reason: 'review_timeout' })
+    expect(await plan({ title: 'Look' })).toEqual({
+      confirmed: false,
+      cancelled: true,
+      reason: 'review_timeout',
+      next: null,
+      remaining: 0,
+    })
   })
 
   it('[TS10] status and outcome of confirmed tasks are the model’s', async () => {

@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import { listed, planTurnOf } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { type Changes, type Row, TASK_STATUS } from '../domain/review.ts'
-import { type Task, type TaskStatus } from '../domain/task.ts'
+import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
 import { PENDING } from './call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
@@ -63,7 +64,7 @@ export const runsheet: Toolset = {
       input: z.object({}),
       example: '{}',
       reads: true,
-      run: call => ({ tasks: tasksIn(call).map(row), ...onward(call) }),
+      run: call => ({ tasks: withinReach(call).map(row), ...onward(call) }),
     }),
   ],
   prompt: `## Plan
@@ -74,7 +75,8 @@ answer before all are done, blocked or cancelled. Do not plan for a plain questi
     `plan takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number, title }) => `${number} ${title}`)}. Do not plan it again.`,
   idOf: ({ number }) => number,
   words: { ...WORD, criteria: 'done_when' },
-  refused: error => ({ error }),
+  refused: (error, view) => ({ error, ...onward(view) }),
+  unconfirmed: (answer, view) => ({ ...answer, ...onward(view) }),
   changes: changed,
 }
 
@@ -123,6 +125,11 @@ function different(from: Row, to: Row): JsonObject {
   const fields = Object.entries({ ...rest, done_when: criteria }) as [keyof Row, Json][]
   const before = { ...from, done_when: from.criteria }
   return Object.fromEntries(fields.filter(([field, value]) => JSON.stringify(before[field]) !== JSON.stringify(value)))
+}
+
+/** The plan of this turn, and whatever else is open: what `update` may be about. */
+function withinReach(view: View): Task[] {
+  return listed(view.state).filter(task => isOpen(task) || planTurnOf(view.state, task) === view.turnId)
 }
 
 /** The ids follow from the first one: what the model proposed it need not read again. */

@@ -79,7 +79,8 @@ function change(call: ToolCall, id: string, status: 'completed' | 'pending'): Js
 }
 
 function added(_: View, tasks: readonly Task[]): JsonObject {
-  const [task] = tasks
+  // The person may have added others: the answer is about the one that was asked for.
+  const task = tasks.find(({ created_by }) => created_by === 'tool') ?? tasks[0]
   return task ? row(task) : {}
 }
 

@@ -153,7 +153,7 @@ describe('task_manager: add_task opens a review', () => {
       ],
       [{ tasks: [] }, 'A batch needs at least 1 task.'],
       [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
-      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
+      [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
     ),
   )('[TS2] [TS42] $error: refused, and no review is opened', async ({ input, error }) => {
@@ -165,7 +165,7 @@ describe('task_manager: add_task opens a review', () => {
   it('[TS42] two that are doing are refused', async () => {
     expect(await add({ title: 'a', status: 'doing' }, { title: 'b', status: 'doing' })).toEqual({
       ok: false,
-      error: 'Only one new task can be in progress, got 2.',
+      error: 'Only one new task can be doing, got 2. Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
     })
   })
 
@@ -241,7 +241,7 @@ describe('task_manager: changing', () => {
     })
     expect(await call('complete_task', { id: uuid(2), outcome: ' ' })).toEqual({
       ok: false,
-      error: `Task ${uuid(2)} needs an outcome to be done: say what was done.`,
+      error: `Task ${uuid(2)} needs an outcome to be done: say what was done. Send {"id":"…","outcome":"…"}`,
     })
     expect(await call('complete_task', { id: uuid(2) })).toEqual({
       ok: false,
@@ -278,7 +278,7 @@ describe('task_manager: changing', () => {
   it('[TS44] cancelled needs no outcome, blocked does', async () => {
     expect(await call('update_task', { id: uuid(1), status: 'blocked' })).toEqual({
       ok: false,
-      error: `Task ${uuid(1)} needs an outcome to be blocked: say what is in the way.`,
+      error: `Task ${uuid(1)} needs an outcome to be blocked: say what is in the way. Send {"id":"…","status":"done","outcome":"…"}`,
     })
     expect(await call('update_task', { id: uuid(1), status: 'cancelled' })).toMatchObject({
       ok: true,

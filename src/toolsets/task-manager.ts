@@ -73,7 +73,7 @@ export const taskManager: Toolset = {
         tags: tags.optional(),
         outcome: z.string().optional(),
       }),
-      example: '{"id":"…","status":"doing"}',
+      example: '{"id":"…","status":"done","outcome":"…"}',
       run: (call, { id, status, ...fields }) =>
         change(call, id, { ...fields, ...(status ? { status: taskStatus(status) } : {}) }),
     }),

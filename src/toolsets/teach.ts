@@ -13,7 +13,9 @@ const MOST_NAMED = 20
 
 /** The input as the tool takes it, or what is wrong with it: which element, and the right form in one line. */
 export function parseInput(tool: Tool, input: unknown): { readonly value: never } | string {
-  if (sizeOf(input) > MOST_CHARACTERS) return `The arguments are too large. Send ${tool.example}`
+  const size = sizeOf(input)
+  if (size === undefined) return `The arguments must be JSON. Send ${tool.example}`
+  if (size > MOST_CHARACTERS) return `The arguments must be at most ${MOST_CHARACTERS} characters. Send ${tool.example}`
   const parsed = tool.input.safeParse(input)
   if (parsed.success) return { value: parsed.data }
   const [issue] = parsed.error.issues
@@ -26,7 +28,13 @@ export function teaching(refusal: Refusal, toolset: Toolset, tool: Tool, view: V
   return FORM_AT_FAULT.has(refusal.code) ? `${said} Send ${tool.example}` : said
 }
 
-const FORM_AT_FAULT: ReadonlySet<string> = new Set(['invalid_field', 'batch_empty', 'batch_too_large'])
+const FORM_AT_FAULT: ReadonlySet<string> = new Set([
+  'invalid_field',
+  'batch_empty',
+  'batch_too_large',
+  'outcome_required',
+  'two_in_progress',
+])
 
 /** The rules speak of numbers and of their own fields; a model knows its tools' ids and names. */
 export function inWordsOf(toolset: Toolset, tool: Pick<Tool, 'at'>, refusal: Refusal, view: View): string {
@@ -47,6 +55,8 @@ export function inWordsOf(toolset: Toolset, tool: Pick<Tool, 'at'>, refusal: Ref
       return `${named(toolset, view, refusal)} ${openOnes(toolset, view)}`
     case 'edited_by_person':
       return edited(toolset, details.task as Task, details.changed ?? {})
+    case 'two_in_progress':
+      return message.replace('in progress', wordFor(toolset, 'in_progress').replace('_', ' '))
     case 'status_not_allowed':
     case 'outcome_required':
     case 'assessment_required':
@@ -103,7 +113,10 @@ function problem(issue: z.core.$ZodIssue, input: unknown): string {
     case 'too_big':
       return `${where} must ${issue.origin === 'array' ? 'hold' : 'be'} at most ${issue.maximum}.`
     case 'unrecognized_keys':
-      return `${where} must hold no other keys.`
+      return `${where} must not hold ${issue.keys
+        .map(key => JSON.stringify(key.slice(0, 64).toWellFormed()))
+        .slice(0, 5)
+        .join(', ')}.`
     default:
       return `${where}: ${issue.message}.`
   }
@@ -126,11 +139,11 @@ function kindOf(value: unknown): string {
   return KINDS[typeof value] ?? typeof value
 }
 
-function sizeOf(input: unknown): number {
+function sizeOf(input: unknown): number | undefined {
   try {
     return JSON.stringify(input)?.length ?? 0
   } catch {
     // Circular, or otherwise not JSON: no transport could have brought it.
-    return Number.POSITIVE_INFINITY
+    return undefined
   }
 }

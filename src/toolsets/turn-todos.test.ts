@@ -110,7 +110,7 @@ describe('turn_todos: create_todo', () => {
       ],
       [{ items: [{ title: 'a', order: 1.5 }] }, 'items[0].order must be a whole number, got 1.5.'],
       [{ items: [{ title: 'a', order: '1' }] }, 'items[0].order must be a whole number, got a string.'],
-      [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments are too large.'],
+      [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"items":[{"__proto__":{"title":"a"}}]}'), 'items[0].title must be a string, got nothing.'],
     ),
   )('[TS2] [TS52] $error: refused in the names of its own fields', async ({ input, error }) => {
@@ -213,7 +213,9 @@ describe('turn_todos: complete_todo', () => {
   it.each(['completed', 'cancelled'])('[TS55] an empty outcome is refused, also for %s', async status => {
     for (const outcome of ['', ' \n']) {
       const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome, status }))
-      expect(answer).toEqual({ error: 'outcome must not be empty: say what was done, or why not.' })
+      expect(answer).toEqual({
+        error: 'outcome must not be empty: say what was done, or why not. Send {"todoId":"…","outcome":"…"}',
+      })
       expect(events).toEqual([])
     }
   })

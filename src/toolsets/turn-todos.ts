@@ -4,6 +4,7 @@ import { findTask } from '../domain/decide/tasks.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
+import { isBlank } from '../domain/text.ts'
 import { PENDING } from './call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { remainingIn, type View } from './view.ts'
@@ -79,7 +80,7 @@ export const turnTodos: Toolset = {
       }),
       example: '{"todoId":"…","outcome":"…"}',
       run: (call, { todoId, outcome, status = 'completed' }) => {
-        if (outcome.trim() === '')
+        if (isBlank(outcome))
           throw new Refusal('outcome_required', 'outcome must not be empty: say what was done, or why not.')
         must(call.edit({ change: [{ task: todoId, fields: { status, outcome }, if_open: true }] }))
         const task = findTask(call.state, todoId)
