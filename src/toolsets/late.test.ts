@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { Desk, countedIds } from '../../test/support/desk.ts'
+import { createRunsheet, type Runsheet } from '../runsheet.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { checklist } from './checklist.ts'
+import { manageTodos } from './manage-todos.ts'
+import { awaitCall, takeCall } from './perform.ts'
+import { taskList } from './task-list.ts'
+import { turnTodos } from './turn-todos.ts'
+
+let runsheet: Runsheet
+beforeEach(() => {
+  runsheet = createRunsheet({ store: openMemoryStore(), newId: countedIds() })
+})
+afterEach(() => runsheet.close())
+
+const context = (conversation = 'c1') => ({
+  runsheet,
+  tenant: 'local',
+  conversation,
+  turn: 't1',
+  toolCallId: 'call-1',
+  host: { review: true },
+})
+const items = { items: [{ title: 'A' }, { title: 'B' }] }
+
+/** A call that waits, and the decision that it is given. */
+async function confirmed(): Promise<string> {
+  const taken = await takeCall(turnTodos, 'create_todo', items, context())
+  const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
+  await runsheet.decideReview(
+    'local',
+    reviewId,
+    { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] },
+    'library',
+  )
+  return reviewId
+}
+
+it('[TS8] [TS12] an answer that is fetched late tells what a person has changed since the decision', async () => {
+  const reviewId = await confirmed()
+  await runsheet.run(context(), {
+    type: 'edit_tasks',
+    by: 'person',
+    change: [{ task: 1, fields: { title: 'A, by a person' } }],
+    remove: [{ task: 2 }],
+  })
+  expect(await awaitCall(turnTodos, 'create_todo', reviewId, context())).toMatchObject({
+    created: [{ title: 'A, by a person', order: 1 }],
+    totalPending: 1,
+  })
+})
+
+it('[TS1] [TS8] a review of another conversation or turn is none that a call could wait for', async () => {
+  const reviewId = await confirmed()
+  for (const elsewhere of [context('c2'), { ...context(), turn: 't2' }]) {
+    await expect(awaitCall(turnTodos, 'create_todo', reviewId, elsewhere)).rejects.toMatchObject({
+      code: 'review_not_found',
+    })
+  }
+  expect((await runsheet.read(context('c2'))).seq).toBe(0)
+})
+
+it('[TS3] an answer in the log says whether it was what was asked for', async () => {
+  const taken = await takeCall(turnTodos, 'create_todo', items, context())
+  const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
+  await runsheet.decideReview('local', reviewId, { action: 'cancel' }, 'library')
+  await awaitCall(turnTodos, 'create_todo', reviewId, context())
+  const answers = await runsheet.store.queries.events(context(), { types: ['tool_answered'] })
+  expect(answers.map(({ data }) => data)).toMatchObject([{ tool_call_id: 'call-1', ok: false }])
+})
+
+it('[TS11] the same call id with another tool is another call', async () => {
+  const here = { runsheet, tenant: 'local', conversation: 'c1', turn: 't1' }
+  await takeCall(taskList, 'AddTask', { title: 'A' }, here)
+  await takeCall(taskList, 'CompleteTask', { taskId: '1' }, { ...here, toolCallId: 'x' })
+  await expect(
+    takeCall(taskList, 'UncompleteTask', { taskId: '1' }, { ...here, toolCallId: 'x' }),
+  ).rejects.toMatchObject({ code: 'key_conflict' })
+})
+
+it('[TS62] [TS8] AddTask answers the task that was asked for, whatever the person added before it', async () => {
+  const desk = new Desk(runsheet, taskList, { review: true })
+  const answer = await desk.decided(desk.call('AddTask', { title: 'A' }), {
+    action: 'confirm',
+    tasks: [{ title: 'N' }, { draft_index: 0 }],
+  })
+  expect(answer).toMatchObject({ id: '2', title: 'A' })
+})
+
+it('[TS22] [TS32] what is blank once it is cleaned is dropped like what is empty', async () => {
+  const blank = '\u0000\u0085 '
+  const here = { runsheet, tenant: 'local', turn: 't1' }
+  const added = await takeCall(manageTodos, 'manage_todos', { add: [blank, 'A'] }, { ...here, conversation: 'c3' })
+  expect(added).toMatchObject({ result: { state: { total: 1 } } })
+  const checked = await takeCall(
+    checklist,
+    'add_multiple_checklist_items',
+    { items: [{ title: blank }, { title: 'A' }] },
+    { ...here, conversation: 'c4' },
+  )
+  expect(checked).toMatchObject({ result: { createdItems: [{ title: 'A' }] } })
+  const made = await takeCall(turnTodos, 'create_todo', { items: [{ title: 'A' }] }, { ...here, conversation: 'c5' })
+  const [{ id }] = (made as unknown as { result: { created: [{ id: string }] } }).result.created
+  const settled = await takeCall(
+    turnTodos,
+    'complete_todo',
+    { todoId: id, outcome: blank, status: 'cancelled' },
+    { ...here, conversation: 'c5' },
+  )
+  expect(settled).toMatchObject({ ok: false })
+})
