@@ -10,9 +10,10 @@ const USAGE = `Runsheet: the plan an AI agent works from and a person can trust.
   npm start            shows a plan going through its life, in memory
   npm test             type-checks, lints, builds and runs every test
   npm run bench        our figures beside this machine's limits
+  npm run bench:tokens what each toolset costs a model
 
-What there is today: the domain, four stores (memory, SQLite, JSON files, PostgreSQL) and the door,
-as a library. README.md has an example; the server and the chat page come next.
+What there is today, as a library: the rules, four stores (SQLite, JSON files, PostgreSQL, memory), the
+door, and six toolsets for models. README.md has an example; the server and the chat page come next.
 `
 
 const ICONS: Record<TaskStatus, string> = {
