@@ -110,3 +110,31 @@ it('[TS22] [TS32] what is blank once it is cleaned is dropped like what is empty
   )
   expect(settled).toMatchObject({ ok: false })
 })
+
+it('[TS13] [TS14] in a run a call goes by the digest of its step, and by the toolset of the conversation', async () => {
+  const ref = { tenant: 'local', conversation: 'c1' }
+  const policy = { toolset: 'turn_todos', review: false, gate: false } as const
+  await runsheet.run(ref, {
+    type: 'start_turn',
+    turn_id: 't1',
+    message_id: 'm1',
+    message: 'Do it',
+    model: 'demo',
+    policy,
+  })
+  const lease = await runsheet.store.claim('runner', 60_000)
+  if (!lease) throw new Error('no lease')
+  const step = (basis: number) => ({ runsheet, ...ref, turn: 't1', run: { lease, basis } })
+  await takeCall(turnTodos, 'create_todo', items, step(0))
+  const { seq, tasks } = await runsheet.read(ref)
+  await runsheet.run(ref, { type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { title: 'by a person' } }] })
+  // Another call of the same step is answered meanwhile: its digest is still the older one.
+  await takeCall(turnTodos, 'list_todo', {}, step(seq))
+  const todoId = [...tasks.values()].find(({ number }) => number === 1)?.id
+  const settle = { todoId, outcome: 'done' }
+  expect(await takeCall(turnTodos, 'complete_todo', settle, step(seq))).toMatchObject({ ok: false })
+  expect(await takeCall(turnTodos, 'complete_todo', settle, step((await runsheet.read(ref)).seq))).toMatchObject({
+    ok: true,
+  })
+  await expect(takeCall(taskList, 'AddTask', { title: 'x' }, step(seq))).rejects.toMatchObject({ code: 'persons_only' })
+})

@@ -1,5 +1,6 @@
 import type { CommandOf, Sources } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
+import { otherToolset } from '../domain/decide/turns.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
 import type { Changes } from '../domain/review.ts'
@@ -105,8 +106,10 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
   }
   try {
     const { value } = await runsheet.transact(at, transaction => {
-      if (!run)
-        transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host: context.host ?? {} })
+      const other = otherToolset(transaction.state, toolset.name)
+      if (other) throw other
+      const host = context.host ?? {}
+      if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
       return decided(toolset, tool, parsed.value, { context, transaction, toolCallId, basis, started })
     })
     return value as Taken

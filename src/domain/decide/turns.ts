@@ -3,7 +3,7 @@ import { type Conversation, openTasks, planCounts, apply, stamped } from '../con
 import { invalidId, Refusal } from '../errors.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
-import { policyWith, samePolicy } from '../policy.ts'
+import { policyWith, samePolicy, type Toolset } from '../policy.ts'
 import { isId } from '../text.ts'
 import { finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
@@ -25,17 +25,22 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const turn = state.turns.get(turn_id)
   if (turn && turn.status !== 'open') return new Refusal('turn_finished', `Turn ${turn_id} is over (${turn.status}).`)
-  if (state.policy && toolset !== undefined && toolset !== state.policy.toolset) {
-    return new Refusal(
-      'persons_only',
-      `This conversation uses the toolset ${state.policy.toolset}; only a person changes that.`,
-    )
-  }
+  const other = toolset === undefined ? undefined : otherToolset(state, toolset)
+  if (other) return other
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
   const opens: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id } }]
   return [...fixes, ...opens]
+}
+
+/** A conversation speaks one toolset at a time, whoever calls. */
+export function otherToolset({ policy }: Conversation, toolset: Toolset): Refusal | undefined {
+  if (!policy || policy.toolset === toolset) return undefined
+  return new Refusal(
+    'persons_only',
+    `This conversation uses the toolset ${policy.toolset}; only a person changes that.`,
+  )
 }
 
 export function startTurn(state: Conversation, command: CommandOf<'start_turn'>, now: Instant): NewEvent[] | Refusal {
