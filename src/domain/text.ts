@@ -20,7 +20,7 @@ export class Problem {
 export function line(raw: unknown, limit: number = LIMITS.title): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
-  const clean = text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ').trim()
+  const clean = onOneLine(text)
   if (clean === '') return new Problem('must not be empty')
   return within(clean, limit)
 }
@@ -46,10 +46,12 @@ export function tagList(raw: unknown): readonly string[] | Problem {
 }
 
 /** Whether nothing would be left of a text once it is cleaned. */
-export const isBlank = (text: string): boolean => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ').trim() === ''
+export const isBlank = (text: string): boolean => onOneLine(text) === ''
 
 /** An id that may be part of a path or a URL: nothing in it can point elsewhere. */
 export const isId = (raw: unknown): raw is string => typeof raw === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(raw)
+
+const onOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ').trim()
 
 function wellFormed(raw: unknown): string | Problem {
   if (typeof raw !== 'string') return new Problem(`must be a string, got ${kind(raw)}`)

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Lru } from './lru.ts'
 
@@ -35,4 +36,22 @@ it('[ST8] listening begins with the first listener and ends with the last', () =
   expect(calls).toEqual(['first'])
   two.abort()
   expect(calls).toEqual(['first', 'last'])
+})
+
+it('[FA2] a caller who comes back at once, again and again, does not keep the event loop to itself', async () => {
+  const group = new Group<() => void>(async calls => {
+    const until = performance.now() + 1
+    while (performance.now() < until);
+    for (const answer of calls) answer()
+  })
+  let turns = 0
+  let done = false
+  const turn = (): void => {
+    turns += 1
+    if (!done) setImmediate(turn)
+  }
+  setImmediate(turn)
+  for (let call = 0; call < 30; call += 1) await new Promise<void>(resolve => group.add(resolve))
+  done = true
+  expect(turns).toBeGreaterThan(5)
 })

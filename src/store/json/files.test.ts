@@ -95,6 +95,42 @@ describe('what we write', () => {
     expect(fileText()).toBe(before)
   })
 
+  it('[FI4] is not there when the commit did not come about, and nothing is left aside', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    const before = fileText()
+    await store.close()
+    let fails = true
+    store = await openFileStore({
+      data,
+      onFaultPoint: point => {
+        if (fails && point === 'written') throw new Error('not written')
+      },
+    })
+    await expect(store.commit(ref, run(add('t1', 'b')))).rejects.toThrow('not written')
+    expect(fileText()).toBe(before)
+    expect(readdirSync(dirname(pathOf('chat')))).toEqual(['chat.json'])
+    fails = false
+    await store.commit(ref, run(add('t1', 'c')))
+    expect(inFile().tasks.map(({ title }) => title)).toEqual(['a', 'c'])
+  })
+
+  it('[FI3] is given up, and the caller told so, where another program never stops writing', async () => {
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    await store.close()
+    let spaces = 0
+    store = await openFileStore({
+      data,
+      // A new layout whenever ours is ready to get its name.
+      onFaultPoint: point => {
+        if (point === 'committed' || (point === 'looked' && spaces > 0)) {
+          writeFileSync(pathOf('chat'), `${JSON.stringify({ tasks: [row('1', 'a')] })}${' '.repeat((spaces += 1))}`)
+        }
+      },
+    })
+    const saved = store.commit(ref, run(add('t1', 'b')))
+    await expect(saved).rejects.toMatchObject({ code: 'unknown_outcome', cause: { code: 'busy' } })
+  })
+
   it('[FI8] belongs to who came first, also before there is a task to write', async () => {
     await store.commit({ ...ref, conversation: 'Chat' }, run(openTurn('t1')))
     await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'a')))).rejects.toMatchObject({ code: 'id_taken' })
