@@ -38,7 +38,7 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   // What a worker makes as done is made pending, and is then claimed like any other.
   const creatable =
     asModel && isJudged(asModel)
-      ? drafts.map(draft => (isSettledDraft(draft) ? { ...draft, status: 'pending' as const } : draft))
+      ? drafts.map(draft => (draft.status === 'completed' ? { ...draft, status: 'pending' as const } : draft))
       : drafts
   if (!reviewed) list.create(creatable, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
@@ -282,5 +282,3 @@ export function editedByPerson(task: Task, changed: Readonly<Record<string, unkn
 
 const fixed = (row: number, what: string, instead: string): Refusal =>
   new Refusal('reviewed_tasks_are_fixed', `${what} a task that a person reviewed is not possible. ${instead}.`, { row })
-
-const isSettledDraft = (draft: Draft): boolean => draft.status === 'completed' || draft.status === 'cancelled'

@@ -114,7 +114,7 @@ describe('what we write', () => {
     expect(inFile().tasks.map(({ title }) => title)).toEqual(['a', 'c'])
   })
 
-  it('[FI3] is given up, and the caller told so, where another program never stops writing', async () => {
+  it('[FI10] is given up, and the caller told so, where another program never stops writing', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     await store.close()
     let spaces = 0
