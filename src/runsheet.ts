@@ -10,7 +10,7 @@ import type { DecisionVia, StoredEvent } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
 import { isId } from './domain/text.ts'
 import { StoreError } from './store/errors.ts'
-import type { ReviewRecord } from './store/rows.ts'
+import { decidedReview, type ReviewRecord } from './store/rows.ts'
 import type { At, Committed, Ref, Store } from './store/store.ts'
 
 // What stands on the door needs no other import for what comes out of it.
@@ -47,6 +47,14 @@ export interface Runsheet {
   review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }>
   /** The same decision again answers the same; another one is refused. */
   decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord>
+  /** The same, and what `answer` makes of it in the same commit: JSON, which a repetition is then answered with. */
+  decideReview<T>(
+    tenant: string,
+    reviewId: string,
+    decision: Decision,
+    via: DecisionVia,
+    answer: (conversation: Conversation, record: ReviewRecord) => T,
+  ): Promise<T>
   /** Resolves once the review is resolved, whoever does it; rejects with the signal's reason if that comes first. */
   awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
   /** Ends the tails and the timer, and closes the store once what is under way is finished. */
@@ -124,15 +132,26 @@ class Door implements Runsheet {
     return { ...ref, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
   }
 
-  async decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord> {
+  async decideReview<T = ReviewRecord>(
+    tenant: string,
+    reviewId: string,
+    decision: Decision,
+    via: DecisionVia,
+    answer: (conversation: Conversation, record: ReviewRecord) => T | ReviewRecord = (_, record) => record,
+  ): Promise<T | ReviewRecord> {
     const { conversation } = await this.review(tenant, reviewId)
     const rows = decision.action === 'confirm' ? decision.tasks.length : 0
     const ids = Array.from({ length: rows }, () => this.newId())
     const bodyHash = hashOf(decision)
     const once = { key: `decision:${reviewId}:${bodyHash}`, bodyHash }
     const command = { type: 'decide_review', review_id: reviewId, decision, via, ids } as const
-    await this.run({ tenant, conversation, once }, command)
-    return (await this.review(tenant, reviewId)).record
+    const { value } = await this.transact({ tenant, conversation, once }, transaction => {
+      const before = transaction.state
+      const events = transaction.mustRun(command)
+      const record = decidedReview(before, transaction.state, events, reviewId)
+      return answer(transaction.state, record)
+    })
+    return value
   }
 
   async awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {

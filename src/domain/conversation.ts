@@ -1,6 +1,6 @@
 import type { EventData, EventType, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
-import type { Policy } from './policy.ts'
+import { type Policy, TOOLSETS } from './policy.ts'
 import { dueAt, type Review, type ReviewStatus } from './review.ts'
 import { Table } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
@@ -114,6 +114,12 @@ export function planCounts(state: Conversation, turnId: string): PlanCounts {
   const counts = { completed: 0, blocked: 0, cancelled: 0, removed, open: 0 }
   for (const task of listed(state, turnId)) counts[COUNTED[task.status]] += 1
   return counts
+}
+
+/** The tasks that a panel shows: the plan of the running or latest turn where the toolset keeps to that, else all. */
+export function tasksInView(state: Conversation): Task[] {
+  const ofTurn = state.policy && TOOLSETS[state.policy.toolset].scope === 'turn'
+  return listed(state, ofTurn ? (state.running_turn ?? state.latest_turn ?? '') : undefined)
 }
 
 /** The fields of a task that a person changed after `basis`, as they are now. */

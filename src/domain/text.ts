@@ -21,7 +21,7 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
   const clean = onOneLine(text)
-  if (clean === '') return new Problem('must not be empty')
+  if (!isVisible(clean)) return new Problem('must not be empty')
   return within(clean, limit)
 }
 
@@ -29,7 +29,7 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
 export function prose(raw: unknown): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
-  const clean = text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, ' ')
+  const clean = text.replace(/\r\n?/g, '\n').replace(PROSE_CONTROLS, ' ')
   return within(clean.trim(), LIMITS.text)
 }
 
@@ -45,13 +45,23 @@ export function tagList(raw: unknown): readonly string[] | Problem {
   return [...tags]
 }
 
-/** Whether nothing would be left of a text once it is cleaned. */
-export const isBlank = (text: string): boolean => onOneLine(text) === ''
+/** Whether nothing would be left to see of a text once it is cleaned. */
+export const isBlank = (text: string): boolean => !isVisible(onOneLine(text))
 
 /** An id that may be part of a path or a URL: nothing in it can point elsewhere. */
 export const isId = (raw: unknown): raw is string => typeof raw === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(raw)
 
-const onOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ').trim()
+/**
+ * Control characters, and those that reorder the text around them: with these a title could show a person something
+ * else than what it says.
+ */
+const LINE_CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const PROSE_CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu
+
+const onOneLine = (text: string): string => text.replace(LINE_CONTROLS, ' ').trim()
+
+/** Zero-width characters belong into words and emoji, but are nothing by themselves. */
+const isVisible = (text: string): boolean => /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
 
 function wellFormed(raw: unknown): string | Problem {
   if (typeof raw !== 'string') return new Problem(`must be a string, got ${kind(raw)}`)

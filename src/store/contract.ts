@@ -429,6 +429,27 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         }
       })
 
+      it('[ST13] lists the reviews that wait, soonest over first, of one conversation or of all', async () => {
+        const waiting = async (conversation?: string): Promise<string[]> =>
+          (await store.queries.waiting('acme', conversation, 10)).map(({ review_id }) => review_id)
+        const ids = [ref, other].map(({ conversation }) => `rev-${conversation}`)
+        for (const [index, each] of [ref, other].entries())
+          await store.commit(each, run(startTurn('t1'), propose('t1', ids[index] ?? '', 'a')))
+        expect(await waiting()).toEqual(ids)
+        expect(await waiting(other.conversation)).toEqual([ids[1]])
+        expect(await store.queries.waiting('acme', undefined, 1)).toHaveLength(1)
+        expect(await store.queries.waiting('another', undefined, 10)).toEqual([])
+        await store.commit(ref, run(cancel(ids[0] ?? '')))
+        expect(await waiting()).toEqual([ids[1]])
+      })
+
+      it('[ST13] a conversation by its id', async () => {
+        await store.commit(ref, run(startTurn('t1')))
+        const [first] = (await store.queries.conversations('acme', { limit: 10 })).items
+        expect(await store.queries.conversation(ref)).toEqual(first)
+        expect(await store.queries.conversation(other)).toBeUndefined()
+      })
+
       it('[ST13] searches titles, details and outcomes in any case, literally', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'Größe ÄNDERN', '100% sure', 'plain')))
         await store.commit(

@@ -12,7 +12,7 @@ export function encodeCursor(place: Place): string {
 export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): Place | undefined {
   if (page.cursor === undefined) return undefined
   const place = parsed(page.cursor)
-  if (Array.isArray(place) && place.length === kinds.length && place.every((value, i) => typeof value === kinds[i])) {
+  if (Array.isArray(place) && place.length === kinds.length && place.every((value, i) => fits(value, kinds[i]))) {
     return place as Place
   }
   throw new Refusal('invalid_field', 'cursor must be one that an earlier page gave out.', { field: 'cursor' })
@@ -32,6 +32,10 @@ export function paged<R, T>(
     next_cursor: rows.length > limit && last !== undefined ? encodeCursor(place(last)) : null,
   }
 }
+
+/** No place of ours holds a character that a database could choke on. */
+const fits = (value: unknown, kind: string | undefined): boolean =>
+  typeof value === kind && (typeof value !== 'string' || /^[\x20-\x7e]*$/.test(value))
 
 function parsed(cursor: string): unknown {
   try {

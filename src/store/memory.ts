@@ -8,6 +8,7 @@ import { Hints, refKey } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage } from './stage.ts'
 import type {
+  ConversationSummary,
   At,
   Committed,
   Decide,
@@ -135,13 +136,7 @@ class MemoryStore implements Store {
     conversations: async (tenant, page) => {
       const rows = this.#of(tenant)
         .filter(({ state }) => state.seq > 0)
-        .map(({ state, title }) => ({
-          session_id: state.session_id,
-          title,
-          seq: state.seq,
-          created_at: state.created_at ?? '',
-          updated_at: state.updated_at ?? '',
-        }))
+        .map(summaryOf)
       return sortedPage(
         rows,
         page,
@@ -150,6 +145,11 @@ class MemoryStore implements Store {
         -1,
         row => row,
       )
+    },
+    conversation: async ref => {
+      this.#check()
+      const shelf = this.#shelves.get(refKey(ref))
+      return shelf && shelf.state.seq > 0 ? summaryOf(shelf) : undefined
     },
     tasks: async (ref, { turn, status }, page) => {
       const rows = [...this.#peek(ref).tasks.values()].filter(
@@ -170,6 +170,16 @@ class MemoryStore implements Store {
       const shelf = this.#owners.get(`${tenant}/${reviewId}`)
       const row = shelf?.reviews.get(reviewId)
       return shelf && row && { ...shelf.ref, record: row.body }
+    },
+    waiting: async (tenant, conversation, limit) => {
+      const now = this.#now()
+      return this.#of(tenant)
+        .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
+        .flatMap(({ reviews }) => [...reviews.values()])
+        .filter(({ due_at }) => due_at !== null && due_at > now)
+        .sort((a, b) => compare([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
+        .slice(0, limit)
+        .map(({ body }) => body.review)
     },
     search: async (tenant, text, page) => {
       const rows = this.#of(tenant)
@@ -292,6 +302,14 @@ class MemoryStore implements Store {
     return [...this.#shelves.values()].filter(({ ref }) => ref.tenant === tenant)
   }
 }
+
+const summaryOf = ({ state, title }: Shelf): ConversationSummary => ({
+  session_id: state.session_id,
+  title,
+  seq: state.seq,
+  created_at: state.created_at ?? '',
+  updated_at: state.updated_at ?? '',
+})
 
 function sortedPage<R, T>(
   rows: readonly R[],

@@ -85,6 +85,18 @@ export function rowsOf(before: Conversation, after: Conversation, events: readon
   }
 }
 
+/** A review as a decision leaves it, from the commit that decides it. */
+export function decidedReview(
+  before: Conversation,
+  after: Conversation,
+  events: readonly StoredEvent[],
+  id: string,
+): ReviewRecord {
+  const row = reviewRows(before, after, events).find(each => each.id === id)
+  if (!row) throw new TypeError(`these events do not decide ${id}`)
+  return row.body
+}
+
 export const searchText = (text: string): string => text.toLowerCase()
 
 /** The first message, or before there is one the first task: only ever used for a conversation without a title. */

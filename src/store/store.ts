@@ -1,6 +1,7 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, Json, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { ReviewRecord } from './rows.ts'
 
@@ -66,6 +67,7 @@ export interface ConversationSummary {
 export interface Queries {
   /** Newest first. */
   conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  conversation(ref: Ref): Promise<ConversationSummary | undefined>
   /** In list order. */
   tasks(
     ref: Ref,
@@ -73,6 +75,8 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
+  /** Reviews that wait for a decision, soonest over first: of one conversation, or of all. */
+  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
   /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
   /** A part of the log: what a timeline or a list of messages is made of. */

@@ -1,17 +1,12 @@
 import * as z from 'zod'
-import type { Task, TaskStatus } from '../domain/task.ts'
+import { planTurnOf } from '../domain/conversation.ts'
+import type { Task } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
 import { PENDING, type ToolCall } from './call.ts'
+import { todosOf, type TodosState } from './todos.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
+import { tasksIn, type View } from './view.ts'
 import { existing, must, mustAsSent } from './words.ts'
-
-const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
-  pending: 'pending',
-  in_progress: 'current',
-  completed: 'done',
-  blocked: 'blocked',
-}
 
 /** A queue of steps that the assessor, and nobody else, moves on. */
 export const manageTodos: Toolset = {
@@ -60,17 +55,8 @@ the whole request before the last step is settled. Do not plan for a plain quest
   unconfirmed: (answer, view) => ({ success: false, ...answer, state: todosState(view) }),
 }
 
-/** The queue as the contract has it, for tools and for the stream. */
-export function todosState(view: View): JsonObject {
-  const items = shown(view)
-  const current = nextIn(view)
-  return {
-    total: items.length,
-    remaining: remainingIn(view),
-    current: current?.status === 'in_progress' ? item(current) : null,
-    items: items.map(item),
-  }
-}
+/** The queue as the contract has it. */
+const todosState = (view: View): TodosState => todosOf(tasksIn(view), view.turnId, task => planTurnOf(view.state, task))
 
 interface Added {
   readonly title: string
@@ -108,7 +94,3 @@ function success(view: View): JsonObject {
 }
 
 const shown = (view: View): Task[] => tasksIn(view).filter(task => task.status !== 'cancelled')
-
-function item({ number, title, status }: Task): JsonObject {
-  return { id: number, description: title, status: status === 'cancelled' ? 'done' : SHOWN[status] }
-}

@@ -3,7 +3,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import { otherToolset } from '../domain/decide/turns.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
-import type { Changes } from '../domain/review.ts'
+import { type Changes, statusAt } from '../domain/review.ts'
 import { type At, hashOf, type ReviewRecord, StoreError, type Transaction } from '../runsheet.ts'
 import { PENDING, ToolCall } from './call.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
@@ -94,14 +94,16 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
   }
   const parsed = parseInput(tool, input)
   if (typeof parsed === 'string') return answered(toolset.refused(parsed, view), false)
-  const toolCallId = context.toolCallId ?? `call_${runsheet.newId()}`
+  const bodyHash = hashOf([name, parsed.value])
+  const print = `call_${bodyHash.slice(0, 16)}_`
+  const toolCallId = context.toolCallId ?? `${print}${runsheet.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
   const started = performance.now()
   const at: At = {
     tenant: context.tenant,
     conversation: context.conversation,
     // Of what the tool takes, not of what was sent: keys that nobody reads may hold anything, to any depth.
-    once: { key: `call:${turn}:${toolCallId}`, bodyHash: hashOf([name, parsed.value]) },
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
     ...(run ? { lease: run.lease } : {}),
   }
   try {
@@ -110,6 +112,9 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
       if (other) throw other
       const host = context.host ?? {}
       if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
+      // A host without ids of its own that asks again, while a person is being asked, means the same call.
+      const waiting = context.toolCallId === undefined && waitingCall(transaction, turn, print)
+      if (waiting) return { status: 'pending_review', review_id: waiting }
       return decided(toolset, tool, parsed.value, { context, transaction, toolCallId, basis, started })
     })
     return value as Taken
@@ -237,6 +242,14 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
     data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: true },
   })
   return { status: 'answered', result, ok: true }
+}
+
+/** The review that a call waits for which was made in this turn with the same tool and arguments. */
+function waitingCall({ state, now }: Transaction, turn: string, print: string): string | undefined {
+  const waiting = state.pending_reviews
+    .flatMap(id => state.reviews.get(id) ?? [])
+    .find(review => review.conversation_turn_id === turn && review.tool_call_id.startsWith(print))
+  return waiting && statusAt(waiting, now) === 'pending' ? waiting.review_id : undefined
 }
 
 async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {

@@ -19,7 +19,7 @@ export function parseInput(tool: Tool, input: unknown): { readonly value: never 
   const parsed = tool.input.safeParse(input)
   if (parsed.success) return { value: parsed.data }
   const [issue] = parsed.error.issues
-  return `${issue ? problem(issue, input) : 'The arguments have another form.'} Send ${tool.example}`
+  return `${issue ? issueInWords(issue, input) : 'The arguments have another form.'} Send ${tool.example}`
 }
 
 /** A refusal by the rules, in the words that this model was given, with the right form where the form was at fault. */
@@ -95,8 +95,9 @@ function edited(toolset: Toolset, task: Task, changed: Readonly<Record<string, u
   return `A person changed task ${toolset.idOf(task)} since you last saw it: ${now.join(', ')}. It was left like this; go on from there.`
 }
 
-function problem(issue: z.core.$ZodIssue, input: unknown): string {
-  const where = issue.path.length === 0 ? 'The arguments' : z.core.toDotPath(issue.path)
+/** What a schema found wrong, in words: where, what it must be, and what it is. */
+export function issueInWords(issue: z.core.$ZodIssue, input: unknown, whole = 'The arguments'): string {
+  const where = issue.path.length === 0 ? whole : z.core.toDotPath(issue.path)
   const value = issue.path.reduce<unknown>(
     (within, key) => (within as Record<PropertyKey, unknown> | undefined)?.[key],
     input,
@@ -105,6 +106,7 @@ function problem(issue: z.core.$ZodIssue, input: unknown): string {
     case 'invalid_type':
       return `${where} must be ${KINDS[issue.expected] ?? issue.expected}, got ${kindOf(value)}.`
     case 'invalid_union':
+      if (issue.discriminator !== undefined) return `${where} must be one of those that there are.`
       return `${where} must be a string or a number, got ${kindOf(value)}.`
     case 'invalid_value':
       return `${where} must be one of ${issue.values.join(', ')}.`

@@ -42,8 +42,8 @@ export function postgresLeases(database: Database, skewMs: () => number): Leases
   }
 }
 
-// Fixed for one statement, so that an index can be searched with it.
-const NOW = `(statement_timestamp() + $1::float8 * interval '1 millisecond')`
+// Fixed for one statement, so that an index can be searched with it. Its $1 is the skew.
+export const NOW = `(statement_timestamp() + $1::float8 * interval '1 millisecond')`
 const FREE = `status = 'running' AND NOT parked AND until <= ${NOW}`
 const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millisecond', attempt = attempt + 1`
 

@@ -1,9 +1,10 @@
 import type { Json } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
 import { decodeCursor, paged } from '../cursor.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, searchText } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
+import { NOW } from './leases.ts'
 
 interface TaskRow {
   readonly id: string
@@ -14,7 +15,7 @@ interface TaskRow {
 }
 
 // A filter that is not asked for is null. Unnamed, so that each is planned for what is asked.
-export function postgresQueries(database: Database): Queries {
+export function postgresQueries(database: Database, skewMs: () => number): Queries {
   return {
     conversations: async (tenant, page) => {
       const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
@@ -32,6 +33,16 @@ export function postgresQueries(database: Database): Queries {
         row => row,
         row => [row.created_at, row.session_id],
       )
+    },
+    conversation: async ref => {
+      const [row] = await database.query<ConversationSummary>(
+        {
+          text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
+            WHERE tenant = $1 AND conversation = $2 AND created_at IS NOT NULL`,
+        },
+        [ref.tenant, ref.conversation],
+      )
+      return row
     },
     tasks: async (ref, { turn, status }, page) => {
       const [position, number] = decodeCursor(page, ['number', 'number']) ?? []
@@ -52,6 +63,16 @@ export function postgresQueries(database: Database): Queries {
         [tenant, reviewId],
       )
       return row && { tenant, conversation: row.conversation, record: JSON.parse(row.body) }
+    },
+    waiting: async (tenant, conversation, limit) => {
+      const rows = await database.query<{ body: string }>(
+        {
+          text: `SELECT body FROM runsheet.reviews
+            WHERE tenant = $2 AND due_at > ${NOW} AND ($3::text IS NULL OR conversation = $3) ORDER BY due_at, id LIMIT $4`,
+        },
+        [skewMs(), tenant, conversation ?? null, limit],
+      )
+      return rows.map(({ body }) => (JSON.parse(body) as ReviewRecord).review)
     },
     search: async (tenant, text, page) => {
       const [created, id] = decodeCursor(page, ['string', 'string']) ?? []

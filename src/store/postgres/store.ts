@@ -58,7 +58,7 @@ export class PostgresStore implements Store {
     this.#leases = postgresLeases(this.#database, skewMs)
     this.#notifier = new Notifier(connections, self)
     this.#listener = new Listener(url, connections, self)
-    this.queries = postgresQueries(this.#database)
+    this.queries = postgresQueries(this.#database, skewMs)
     this.templates = postgresTemplates(this.#database)
     this.live = postgresLive(this.#database, onChange)
   }

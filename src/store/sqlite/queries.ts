@@ -1,8 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { EventType, Json, StoredEvent } from '../../domain/event.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
 import { decodeCursor, paged } from '../cursor.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, searchText } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 
 type Row = Readonly<Record<string, string | number>>
@@ -12,7 +13,7 @@ const EVERYTHING = -1
 /** Runs a look at the database: refused once it is closed, and with failures in words for anybody. */
 export type Read = <T>(work: () => T) => T
 
-export function sqliteQueries(db: DatabaseSync, read: Read): Queries {
+export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant): Queries {
   const all = <R>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as unknown as R[])
   return {
@@ -32,6 +33,15 @@ export function sqliteQueries(db: DatabaseSync, read: Read): Queries {
         row => ({ ...row }),
         row => [row.created_at, row.session_id],
       )
+    },
+    conversation: async ref => {
+      const [row] = all<ConversationSummary>(
+        `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM conversations
+         WHERE tenant = ? AND conversation = ?`,
+        ref.tenant,
+        ref.conversation,
+      )
+      return row && { ...row }
     },
     tasks: async (ref, { turn, status }, page) => {
       const from = decodeCursor(page, ['number', 'number'])
@@ -55,6 +65,17 @@ export function sqliteQueries(db: DatabaseSync, read: Read): Queries {
     review: async (tenant, reviewId) => {
       const [row] = all<Row>('SELECT conversation, body FROM reviews WHERE tenant = ? AND id = ?', tenant, reviewId)
       return row && { tenant, conversation: String(row['conversation']), record: JSON.parse(String(row['body'])) }
+    },
+    waiting: async (tenant, conversation, limit) => {
+      const rows = all<Row>(
+        `SELECT body FROM reviews WHERE tenant = ? AND due_at > ? ${conversation === undefined ? '' : 'AND conversation = ?'}
+         ORDER BY due_at, id LIMIT ?`,
+        tenant,
+        now(),
+        ...(conversation === undefined ? [] : [conversation]),
+        limit,
+      )
+      return rows.map(row => (JSON.parse(String(row['body'])) as ReviewRecord).review)
     },
     search: async (tenant, text, page) => {
       const from = decodeCursor(page, ['string', 'string'])

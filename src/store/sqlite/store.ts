@@ -69,7 +69,11 @@ export class SqliteStore implements Store {
     this.#hints = watchedHints(db)
     this.#leases = new SqliteLeases(db)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
-    this.queries = sqliteQueries(db, work => this.#read(work))
+    this.queries = sqliteQueries(
+      db,
+      work => this.#read(work),
+      () => this.#now(),
+    )
     this.templates = sqliteTemplates(
       db,
       work => this.#read(work),

@@ -1,0 +1,18 @@
+import { Refusal } from './errors.ts'
+import { invalidField } from './fields.ts'
+import { confirmedRows, type Row, type SubmittedRow } from './review.ts'
+import { LIMITS, line, Problem } from './text.ts'
+
+/** A batch that a person saved, to be put into a review again. */
+export interface Template {
+  readonly name: string
+  readonly tasks: readonly Row[]
+}
+
+/** A template with its rows checked as those of a review are, and filled with the defaults. */
+export function templateOf(rawName: string, rows: readonly SubmittedRow[]): Template | Refusal {
+  const name = line(rawName, LIMITS.tag)
+  if (name instanceof Problem) return invalidField('name', name.message)
+  const tasks = confirmedRows([], rows)
+  return tasks instanceof Refusal ? tasks : { name, tasks }
+}

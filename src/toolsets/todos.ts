@@ -1,0 +1,36 @@
+import type { Json } from '../domain/event.ts'
+import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
+
+/** A task as `manage_todos` and the stream show it. */
+export type Todo = { readonly id: number; readonly description: string; readonly status: string }
+export type TodosState = {
+  readonly total: number
+  readonly remaining: number
+  readonly current: Todo | null
+  readonly items: readonly Todo[]
+}
+
+const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
+  pending: 'pending',
+  in_progress: 'current',
+  completed: 'done',
+  blocked: 'blocked',
+}
+
+/** A list in the contract's short form: cancelled ones are neither shown nor counted. */
+export function todosOf(tasks: readonly Task[], turn: string | null, planOf: (task: Task) => string): TodosState {
+  const shown = tasks.flatMap(task => (task.status === 'cancelled' ? [] : [{ task, todo: todoOf(task, task.status) }]))
+  const started = shown.filter(({ task }) => task.status === 'in_progress')
+  // Several plans may each have a current one: that of the turn comes first.
+  const current = started.find(({ task }) => planOf(task) === turn) ?? started[0]
+  return {
+    total: shown.length,
+    remaining: tasks.filter(isOpen).length,
+    current: current?.todo ?? null,
+    items: shown.map(({ todo }) => todo),
+  } satisfies Json
+}
+
+function todoOf({ number, title }: Task, status: keyof typeof SHOWN): Todo {
+  return { id: number, description: title, status: SHOWN[status] }
+}
