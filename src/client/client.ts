@@ -1,0 +1,112 @@
+import type { CommandOf } from '../domain/command.ts'
+import type { Json, StoredEvent } from '../domain/event.ts'
+import type { TaskFields } from '../domain/fields.ts'
+import type { PolicyPatch, Toolset } from '../domain/policy.ts'
+import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import type { TaskStatus } from '../domain/task.ts'
+import type { Template } from '../domain/template.ts'
+import type {
+  DecisionAnswer,
+  ModelView,
+  PolicyAnswer,
+  ReviewAnswer,
+  SessionAnswer,
+  SessionsAnswer,
+  TaskAnswer,
+  TasksAnswer,
+  ToolAnswer,
+  ToolsetAnswer,
+  ToolsetSummary,
+  TurnAnswer,
+} from '../domain/wire.ts'
+import { type Ask, askJson, type ClientOptions } from './http.ts'
+import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
+
+export type PersonsFields = {
+  readonly [K in 'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position']?:
+    | TaskFields[K]
+    | undefined
+}
+export interface ToolCallRequest {
+  readonly session_id: string
+  readonly turn_id: string
+  readonly arguments: unknown
+  readonly tool_call_id?: string
+  readonly source_user_message_id?: string
+  readonly source_assistant_message_id?: string
+}
+interface Page {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export type Client = ReturnType<typeof createClient>
+
+/** A server's routes as functions, for Node and the browser. What is refused is thrown as `RunsheetError`. */
+export function createClient(options: ClientOptions) {
+  const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(options, path, request)
+  const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
+  const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
+  const review = (id: string): string => `/api/task-manager/reviews/${encodeURIComponent(id)}`
+  const panel = (id: string, name: string): string => `${review(id)}/panels/${encodeURIComponent(name)}`
+  const template = (name: string): string => `/api/task-manager/templates/${encodeURIComponent(name)}`
+
+  return {
+    login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
+    loginCode: () => json<{ code: string }>('/api/login/codes', { method: 'POST' }),
+
+    sessions: (query: Page = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
+    session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
+    /** The conversation as it is and as it changes; it reconnects by itself. */
+    live: (id: string, more: LiveOptions = {}): LiveConversation => liveConversation(options, id, more),
+    timeline: (id: string, taskId?: string) =>
+      json<{ events: readonly StoredEvent[]; seq: number }>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
+    setPolicy: (id: string, policy: PolicyPatch) =>
+      json<PolicyAnswer>(`${session(id)}/policy`, { method: 'PUT', body: policy }),
+    stop: (id: string, turnId: string) =>
+      json<TurnAnswer>(`${session(id)}/turns/${encodeURIComponent(turnId)}/stop`, { method: 'POST' }),
+
+    tasks: (id: string, query: Page & { turn_id?: string; status?: TaskStatus } = {}) =>
+      json<TasksAnswer & { seq: number }>(`${session(id)}/tasks`, { query: { ...query } }),
+    search: (q: string, query: Page = {}) => json<TasksAnswer>('/api/tasks', { query: { q, ...query } }),
+    /** With a key a repetition answers what the first one did. */
+    addTask: (id: string, fields: PersonsFields & { title: string }, key?: string) =>
+      json<TaskAnswer>(`${session(id)}/tasks`, {
+        method: 'POST',
+        body: fields,
+        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+      }),
+    changeTask: (id: string, taskId: string, version: number, fields: PersonsFields) =>
+      json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, headers: { 'if-match': String(version) } }),
+    removeTask: (id: string, taskId: string, version: number) =>
+      json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
+
+    pendingReviews: (sessionId?: string) =>
+      json<{ reviews: readonly ReviewRequest[] }>('/api/task-manager/reviews/pending', {
+        query: { session_id: sessionId },
+      }),
+    review: (id: string) => json<ReviewAnswer>(review(id)),
+    decide: (id: string, decision: CommandOf<'decide_review'>['decision']) =>
+      json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision }),
+    showPanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'PUT' }),
+    leavePanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'DELETE', keepalive: true }),
+
+    templates: () => json<{ templates: readonly Template[] }>('/api/task-manager/templates'),
+    template: (name: string) => json<Template>(template(name)),
+    saveTemplate: (name: string, tasks: readonly SubmittedRow[]) =>
+      json<Template>(template(name), { method: 'PUT', body: { tasks } }),
+    deleteTemplate: (name: string) => json<void>(template(name), { method: 'DELETE' }),
+
+    toolsets: () => json<{ toolsets: readonly ToolsetSummary[] }>('/api/toolsets'),
+    toolset: (name: Toolset) => json<ToolsetAnswer>(`/api/toolsets/${name}`),
+    models: () => json<{ models: readonly ModelView[] }>('/api/models'),
+    /** One tool call: answered, or with a person who is still being asked after a while. */
+    call: (toolset: Toolset, tool: string, call: ToolCallRequest, signal?: AbortSignal) =>
+      json<ToolAnswer>(`/api/toolsets/${toolset}/tools/${encodeURIComponent(tool)}`, {
+        method: 'POST',
+        body: call,
+        signal,
+      }),
+    openApi: () => json<Json>('/api/openapi.json'),
+  }
+}

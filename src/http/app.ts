@@ -1,0 +1,133 @@
+import { Hono } from 'hono'
+import type { Logger } from 'pino'
+import { readJson } from './body.ts'
+import type { Credential, Credentials } from './credentials.ts'
+import { errorAnswer, HttpError, notFound } from './errors.ts'
+import type { Limits } from './limits.ts'
+import type { Origins } from './origins.ts'
+import { parseBody, parseUrl } from './parse.ts'
+import type { Page } from './page.ts'
+import type { Call, Desk, Env, Route } from './route.ts'
+
+export interface AppOptions {
+  readonly desk: Desk
+  readonly routes: readonly Route[]
+  readonly credentials: Credentials
+  readonly origins: Origins
+  readonly limits: Limits
+  readonly page: Page
+  readonly log: Logger
+}
+
+type Context = Call<unknown, unknown, unknown>['context']
+
+/**
+ * Every request goes the same way: may it be asked under this name and from this page, by whom, how often, in which form.
+ * Then the route is asked, and whatever it throws becomes an answer.
+ */
+export function createApp({ desk, routes, credentials, origins, limits, page, log }: AppOptions): Hono<Env> {
+  const app = new Hono<Env>()
+  const methods = Map.groupBy(routes, ({ path }) => path)
+
+  for (const route of routes) {
+    app.on(route.method, route.path, c => answer(c, route.path, () => asked(route, c)))
+  }
+  for (const [path, known] of methods) {
+    const allow = known.map(({ method }) => method.toUpperCase()).join(', ')
+    app.all(path, c => answer(c, path, () => refused(c, known[0]?.public ?? false, allow)))
+  }
+  app.get('*', c =>
+    answer(c, 'page', async () => {
+      origins.check(c.req.header('host'), c.req.header('origin'))
+      const file = page(c.req.path)
+      if (file) return c.body(file.content, 200, { ...SAFE, 'content-type': file.type, 'cache-control': 'no-cache' })
+      return unknown(c)
+    }),
+  )
+  app.all('*', c => answer(c, 'unknown', () => unknown(c)))
+  return app
+
+  async function answer(c: Context, route: string, work: () => Promise<Response>): Promise<Response> {
+    const started = performance.now()
+    const response = await work().catch((error: unknown) => failed(c, route, error))
+    desk.metrics.request(c.req.method, route, response.status, (performance.now() - started) / 1_000)
+    return response
+  }
+
+  async function asked(route: Route, c: Context): Promise<Response> {
+    if (!route.public) origins.check(c.req.header('host'), c.req.header('origin'))
+    const who = route.role === 'nobody' ? NOBODY : authorized(c)
+    if (route.role === 'person' && who.role !== 'person') {
+      throw new HttpError(403, 'persons_only', "This is a person's to do: an agent's token does not allow it.")
+    }
+    if (route.role !== 'nobody' && route.method !== 'get') await limits.write(who)
+    const raw = route.body ? await readJson(c) : undefined
+    const call: Call<unknown, unknown, unknown> = {
+      params: parseUrl(route.params, c.req.param()),
+      query: parseUrl(route.query, c.req.query()),
+      body: parseBody(route.body, raw),
+      who,
+      header: name => c.req.header(name),
+      context: c,
+    }
+    const answered = await route.handle(call, desk)
+    if (answered instanceof Response) return answered
+    const { status = 200, body, headers } = answered
+    return new Response(body === undefined ? null : JSON.stringify(body), {
+      status,
+      headers: { ...SAFE, ...(body === undefined ? {} : JSON_TYPE), ...headers },
+    })
+  }
+
+  function authorized(c: Context): Credential {
+    const [, token] = /^Bearer +([\x21-\x7e]{1,500})$/i.exec(c.req.header('authorization') ?? '') ?? []
+    const who = token === undefined ? undefined : credentials.of(token)
+    if (who) return who
+    throw new HttpError(401, 'unauthorized', 'Send the token as Authorization: Bearer …', {
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
+
+  async function refused(c: Context, isPublic: boolean, allow: string): Promise<Response> {
+    if (!isPublic) {
+      origins.check(c.req.header('host'), c.req.header('origin'))
+      authorized(c)
+    }
+    throw new HttpError(405, 'method_not_allowed', `Here you can ${allow}.`, { headers: { allow } })
+  }
+
+  async function unknown(c: Context): Promise<Response> {
+    origins.check(c.req.header('host'), c.req.header('origin'))
+    if (/^\/(api|mcp)(\/|$)/.test(c.req.path)) authorized(c)
+    throw notFound('not_found', 'There is nothing here.')
+  }
+
+  function failed(c: Context, route: string, error: unknown): Response {
+    const answer = errorAnswer(error)
+    // The route, not the URL: what a person searched for is nobody's business.
+    if (!answer) log.error({ err: error, method: c.req.method, route }, 'a request failed')
+    const { status, error: body, headers } = answer ?? UNFORESEEN
+    return new Response(JSON.stringify({ error: body }), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
+  }
+}
+
+const NOBODY: Credential = { role: 'agent', tenant: '' }
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' } as const
+
+/** Nothing of ours is framed, sniffed, kept by a cache, or able to load anything from elsewhere. */
+const SAFE = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
+const UNFORESEEN = {
+  status: 500,
+  error: { code: 'internal', message: 'Something went wrong here; it is in the log of the server.' },
+  headers: {},
+} as const

@@ -1,0 +1,70 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
+import type * as z from 'zod'
+import type { PolicyPatch } from '../domain/policy.ts'
+import type { ModelView } from '../domain/wire.ts'
+import type { Runsheet } from '../runsheet.ts'
+import type { ObservedCall } from '../toolsets/observe.ts'
+import type { Credential, LoginCodes, Role } from './credentials.ts'
+import type { Metrics } from './metrics.ts'
+import type { Streams } from './sse/streams.ts'
+
+/** What the routes stand on. */
+export interface Desk {
+  readonly runsheet: Runsheet
+  readonly streams: Streams
+  readonly metrics: Metrics
+  readonly codes: LoginCodes
+  readonly tokens: Readonly<Record<Role, string>>
+  readonly models: readonly ModelView[]
+  /** What new conversations get. */
+  readonly host: PolicyPatch
+  readonly observe: (call: ObservedCall) => void
+  /** How long a tool call waits for a person before it is told to ask again. */
+  readonly reviewWaitMs: number
+  /** Ends when the server does. */
+  readonly closing: AbortSignal
+}
+
+export interface Call<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly who: Credential
+  readonly header: (name: string) => string | undefined
+  readonly context: Context<Env>
+}
+export type Env = { Bindings: HttpBindings }
+
+export interface Answer {
+  readonly status?: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Documented {
+  readonly description: string
+  readonly schema?: z.ZodType
+  readonly type?: string
+}
+
+/** One route: who may ask, what it takes, what it answers. The server and the OpenAPI document are made from the same. */
+export interface Route<P = unknown, Q = unknown, B = unknown> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** With `:name` for what varies. */
+  readonly path: string
+  /** Whose token it takes; `nobody` takes none. */
+  readonly role: Role | 'nobody'
+  /** Answers under any name and to any page: for probes. */
+  readonly public?: true
+  readonly summary: string
+  readonly params?: z.ZodType<P>
+  readonly query?: z.ZodType<Q>
+  readonly headers?: z.ZodObject
+  readonly body?: z.ZodType<B>
+  readonly answers: Readonly<Record<number, Documented>>
+  readonly handle: (call: Call<P, Q, B>, desk: Desk) => Promise<Answer | Response>
+}
+
+/** Keeps a route's schemas together with what its handler gets. */
+export const route = <P, Q, B>(definition: Route<P, Q, B>): Route => definition as unknown as Route

@@ -1,0 +1,106 @@
+import * as z from 'zod'
+import type { Conversation } from '../../domain/conversation.ts'
+import type { Json } from '../../domain/event.ts'
+import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
+import type { ReviewRecord } from '../../runsheet.ts'
+import { toolsets } from '../../toolsets/index.ts'
+import { reviewAnswer } from '../../toolsets/perform.ts'
+import { route } from '../route.ts'
+import * as s from '../schemas.ts'
+
+const ofReview = z.object({ review_id: s.id })
+const ofPanel = ofReview.extend({ panel: s.id })
+const MOST_WAITING = 200
+
+export const reviewRoutes = [
+  route({
+    method: 'get',
+    path: '/api/task-manager/reviews/pending',
+    role: 'agent',
+    summary: 'Reviews that wait for a decision, soonest over first: of one conversation, or of all',
+    query: z.object({ session_id: s.id.optional() }),
+    answers: { 200: { description: 'At most 200', schema: z.object({ reviews: z.array(s.review) }) } },
+    handle: async ({ query, who }, { runsheet }) => {
+      const reviews = await runsheet.store.queries.waiting(who.tenant, query.session_id, MOST_WAITING)
+      return { body: { reviews } }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/task-manager/reviews/:review_id',
+    role: 'agent',
+    summary: 'A review, and once it is decided what the tool answers',
+    params: ofReview,
+    answers: {
+      200: { description: 'The review', schema: z.object({ review: s.review, result: s.anyJson.optional() }) },
+    },
+    handle: async ({ params, who }, { runsheet }) => {
+      const { record, ...ref } = await runsheet.review(who.tenant, params.review_id)
+      const { review } = record
+      if (!record.resolution) return { body: { review } satisfies ReviewAnswer }
+      return { body: { review, result: resultOf(await runsheet.read(ref), record) } satisfies ReviewAnswer }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/task-manager/reviews/:review_id/decision',
+    role: 'person',
+    summary: 'Confirms the edited rows, or cancels',
+    params: ofReview,
+    body: s.decision,
+    answers: {
+      200: {
+        description: 'Decided and on disk; the same body again answers the same',
+        schema: z.object({ review: s.review, result: s.anyJson }),
+      },
+      409: { description: '`review_already_decided`, or `review_expired`', schema: s.errorBody },
+      422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
+    },
+    handle: async ({ params, body, who }, { runsheet, metrics }) => {
+      const decided = await runsheet.decideReview(
+        who.tenant,
+        params.review_id,
+        body,
+        'http',
+        (state, record): DecisionAnswer => ({ review: record.review, result: resultOf(state, record) }),
+      )
+      metrics.decision(body.action)
+      return { body: decided }
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/api/task-manager/reviews/:review_id/panels/:panel',
+    role: 'person',
+    summary: 'A panel shows the review',
+    params: ofPanel,
+    answers: { 204: { description: 'Noted' } },
+    handle: async ({ params, who }, { runsheet }) => {
+      const { review_id, panel } = params
+      const { tenant, conversation } = await runsheet.review(who.tenant, review_id)
+      await runsheet.run({ tenant, conversation }, { type: 'show_panel', review_id, panel })
+      return { status: 204 }
+    },
+  }),
+  route({
+    method: 'delete',
+    path: '/api/task-manager/reviews/:review_id/panels/:panel',
+    role: 'person',
+    summary: 'A panel has left; with none back within the grace, the review is cancelled',
+    params: ofPanel,
+    answers: { 204: { description: 'Noted' } },
+    handle: async ({ params, who }, { runsheet }) => {
+      const { review_id, panel } = params
+      const { tenant, conversation } = await runsheet.review(who.tenant, review_id)
+      await runsheet.run({ tenant, conversation }, { type: 'leave_panel', review_id, panel })
+      return { status: 204 }
+    },
+  }),
+]
+
+/** What the tool that asked answers: its toolset is the conversation's, and has one tool that creates. */
+function resultOf(state: Conversation, record: ReviewRecord): Json {
+  const toolset = toolsets[state.policy?.toolset ?? 'runsheet']
+  const creating = toolset.tools.find(tool => tool.created)
+  return reviewAnswer(toolset, creating?.name ?? '', state, record)
+}

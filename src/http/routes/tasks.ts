@@ -1,0 +1,180 @@
+import * as z from 'zod'
+import { Refusal } from '../../domain/errors.ts'
+import type { StoredEvent } from '../../domain/event.ts'
+import type { Task } from '../../domain/task.ts'
+import type { TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
+import { hashOf } from '../../runsheet.ts'
+import { HttpError, notFound } from '../errors.ts'
+import { type Answer, route } from '../route.ts'
+import * as s from '../schemas.ts'
+import { known } from './sessions.ts'
+
+const ofSession = z.object({ session_id: s.id })
+const ofTask = ofSession.extend({ task_id: s.id })
+const oneTask = z.object({ task: s.task, seq: z.int() })
+const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
+
+export const taskRoutes = [
+  route({
+    method: 'get',
+    path: '/api/sessions/:session_id/tasks',
+    role: 'agent',
+    summary: 'The tasks of a conversation, in list order',
+    params: ofSession,
+    query: z.object({
+      turn_id: s.id.optional(),
+      status: s.taskStatus.optional(),
+      limit: s.limit(200, 50),
+      cursor: s.cursor,
+    }),
+    answers: {
+      200: {
+        description: 'A page of them',
+        schema: z.object({ tasks: z.array(s.task), next_cursor: z.string().nullable(), seq: z.int() }),
+      },
+    },
+    handle: async ({ params, query, who }, { runsheet }) => {
+      const ref = { tenant: who.tenant, conversation: params.session_id }
+      const state = await known(runsheet, ref)
+      const { turn_id: turn, status, ...page } = query
+      if (turn !== undefined && !state.turns.has(turn)) {
+        throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
+      }
+      const { items, next_cursor } = await runsheet.store.queries.tasks(ref, { turn, status }, page)
+      return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/tasks',
+    role: 'agent',
+    summary: 'Searches titles, details and outcomes, newest first',
+    query: z.object({
+      q: z.string().min(1).max(400).refine(isPlain, { error: 'must be one line of well-formed text' }),
+      limit: s.limit(200, 50),
+      cursor: s.cursor,
+    }),
+    answers: {
+      200: {
+        description: 'A page of them',
+        schema: z.object({ tasks: z.array(s.task), next_cursor: z.string().nullable() }),
+      },
+    },
+    handle: async ({ query, who }, { runsheet }) => {
+      const { q, ...page } = query
+      const { items, next_cursor } = await runsheet.store.queries.search(who.tenant, q, page)
+      return { body: { tasks: items, next_cursor } satisfies TasksAnswer }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/sessions/:session_id/tasks',
+    role: 'person',
+    summary: 'Adds a task of your own to the running or latest turn',
+    params: ofSession,
+    headers: z.object({
+      'idempotency-key': s.id.optional().meta({ description: 'makes a repetition answer what the first one did' }),
+    }),
+    body: s.newTask,
+    answers: { 201: { description: 'The task', schema: oneTask } },
+    handle: async ({ params, body, who, header }, { runsheet }) => {
+      const key = header('idempotency-key')
+      if (key !== undefined && !s.id.safeParse(key).success)
+        throw new HttpError(400, 'invalid_id', 'Idempotency-Key must be 1 to 128 characters of A-Z a-z 0-9 _ -.')
+      const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
+      const at = { tenant: who.tenant, conversation: params.session_id, once }
+      const create = [{ ...body, id: runsheet.newId() }]
+      const { value } = await asOne(
+        runsheet.transact(at, transaction => {
+          const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
+          return { task: touched(events, create[0]?.id ?? ''), seq: transaction.state.seq }
+        }),
+      )
+      return answered(value, 201)
+    },
+  }),
+  route({
+    method: 'patch',
+    path: '/api/sessions/:session_id/tasks/:task_id',
+    role: 'person',
+    summary: 'Changes a task',
+    params: ofTask,
+    headers: ifMatch,
+    body: s.taskPatch,
+    answers: {
+      200: { description: 'The task', schema: oneTask },
+      412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
+      428: { description: '`If-Match` is missing', schema: s.errorBody },
+    },
+    handle: async ({ params, body, who, header }, { runsheet }) => {
+      const { session_id, task_id } = params
+      const change = [{ task: task_id, fields: body, if_version: versionOf(header('if-match')) }]
+      const { conversation } = await asOne(
+        runsheet.run({ tenant: who.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
+      )
+      const task = conversation.tasks.get(task_id)
+      if (!task) throw new TypeError('a task was changed, and there is none')
+      return answered({ task, seq: conversation.seq })
+    },
+  }),
+  route({
+    method: 'delete',
+    path: '/api/sessions/:session_id/tasks/:task_id',
+    role: 'person',
+    summary: 'Removes a task from the list; its history stays',
+    params: ofTask,
+    headers: ifMatch,
+    answers: {
+      200: { description: 'The task as it was last', schema: oneTask },
+      412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
+      428: { description: '`If-Match` is missing', schema: s.errorBody },
+    },
+    handle: async ({ params, who, header }, { runsheet }) => {
+      const { session_id, task_id } = params
+      const remove = [{ task: task_id, if_version: versionOf(header('if-match')) }]
+      const ref = { tenant: who.tenant, conversation: session_id }
+      const { events, conversation } = await asOne(runsheet.run(ref, { type: 'edit_tasks', by: 'person', remove }))
+      return answered({ task: touched(events, task_id), seq: conversation.seq })
+    },
+  }),
+]
+
+function answered(body: TaskAnswer, status = 200): Answer {
+  return { status, body, headers: { etag: `"${body.task.version}"` } }
+}
+
+function touched(events: readonly StoredEvent[], id: string): Task {
+  const event = events.findLast(({ data }) => 'task' in data && data.task.id === id)
+  if (!event || !('task' in event.data)) throw new TypeError('a task was touched, and there is none')
+  return event.data.task
+}
+
+/** A person who changes one task is not told which element of a batch it was. */
+async function asOne<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.details.row === undefined) throw error
+    const { row, ...details } = error.details
+    throw new Refusal(error.code, error.message.replace(`Element ${row}: `, ''), details)
+  }
+}
+
+function versionOf(header: string | undefined): number {
+  if (header === undefined || header.trim() === '') {
+    throw new HttpError(428, 'version_required', 'Say with If-Match which version of the task you change.', {
+      field: 'if-match',
+    })
+  }
+  const version = /^\s*(?:"(\d{1,15})"|(\d{1,15}))\s*$/.exec(header)
+  if (!version) {
+    throw new HttpError(400, 'invalid_request', 'If-Match must be the version of the task, a number.', {
+      field: 'if-match',
+    })
+  }
+  return Number(version[1] ?? version[2])
+}
+
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text)
+}

@@ -1,0 +1,150 @@
+import * as z from 'zod'
+import type { Json } from '../../domain/event.ts'
+import { TOOLSETS } from '../../domain/policy.ts'
+import type { ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
+import { StoreError } from '../../runsheet.ts'
+import type { ToolContext } from '../../toolsets/context.ts'
+import { openAiTools } from '../../toolsets/formats.ts'
+import { toolsets } from '../../toolsets/index.ts'
+import { awaitCall, takeCall } from '../../toolsets/perform.ts'
+import type { Toolset } from '../../toolsets/toolset.ts'
+import { HttpError, notFound } from '../errors.ts'
+import { type Desk, route } from '../route.ts'
+import * as s from '../schemas.ts'
+
+const summary = z.object({
+  name: s.toolset,
+  review: z.boolean(),
+  assessor: z.boolean(),
+  gate: z.boolean(),
+  scope: z.enum(['turn', 'conversation']),
+  tools: z.array(z.string()),
+})
+
+export const toolsetRoutes = [
+  route({
+    method: 'get',
+    path: '/api/toolsets',
+    role: 'agent',
+    summary: 'The vocabularies that a model may be given',
+    answers: { 200: { description: 'All of them', schema: z.object({ toolsets: z.array(summary) }) } },
+    handle: async () => ({ body: { toolsets: Object.values(toolsets).map(summaryOf) } }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/toolsets/:name',
+    role: 'agent',
+    summary: 'Definitions in the OpenAI function format, and the section for the system prompt',
+    params: z.object({ name: z.string() }),
+    answers: {
+      200: {
+        description: 'The toolset',
+        schema: z.object({ name: s.toolset, tools: z.array(s.anyJson), prompt: z.string() }),
+      },
+    },
+    handle: async ({ params }) => {
+      const { name, prompt, ...toolset } = named(params.name)
+      const tools = openAiTools({ name, prompt, ...toolset }) as unknown as Json[]
+      return { body: { name, tools, prompt } satisfies ToolsetAnswer }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/toolsets/:name/tools/:tool',
+    role: 'agent',
+    summary: 'Calls a tool for an agent that lives elsewhere',
+    params: z.object({ name: z.string(), tool: z.string() }),
+    body: z.strictObject({
+      session_id: s.id,
+      turn_id: s.id,
+      tool_call_id: s.reference.optional().meta({ description: 'makes a repetition harmless' }),
+      arguments: z.unknown().meta({ description: "what the model sent, as the tool's schema has it" }),
+      source_user_message_id: s.reference.optional(),
+      source_assistant_message_id: s.reference.optional(),
+    }),
+    answers: {
+      200: { description: 'What the model is told', schema: z.object({ result: s.anyJson }) },
+      202: {
+        description: 'A person is being asked: call again to wait on',
+        schema: z.object({ status: z.literal('pending_review'), review_id: z.string() }),
+      },
+      409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
+    },
+    handle: async ({ params, body, who, context: c }, desk) => {
+      const toolset = named(params.name)
+      if (!toolset.tools.some(({ name }) => name === params.tool)) {
+        const there = toolset.tools.map(({ name }) => name).join(', ')
+        throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. There are: ${there}.`)
+      }
+      const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
+      const { runsheet, host, observe } = desk
+      const context = {
+        runsheet,
+        host,
+        observe,
+        tenant: who.tenant,
+        conversation: session_id,
+        turn: turn_id,
+        toolCallId: tool_call_id,
+        ...sources,
+      }
+      const answer = await called(toolset, params.tool, input, context, desk, c.env.outgoing)
+      return { status: 'status' in answer ? 202 : 200, body: answer }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/models',
+    role: 'agent',
+    summary: 'The models that are configured',
+    answers: {
+      200: {
+        description: 'By name',
+        schema: z.object({ models: z.array(z.object({ name: z.string(), default: z.boolean() })) }),
+      },
+    },
+    handle: async (_, { models }) => ({ body: { models } }),
+  }),
+]
+
+/** The call's answer, or after a while that a person is still being asked. */
+async function called(
+  toolset: Toolset,
+  tool: string,
+  input: unknown,
+  context: ToolContext,
+  { reviewWaitMs, closing }: Desk,
+  connection: { once(event: 'close', listener: () => void): unknown },
+): Promise<ToolAnswer> {
+  const taken = await takeCall(toolset, tool, input, context).catch((error: unknown) => {
+    if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+    throw new HttpError(409, 'tool_call_conflict', 'This tool call id was used already, with other arguments.')
+  })
+  if (taken.status === 'answered') return { result: taken.result }
+  const { review_id } = taken
+  const enough = new AbortController()
+  const stop = (): void => enough.abort()
+  const timer = setTimeout(stop, reviewWaitMs)
+  connection.once('close', stop)
+  closing.addEventListener('abort', stop)
+  try {
+    return { result: await awaitCall(toolset, tool, review_id, context, enough.signal) }
+  } catch (error) {
+    if (!enough.signal.aborted) throw error
+    return { status: 'pending_review', review_id }
+  } finally {
+    clearTimeout(timer)
+    closing.removeEventListener('abort', stop)
+  }
+}
+
+function named(name: string): Toolset {
+  const toolset = Object.hasOwn(toolsets, name) ? toolsets[name as keyof typeof toolsets] : undefined
+  if (toolset) return toolset
+  throw notFound('toolset_not_found', `There is no such toolset. There are: ${Object.keys(toolsets).join(', ')}.`)
+}
+
+function summaryOf({ name, tools }: Toolset): ToolsetSummary {
+  const { review, assessor, gate, scope } = TOOLSETS[name]
+  return { name, review, assessor, gate, scope, tools: tools.map(each => each.name) }
+}

@@ -1,0 +1,152 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Logger } from 'pino'
+import type { PolicyPatch } from '../domain/policy.ts'
+import type { ModelView } from '../domain/wire.ts'
+import type { Runsheet } from '../runsheet.ts'
+import { logCalls } from '../toolsets/observe.ts'
+import { createApp } from './app.ts'
+import { Credentials, LoginCodes, type Role } from './credentials.ts'
+import { Limits } from './limits.ts'
+import { Metrics } from './metrics.ts'
+import { withOpenApi } from './openapi.ts'
+import { hostOf, Origins } from './origins.ts'
+import { startPage } from './page.ts'
+import type { Desk, Route } from './route.ts'
+import { chatRoutes } from './routes/chat.ts'
+import { loginRoutes } from './routes/login.ts'
+import { probeRoutes } from './routes/probes.ts'
+import { reviewRoutes } from './routes/reviews.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { taskRoutes } from './routes/tasks.ts'
+import { templateRoutes } from './routes/templates.ts'
+import { toolsetRoutes } from './routes/toolsets.ts'
+import { Streams } from './sse/streams.ts'
+
+export interface ServerOptions {
+  readonly runsheet: Runsheet
+  readonly tenant: string
+  readonly tokens: Readonly<Record<Role, string>>
+  readonly log: Logger
+  readonly version: string
+  readonly models?: readonly ModelView[]
+  /** What new conversations get. */
+  readonly host?: PolicyPatch
+  /** Where it is reached behind a proxy. */
+  readonly publicUrl?: URL
+  readonly agentWritesPerMinute?: number
+  readonly maxStreams?: number
+  readonly reviewWaitMs?: number
+  readonly heartbeatMs?: number
+}
+
+export interface HttpServer {
+  /** Resolves with where it listens; rejects, say, with EADDRINUSE. */
+  listen(port: number, host: string): Promise<URL>
+  /** A fresh single-use code for the page. */
+  loginCode(): string
+  /** How many are connected now, and when the last request came: for those who want to end when nobody is there. */
+  activity(): { readonly connections: number; readonly lastRequestAt: number }
+  /** Takes no more, ends the streams, lets what is under way finish for so long, and then cuts. */
+  close(withinMs: number): Promise<void>
+}
+
+/** How many follow at once, before the next is told to come back. */
+const MOST_STREAMS = 2_000
+const AGENT_WRITES_PER_MINUTE = 600
+/** Short of what clients wait for an answer. */
+const REVIEW_WAIT_MS = 25_000
+
+export const ROUTES: readonly Route[] = [
+  ...chatRoutes,
+  ...sessionRoutes,
+  ...taskRoutes,
+  ...reviewRoutes,
+  ...templateRoutes,
+  ...toolsetRoutes,
+  ...loginRoutes,
+  ...probeRoutes,
+]
+
+export function createHttpServer(options: ServerOptions): HttpServer {
+  const { runsheet, tokens, log, publicUrl } = options
+  const closing = new AbortController()
+  const codes = new LoginCodes()
+  const origins = new Origins()
+  const streams = new Streams({
+    runsheet,
+    most: options.maxStreams ?? MOST_STREAMS,
+    onError: error => log.warn({ err: error }, 'a stream ended'),
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+  })
+  const metrics = new Metrics(streams)
+  const logged = logCalls(log)
+  const desk: Desk = {
+    runsheet,
+    streams,
+    metrics,
+    codes,
+    tokens,
+    models: options.models ?? [],
+    host: options.host ?? {},
+    observe: call => {
+      logged(call)
+      metrics.call(call)
+    },
+    reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
+    closing: closing.signal,
+  }
+  const app = createApp({
+    desk,
+    routes: withOpenApi(ROUTES, options.version),
+    credentials: new Credentials(tokens, options.tenant),
+    origins,
+    limits: new Limits(options.agentWritesPerMinute ?? AGENT_WRITES_PER_MINUTE),
+    page: startPage,
+    log,
+  })
+  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  let connections = 0
+  let lastRequestAt = performance.now()
+  server.on('connection', socket => {
+    connections += 1
+    socket.once('close', () => {
+      connections -= 1
+    })
+  })
+  server.on('request', () => {
+    lastRequestAt = performance.now()
+  })
+  return {
+    listen: async (port, host) => {
+      const { port: actual } = await listening(server, port, host)
+      origins.listenOn(host, actual, publicUrl)
+      return publicUrl ?? new URL(`http://${shownHost(host)}:${actual}/`)
+    },
+    loginCode: () => codes.issue(),
+    activity: () => ({ connections, lastRequestAt }),
+    close: async withinMs => {
+      closing.abort()
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      streams.close()
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), withinMs)
+      await closed
+      clearTimeout(cut)
+    },
+  }
+}
+
+function listening(server: Server, port: number, host: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}
+
+/** An address that stands for all of them is no address to open. */
+const shownHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : hostOf(host))

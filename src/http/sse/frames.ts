@@ -1,0 +1,62 @@
+import type { Conversation } from '../../domain/conversation.ts'
+import { planTurnOf, tasksInView } from '../../domain/conversation.ts'
+import type { Json, StoredEvent } from '../../domain/event.ts'
+import { TOOLSETS } from '../../domain/policy.ts'
+import { isOpen, type Task } from '../../domain/task.ts'
+import { todosOf } from '../../toolsets/todos.ts'
+
+/** Beyond this a list in view holds the open ones first, and says how many more there are. */
+const MOST_SHOWN = 200
+
+/** A stored fact, with the seq that a client resumes from. */
+export function framed(event: StoredEvent): string {
+  const { type, timestamp, seq, session_id, turn_id, data } = event
+  return `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ type, timestamp, seq, session_id, turn_id, data })}\n\n`
+}
+
+/** What is derived or passing: without an id, so that nobody resumes from it. */
+export function framedAside(state: Conversation, type: string, data: { readonly [key: string]: Json }): string {
+  const { session_id, running_turn, latest_turn, updated_at } = state
+  const turn_id = running_turn ?? latest_turn
+  return `event: ${type}\ndata: ${JSON.stringify({ type, timestamp: updated_at, session_id, turn_id, data })}\n\n`
+}
+
+/** The list in view, as of a state: the whole and the short form. */
+export function framedTodos(state: Conversation): string {
+  const tasks = tasksInView(state)
+  const shown = tasks.length <= MOST_SHOWN ? tasks : [...tasks.filter(isOpen), ...tasks.filter(task => !isOpen(task))]
+  const { total, remaining, current, items } = todosOf(shown, state.running_turn ?? state.latest_turn, task =>
+    planTurnOf(state, task),
+  )
+  const as_of_seq = state.seq
+  const more = items.length > MOST_SHOWN ? { more: items.length - MOST_SHOWN } : {}
+  const list = { total, remaining, current, items: items.slice(0, MOST_SHOWN), ...more, as_of_seq }
+  return (
+    framedAside(state, 'todos_updated', list) +
+    framedAside(state, 'todos_current', { current, remaining, total, as_of_seq })
+  )
+}
+
+/** Whether a commit, which led from one state to the other, touched the list in view: those who watch it are told. */
+export function touchesView(events: readonly StoredEvent[], before: Conversation, after: Conversation): boolean {
+  return events.some(event => {
+    switch (event.type) {
+      case 'task_created':
+      case 'task_changed':
+      case 'task_removed':
+        return isInView(before, event.data.task) || isInView(after, event.data.task)
+      // These change which tasks are in view.
+      case 'turn_started':
+      case 'turn_opened':
+      case 'policy_set':
+        return true
+      default:
+        return false
+    }
+  })
+}
+
+function isInView(state: Conversation, task: Task): boolean {
+  if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return true
+  return planTurnOf(state, task) === (state.running_turn ?? state.latest_turn)
+}

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http'
+
+/** What may lie in memory for a reader who does not read; beyond it the line is cut, and resuming makes that safe. */
+const MOST_BUFFERED = 256 * 1024
+/** How long a reader may take over one page of what it missed. */
+const DRAIN_MS = 30_000
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+} as const
+
+/** One connection that follows a conversation, and how far it has got. */
+export class Reader {
+  seq: number
+  readonly #response: ServerResponse
+  readonly #onCut: () => void
+
+  constructor(response: ServerResponse, seq: number, onCut: () => void) {
+    this.#response = response
+    this.seq = seq
+    this.#onCut = onCut
+  }
+
+  open(): void {
+    this.#response.writeHead(200, HEADERS)
+    this.#response.flushHeaders()
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded
+  }
+
+  /** Hands over what is due; one who has left too much of it lying is cut off instead. */
+  write(chunk: string | Uint8Array): void {
+    if (this.gone) return
+    if (this.#response.writableLength > MOST_BUFFERED) this.cut()
+    else this.#response.write(chunk)
+  }
+
+  /** Resolves once the reader has taken what was written, or is gone. */
+  drained(): Promise<void> {
+    const response = this.#response
+    if (this.gone || !response.writableNeedDrain) return Promise.resolve()
+    return new Promise(resolve => {
+      const done = (): void => {
+        clearTimeout(timer)
+        response.off('drain', done).off('close', done)
+        resolve()
+      }
+      const timer = setTimeout(() => this.cut(), DRAIN_MS)
+      response.once('drain', done).once('close', done)
+    })
+  }
+
+  cut(): void {
+    this.#onCut()
+    this.#response.destroy()
+  }
+
+  end(): void {
+    if (!this.gone) this.#response.end()
+  }
+}

@@ -1,0 +1,60 @@
+import { pino } from 'pino'
+import { inject } from 'vitest'
+import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
+import { type Client, createClient } from '../../src/client/client.ts'
+import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+import { placeFor, type StoreKind } from './stores.ts'
+
+export const TOKENS = { person: 'a-token-of-a-person', agent: 'a-token-of-an-agent' } as const
+
+/** For tests: a real server on a free port, with both clients, and the door behind it. */
+export interface TestServer {
+  readonly url: URL
+  readonly server: HttpServer
+  readonly runsheet: Runsheet
+  readonly person: Client
+  readonly agent: Client
+  /** What was logged, as text: tokens must never be in it. */
+  readonly logged: () => string
+  /** A plain request; `as` names whose token it carries. */
+  readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Response>
+  readonly close: () => Promise<void>
+}
+export interface AskOptions {
+  readonly as?: keyof typeof TOKENS | 'nobody'
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+
+export async function startServer(options: Partial<ServerOptions> & { store?: StoreKind } = {}): Promise<TestServer> {
+  const { store: kind = 'memory', ...more } = options
+  const place = await placeFor(kind, kind === 'postgres' ? inject('postgresUrl') : '')
+  const runsheet = options.runsheet ?? createRunsheet({ store: await place.open() })
+  const lines: string[] = []
+  const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
+  const server = createHttpServer({ tokens: TOKENS, tenant: 'local', version: '0.0.0', log, ...more, runsheet })
+  const url = await server.listen(0, '127.0.0.1')
+  return {
+    url,
+    server,
+    runsheet,
+    person: createClient({ url, token: TOKENS.person }),
+    agent: createClient({ url, token: TOKENS.agent }),
+    logged: () => lines.join(''),
+    ask: (method, path, { as = 'person', body, headers = {} } = {}) =>
+      fetch(new URL(path, url), {
+        method,
+        headers: {
+          ...(as === 'nobody' ? {} : { authorization: `Bearer ${TOKENS[as]}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    close: async () => {
+      await server.close(1_000)
+      await runsheet.close()
+      await place.remove()
+    },
+  }
+}
