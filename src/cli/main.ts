@@ -1,95 +1,126 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util'
-import { listed, openTasks } from '../domain/conversation.ts'
-import type { TaskStatus } from '../domain/task.ts'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Complaint } from './complaint.ts'
+import { serve, type ServeOptions } from './serve.ts'
+import { printUrl } from './url.ts'
+import { version } from './version.ts'
 
-const USAGE = `Runsheet: the plan an AI agent works from and a person can trust.
+const data = (): Option =>
+  new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet')
+/** From the environment only: the command line is there for every process of this machine to read. */
+const { RUNSHEET_TOKEN: token, RUNSHEET_AGENT_TOKEN: agentToken } = process.env
 
-  npm start            shows a plan going through its life, in memory
-  npm test             type-checks, lints, builds and runs every test
-  npm run bench        our figures beside this machine's limits
-  npm run bench:tokens what each toolset costs a model
+const program = new Command('runsheet')
+  .description('The plan an AI agent works from and a person can trust.')
+  .version(version)
+  .exitOverride()
+  .configureOutput({ outputError: () => {} })
+  .showSuggestionAfterError(false)
 
-What there is today, as a library: the rules, four stores (SQLite, JSON files, PostgreSQL, memory), the
-door, and six toolsets for models. README.md has an example; the server and the chat page come next.
-`
+program
+  .command('serve', { isDefault: true })
+  .description('serve the page, HTTP and the event stream')
+  .addOption(new Option('--host <address>', 'where to listen').env('RUNSHEET_HOST').default('127.0.0.1'))
+  .addOption(new Option('--port <number>', '0 for any that is free').env('RUNSHEET_PORT').default(4747).argParser(port))
+  .addOption(data())
+  .addOption(
+    new Option('--store <store>', 'sqlite, file, memory, or postgres://…')
+      .env('RUNSHEET_STORE')
+      .default('sqlite')
+      .argParser(store),
+  )
+  .addOption(
+    new Option('--review <on|off>', 'what new conversations get').env('RUNSHEET_REVIEW').choices(['on', 'off']),
+  )
+  .addOption(
+    new Option('--idle-exit <time>', 'end when nobody was here for so long: 30m, 90s, 2h')
+      .env('RUNSHEET_IDLE_EXIT')
+      .argParser(duration),
+  )
+  .addOption(
+    new Option('--agent-writes <number>', 'how often an agent may write in a minute')
+      .env('RUNSHEET_AGENT_WRITES')
+      .default(600)
+      .argParser(count),
+  )
+  .addOption(
+    new Option('--max-streams <number>', 'how many may follow at once')
+      .env('RUNSHEET_MAX_STREAMS')
+      .default(2_000)
+      .argParser(count),
+  )
+  .addOption(
+    new Option('--log <level>', 'what goes to stderr')
+      .env('RUNSHEET_LOG')
+      .choices(['silent', 'error', 'warn', 'info', 'debug'])
+      .default('warn'),
+  )
+  .addOption(new Option('--config <file>', 'settings').env('RUNSHEET_CONFIG').default('runsheet.json'))
+  .addOption(
+    new Option('--public-url <url>', 'where it is reached behind a proxy').env('RUNSHEET_PUBLIC_URL').argParser(url),
+  )
+  .addOption(new Option('--model <model>', 'which model answers').env('RUNSHEET_MODEL').default('demo'))
+  .action((options: ServeOptions) => serve({ ...options, ...given({ token, agentToken }) }))
 
-const ICONS: Record<TaskStatus, string> = {
-  pending: '○',
-  in_progress: '◐',
-  completed: '●',
-  blocked: '■',
-  cancelled: '×',
+program
+  .command('url')
+  .description('print a fresh link to the page of the server that runs')
+  .addOption(data())
+  .action((options: { data: string }) => printUrl({ ...options, ...given({ token }) }))
+
+try {
+  // Set empty is not set.
+  for (const name of Object.keys(process.env))
+    if (name.startsWith('RUNSHEET_') && !process.env[name]) delete process.env[name]
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) {
+    if (error.exitCode !== 0) complain(`${error.message.replace(/^error: /, '')}. Try: runsheet --help`, 2)
+  } else if (error instanceof Complaint) complain(error.message, 1)
+  else throw error
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  strict: false,
-  options: { help: { type: 'boolean', short: 'h' } },
-})
-const unknown = [...positionals, ...Object.keys(values).filter(name => name !== 'help')]
-if (unknown.length > 0) {
-  console.error(`runsheet: I do not know ${unknown.join(', ')}. Try: runsheet --help`)
-  process.exitCode = 2
-} else if (values['help']) console.log(USAGE)
-else await showPlan()
+function complain(message: string, code: number): void {
+  console.error(`runsheet: ${message.replaceAll(/\s*\n\s*/g, ' ')}`)
+  process.exitCode = code
+}
 
-/** A plan from proposal to the last step: what the rules do, seen from outside. */
-async function showPlan(): Promise<void> {
-  const runsheet = createRunsheet({ store: openMemoryStore() })
-  const ref = { tenant: 'local', conversation: 'demo' }
-  const turn_id = 'turn-1'
-  console.log(`${USAGE}\nA plan's life, live from the log:\n`)
-
-  await runsheet.run(
-    ref,
-    { type: 'open_turn', turn_id },
-    {
-      type: 'edit_tasks',
-      by: 'model',
-      turn_id,
-      create: ['Collect the figures', 'Write the report', 'Send it to everybody'].map(title => ({
-        id: runsheet.newId(),
-        title,
-      })),
-      review: { review_id: 'rev-1', tool_call_id: 'call-1' },
-    },
-  )
-  console.log('  The model proposes three tasks. Nothing is written: a person decides.')
-  const decided = runsheet.awaitReview('local', 'rev-1')
-  const tasks = [
-    { draft_index: 0 },
-    { draft_index: 1, title: 'Write the report, two pages at most' },
-    { title: 'Send it to Ann' },
-  ]
-  await runsheet.decideReview('local', 'rev-1', { action: 'confirm', tasks }, 'library')
-  const { resolution } = await decided
-  const { kept, edited, added, removed } = resolution?.changes ?? { kept: [], edited: [], added: [], removed: [] }
-  console.log(
-    `  The person confirms: ${kept.length} kept, ${edited.length} reworded, ${added.length} added, ${removed.length} removed.\n`,
-  )
-
-  await show()
-  for (const outcome of ['Twelve figures, all from the ledger.', 'report.pdf, two pages.', 'Sent at noon.']) {
-    const [task] = openTasks(await runsheet.read(ref))
-    if (!task) break
-    await runsheet.run(ref, {
-      type: 'edit_tasks',
-      by: 'model',
-      turn_id,
-      change: [{ task: task.number, fields: { status: 'completed', outcome } }],
-    })
-    await show()
+/** Those that are set, and can be sent in a header. */
+function given<K extends string>(tokens: Readonly<Record<K, string | undefined>>): Partial<Record<K, string>> {
+  const set = Object.entries<string | undefined>(tokens).filter(([, value]) => value)
+  if (set.some(([, value]) => !/^[\x21-\x7e]{1,500}$/.test(value ?? ''))) {
+    throw new Complaint('a token may hold letters, digits and signs, without spaces.')
   }
-  await runsheet.close()
+  return Object.fromEntries(set) as Partial<Record<K, string>>
+}
 
-  async function show(): Promise<void> {
-    const state = await runsheet.read(ref)
-    for (const { status, number, title, outcome } of listed(state)) {
-      console.log(`  ${ICONS[status]} ${number}. ${title}${outcome ? `  (${outcome})` : ''}`)
-    }
-    console.log(`  ${openTasks(state).length} remaining, seq ${state.seq}\n`)
+function port(raw: string): number {
+  const value = Number(raw)
+  if (!/^\d+$/.test(raw) || value > 65_535) throw new InvalidArgumentError('It must be a number from 0 to 65535.')
+  return value
+}
+
+function count(raw: string): number {
+  const value = Number(raw)
+  if (!/^\d{1,9}$/.test(raw) || value < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return value
+}
+
+function store(raw: string): string {
+  if (['sqlite', 'file', 'memory'].includes(raw) || /^postgres(ql)?:\/\/./.test(raw)) return raw
+  throw new InvalidArgumentError('It must be sqlite, file, memory or postgres://…')
+}
+
+function url(raw: string): URL {
+  if (URL.canParse(raw) && /^https?:/.test(raw)) return new URL(raw)
+  throw new InvalidArgumentError('It must be a URL, like https://runsheet.example.com')
+}
+
+function duration(raw: string): number {
+  const [, amount, unit] = /^(\d{1,6})(ms|s|m|h)$/.exec(raw) ?? []
+  const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit ?? '']
+  if (amount === undefined || factor === undefined || Number(amount) === 0) {
+    throw new InvalidArgumentError('It must be a time, like 30m, 90s or 2h.')
   }
+  return Number(amount) * factor
 }

@@ -1,0 +1,95 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { newToken, type Role } from '../http/credentials.ts'
+import { Complaint } from './complaint.ts'
+
+export interface ServerNote {
+  readonly url: string
+  readonly pid: number
+}
+
+/** The data folder besides the store: who may come in, and who serves it. */
+export class DataFolder {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw new Complaint(`cannot use the data folder ${path}: ${causeOf(error)}. Name another one with --data.`)
+    }
+  }
+
+  /** The tokens that were made at the first start, readable by their owner only; given ones count instead. */
+  tokens(given: Partial<Record<Role, string>>): Record<Role, string> {
+    return {
+      person: given.person ?? this.#secret('person-token'),
+      agent: given.agent ?? this.#secret('agent-token'),
+    }
+  }
+
+  /**
+   * Makes us the one server of this folder, for as long as the process lives; or says who that is. The lock is the
+   * operating system's: whoever dies lets go of it.
+   */
+  serveAlone(): { readonly note: (note: ServerNote) => void } | { readonly other: ServerNote | undefined } {
+    const db = new DatabaseSync(join(this.path, 'server.lock'), { timeout: 0 })
+    try {
+      db.exec('BEGIN EXCLUSIVE')
+    } catch (error) {
+      db.close()
+      if (!/locked|busy/i.test(String(error)))
+        throw new Complaint(`cannot use the data folder ${this.path}: ${causeOf(error)}.`)
+      return { other: this.server() }
+    }
+    held.push(db)
+    return { note: note => writeFileSync(this.#file('server.json'), JSON.stringify(note), { mode: 0o600 }) }
+  }
+
+  /** Where the folder's server was last; whether it is still there, asking it tells. */
+  server(): ServerNote | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#file('server.json'), 'utf8')) as ServerNote
+    } catch {
+      // None was there yet, or it is just being written.
+      return undefined
+    }
+  }
+
+  #secret(name: string): string {
+    const file = this.#file(name)
+    try {
+      if (!existsSync(file)) writeFileSync(file, `${newToken()}\n`, { mode: 0o600, flag: 'wx' })
+      chmodSync(file, 0o600)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw new Complaint(`cannot keep a token in ${file}: ${causeOf(error)}.`)
+      }
+    }
+    const token = readFileSync(file, 'utf8').trim()
+    if (token.length < 16) throw new Complaint(`${file} holds no token. Delete it, and a new one is made.`)
+    return token
+  }
+
+  #file(name: string): string {
+    return join(this.path, name)
+  }
+}
+
+/** Kept, so that the lock lasts. */
+const held: DatabaseSync[] = []
+
+function causeOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  const known: Readonly<Record<string, string>> = {
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EROFS: 'it is read-only',
+    ENOTDIR: 'it is not a folder',
+    EEXIST: 'it is not a folder',
+    ENOSPC: 'the disk is full',
+  }
+  return known[code ?? ''] ?? message
+}

@@ -1,0 +1,160 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { PolicyPatch } from '../domain/policy.ts'
+import { createHttpServer, type HttpServer } from '../http/server.ts'
+import { createRunsheet, type Runsheet } from '../runsheet.ts'
+import { openFileStore } from '../store/json/store.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { openPostgresStore } from '../store/postgres/store.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import { LOCAL_TENANT, type Store } from '../store/store.ts'
+import { Complaint } from './complaint.ts'
+import { DataFolder } from './folder.ts'
+import { readSettings } from './settings.ts'
+import { version } from './version.ts'
+
+export interface ServeOptions {
+  readonly host: string
+  readonly port: number
+  readonly data: string
+  readonly store: string
+  readonly config: string
+  readonly log: string
+  readonly agentWrites: number
+  readonly maxStreams: number
+  readonly model: string
+  readonly review?: 'on' | 'off'
+  readonly idleExit?: number
+  readonly publicUrl?: URL
+  readonly token?: string
+  readonly agentToken?: string
+}
+
+/** SIGTERM ends us within 5 s: what is under way gets most of that. */
+const FINISH_MS = 3_000
+const END_MS = 4_500
+/** Whoever waits longer than this for the start is told what for. */
+const SILENCE_MS = 1_000
+
+/** Serves until a signal, or until nobody has been there for a while. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const folder = new DataFolder(options.data)
+  const alone = folder.serveAlone()
+  if ('other' in alone) {
+    const where = alone.other ? ` at ${alone.other.url} (process ${alone.other.pid})` : ''
+    throw new Complaint(`another server serves ${options.data} already${where}. For a link to it: runsheet url`)
+  }
+  const { policy } = readSettings(options.config)
+  const host: PolicyPatch = options.review === undefined ? policy : { ...policy, review: options.review === 'on' }
+  const log = pino({ level: options.log }, pino.destination({ dest: 2, sync: true }))
+  const tokens = folder.tokens({
+    ...(options.token ? { person: options.token } : {}),
+    ...(options.agentToken ? { agent: options.agentToken } : {}),
+  })
+  if (tokens.person === tokens.agent) throw new Complaint("a person's token and an agent's must differ.")
+
+  const ended = untilToldToEnd()
+  const store = await withNotice(`Opening ${nameOf(options.store)} …`, openStore(options))
+  const runsheet = createRunsheet({ store, onError: error => log.error({ err: error }, 'storage failed') })
+  const server = createHttpServer({
+    runsheet,
+    tokens,
+    log,
+    host,
+    version,
+    tenant: LOCAL_TENANT,
+    models: [{ name: options.model, default: true }],
+    agentWritesPerMinute: options.agentWrites,
+    maxStreams: options.maxStreams,
+    ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
+  })
+  const url = await server.listen(options.port, options.host).catch(async (error: NodeJS.ErrnoException) => {
+    await runsheet.close()
+    throw cannotListen(error, options)
+  })
+  alone.note({ url: url.href, pid: process.pid })
+  console.log(`Runsheet is ready at ${url.href}#code=${server.loginCode()}`)
+  console.log(
+    `Data in ${options.data} (${nameOf(options.store)}). An agent's token is in ${join(options.data, 'agent-token')}.`,
+  )
+  console.log('End with Ctrl-C.')
+
+  const why = await Promise.race([ended, idle(options.idleExit, server, runsheet)])
+  console.error(why)
+  const hard = setTimeout(() => process.exit(1), END_MS)
+  await server.close(FINISH_MS)
+  await runsheet.close()
+  clearTimeout(hard)
+}
+
+async function openStore({ store, data }: ServeOptions): Promise<Store> {
+  try {
+    switch (store) {
+      case 'sqlite':
+        return await openSqliteStore({ path: join(data, 'runsheet.db') })
+      case 'file':
+        return await openFileStore({ data })
+      case 'memory':
+        return openMemoryStore()
+      default:
+        return await openPostgresStore({ url: store })
+    }
+  } catch (error) {
+    throw new Complaint(`cannot open ${nameOf(store)}: ${(error as Error).message}`)
+  }
+}
+
+/** Without what a URL may hold of a password. */
+function nameOf(store: string): string {
+  const names: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
+  const known = names[store]
+  if (known) return known
+  const { host, pathname } = new URL(store)
+  return `PostgreSQL at ${host}${pathname}`
+}
+
+function cannotListen({ code, message }: NodeJS.ErrnoException, { host, port }: ServeOptions): Complaint {
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} on ${host} is taken. Name another one with --port, or 0 for any that is free.`,
+    EACCES: `port ${port} on ${host} is not ours to take. Name another one with --port.`,
+    EADDRNOTAVAIL: `this machine has no address ${host}. Name another one with --host.`,
+    ENOTFOUND: `this machine has no address ${host}. Name another one with --host.`,
+  }
+  return new Complaint(why[code ?? ''] ?? `cannot listen on ${host}:${port}: ${message}`)
+}
+
+async function withNotice<T>(notice: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => console.error(notice), SILENCE_MS)
+  try {
+    return await work
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function untilToldToEnd(): Promise<string> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => resolve('Ending: what is under way is finished first.'))
+    }
+  })
+}
+
+/** Nobody connected, nothing asked, and no review that waits for somebody to come back: for so long. */
+function idle(ms: number | undefined, server: HttpServer, { store }: Runsheet): Promise<string> {
+  if (ms === undefined) return new Promise(() => {})
+  return new Promise(resolve => {
+    const look = async (): Promise<void> => {
+      const { connections, lastRequestAt } = server.activity()
+      const left = connections > 0 ? ms : ms - (performance.now() - lastRequestAt)
+      if (left > 0) return again(left)
+      const [waiting] = await store.queries.waiting(LOCAL_TENANT, undefined, 1)
+      if (waiting) return again(Math.max(1_000, Date.parse(waiting.expires_at) - Date.now()))
+      resolve('Ending: nobody was here for a while.')
+    }
+    const again = (left: number): void => {
+      setTimeout(() => void look().catch(() => again(ms)), Math.min(left + 5, ms, 2 ** 31 - 1))
+    }
+    again(ms)
+  })
+}

@@ -1,0 +1,42 @@
+import { existsSync, readFileSync } from 'node:fs'
+import * as z from 'zod'
+import { policyWith, type PolicyPatch } from '../domain/policy.ts'
+import { Refusal } from '../domain/errors.ts'
+import { Complaint } from './complaint.ts'
+
+const schema = z.strictObject({
+  policy: z.record(z.string(), z.unknown()).optional(),
+  mcpServers: z.record(z.string(), z.unknown()).optional(),
+})
+
+export interface Settings {
+  /** What new conversations get. */
+  readonly policy: PolicyPatch
+}
+
+/** `runsheet.json`, where there is one. */
+export function readSettings(path: string): Settings {
+  if (!existsSync(path)) return { policy: {} }
+  let raw: unknown
+  try {
+    raw = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new Complaint(`${path} is not JSON: ${(error as Error).message}.`)
+  }
+  const parsed = schema.safeParse(raw)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new Complaint(`${path}: ${[...(issue?.path ?? []), issue?.message ?? 'has another form'].join(' ')}.`)
+  }
+  return { policy: checkedPolicy(path, parsed.data.policy ?? {}) }
+}
+
+/** Said at the start, not when the first conversation begins. */
+function checkedPolicy(path: string, policy: PolicyPatch): PolicyPatch {
+  const known = policyWith(null, {}, {})
+  const unknown = Object.keys(policy).find(key => known instanceof Refusal || !Object.hasOwn(known, key))
+  if (unknown !== undefined) throw new Complaint(`${path}: there is no ${unknown} in a policy.`)
+  const checked = policyWith(null, policy, {})
+  if (checked instanceof Refusal) throw new Complaint(`${path}: ${checked.message}`)
+  return policy
+}
