@@ -1,24 +1,291 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createClient } from '../src/client/client.ts'
+import { type Child, runCli } from './support/children.ts'
+import { freshDatabase } from './support/postgres.ts'
+import { scratchFolder } from './support/scratch.ts'
 
-const run = (file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> =>
-  promisify(execFile)(process.execPath, [fileURLToPath(new URL(`../${file}`, import.meta.url)), ...args])
+const READY = /^Runsheet is ready at (http:\/\/127\.0\.0\.1:\d+\/)#code=([\w-]+)$/
+
+let folder: string
+let data: string
+let children: Child[]
+
+beforeEach(() => {
+  folder = scratchFolder()
+  data = join(folder, 'data')
+  children = []
+})
+afterEach(async () => {
+  for (const child of children) child.process.kill('SIGKILL')
+  await Promise.all(children.map(child => child.ended))
+  rmSync(folder, { recursive: true })
+})
+
+function cli(args: readonly string[], options: Parameters<typeof runCli>[1] = {}): Child {
+  const child = runCli(args, { cwd: folder, ...options })
+  children.push(child)
+  return child
+}
+
+async function serve(args: readonly string[] = [], options: Parameters<typeof runCli>[1] = {}) {
+  const child = cli(['serve', '--port', '0', '--data', data, ...args], options)
+  const line = await child.line(() => true)
+  const [, url = '', code = ''] = READY.exec(line) ?? []
+  return { child, line, url, code }
+}
+
+const said = async (child: Child): Promise<{ code: number | null; stderr: string; lines: readonly string[] }> => {
+  const { code, stderr } = await child.ended
+  return { code, stderr, lines: child.lines }
+}
 
 describe.each(['src/cli/main.ts', 'dist/cli/main.js'])('%s', file => {
+  it('[CL1] the first line on stdout says where it is, with a code that signs the page in', async () => {
+    const { line, url, code } = await serve([], { file })
+    expect(line).toMatch(READY)
+    const { token } = await createClient({ url }).login(code)
+    expect(await createClient({ url, token }).sessions()).toEqual({ sessions: [], next_cursor: null })
+  })
+
   it('[CL5] says what it can do', async () => {
-    const { stdout } = await run(file, '--help')
-    expect(stdout).toContain('serve')
-    expect(stdout).toContain('url')
+    const { code, lines } = await said(cli(['--help'], { file }))
+    expect(code).toBe(0)
+    expect(lines.join('\n')).toMatch(/serve .*\n.*url/)
   })
 
   it('[CL6] answers an unknown word or option in one line', async () => {
     for (const word of ['frobnicate', '--frobnicate']) {
-      await expect(run(file, word)).rejects.toMatchObject({
+      const { code, stderr, lines } = await said(cli([word], { file }))
+      expect({ code, stderr, lines }).toEqual({
         code: 2,
-        stderr: expect.stringMatching(/^runsheet: .*frobnicate.*Try: runsheet --help\n$/),
+        stderr: `runsheet: I do not know ${word}. Try: runsheet --help\n`,
+        lines: [],
       })
     }
   })
 })
+
+describe('serve', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '[CL2] %s ends it cleanly, streams and waiting calls included',
+    async signal => {
+      const { child, url } = await serve()
+      const agent = createClient({ url, token: secret('agent-token') })
+      const call = { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } }
+      const waiting = agent.call('runsheet', 'plan', call)
+      await expect.poll(async () => (await agent.pendingReviews()).reviews).toHaveLength(1)
+      const stream = await fetch(new URL('/api/sessions/c/events', url), {
+        headers: { authorization: `Bearer ${secret('agent-token')}` },
+      })
+      child.process.kill(signal)
+      expect(await waiting).toMatchObject({ status: 'pending_review' })
+      expect(await stream.text()).toContain('task_create_review_required')
+      expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: what is under way is finished first.\n' })
+    },
+  )
+
+  it('[CL3] a taken port is one line that says what to do', async () => {
+    const other = createServer()
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const { code, stderr } = await said(cli(['serve', '--port', String(port), '--data', data]))
+    other.close()
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `runsheet: port ${port} on 127.0.0.1 is taken. Name another one with --port, or 0 for any that is free.\n`,
+    )
+  })
+
+  it('[CL4] a second server on the same data says where the first one is, and ends', async () => {
+    const { url, child } = await serve()
+    const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `runsheet: another server serves ${data} already at ${url} (process ${child.process.pid}). For a link to it: runsheet url\n`,
+    )
+  })
+
+  it('[CL4] one that was killed leaves the folder free', async () => {
+    const { child } = await serve()
+    child.process.kill('SIGKILL')
+    await child.ended
+    expect((await serve()).line).toMatch(READY)
+  })
+
+  it('[CL7] a folder that is none, and a database that is none, are one line each', async () => {
+    writeFileSync(data, 'a file')
+    expect(await said(cli(['serve', '--port', '0', '--data', data]))).toMatchObject({
+      code: 1,
+      stderr: `runsheet: cannot use the data folder ${data}: it is not a folder. Name another one with --data.\n`,
+    })
+    rmSync(data)
+    mkdirSync(data)
+    writeFileSync(join(data, 'runsheet.db'), 'no database at all, but long enough to be looked at')
+    const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^runsheet: cannot open SQLite: [^\n]+\n$/)
+  })
+
+  it('[CL7] a database that does not answer is one line, without the password', async () => {
+    const store = 'postgres://ann:s3cret@127.0.0.1:1/none'
+    const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data, '--store', store]))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^runsheet: cannot open PostgreSQL at 127\.0\.0\.1:1\/none: [^\n]+\n$/)
+    expect(stderr).not.toContain('s3cret')
+  })
+
+  it.each([
+    ['--port', 'x'],
+    ['--port', '65536'],
+    ['--store', 'mongo'],
+    ['--review', 'maybe'],
+    ['--idle-exit', '5'],
+    ['--idle-exit', '0s'],
+    ['--log', 'loud'],
+    ['--public-url', 'here'],
+    ['--agent-writes', '0'],
+  ])('[CL6] %s %s is refused in one line', async (option, value) => {
+    const { code, stderr } = await said(cli(['serve', '--data', data, option, value]))
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^runsheet: [^\n]*Try: runsheet --help\n$/)
+    expect(stderr).toContain(value)
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it('[CL8] the environment says the same as the options; set empty is not set; an option counts more', async () => {
+    const env = {
+      RUNSHEET_PORT: '0',
+      RUNSHEET_DATA: join(folder, 'elsewhere'),
+      RUNSHEET_STORE: 'memory',
+      RUNSHEET_REVIEW: 'off',
+      RUNSHEET_HOST: '',
+      RUNSHEET_MODEL: '',
+      RUNSHEET_TOKEN: 'given-to-a-person',
+      RUNSHEET_AGENT_TOKEN: 'given-to-an-agent',
+    }
+    const child = cli(['serve', '--data', data], { env })
+    const [, url = ''] = READY.exec(await child.line(() => true)) ?? []
+    expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
+    expect(existsSync(join(data, 'person-token'))).toBe(false)
+    const person = createClient({ url, token: 'given-to-a-person' })
+    const agent = createClient({ url, token: 'given-to-an-agent' })
+    const call = { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } }
+    expect(await agent.call('runsheet', 'plan', call)).toMatchObject({ result: { remaining: 1 } })
+    expect((await person.session('c')).policy).toMatchObject({ review: false, toolset: 'runsheet' })
+    await expect(agent.setPolicy('c', { review: false })).rejects.toMatchObject({ code: 'persons_only' })
+  })
+
+  it('[CL8] equal tokens are refused: nobody could tell an agent from a person', async () => {
+    const env = { RUNSHEET_TOKEN: 'the-same', RUNSHEET_AGENT_TOKEN: 'the-same' }
+    const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data], { env }))
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "runsheet: a person's token and an agent's must differ.\n" })
+  })
+
+  it('[AU8] tokens are made at the first start, for the owner only, and stay', async () => {
+    const first = await serve()
+    const tokens = [secret('person-token'), secret('agent-token')]
+    expect(new Set(tokens).size).toBe(2)
+    for (const name of ['person-token', 'agent-token']) {
+      expect(statSync(join(data, name)).mode & 0o777).toBe(0o600)
+      chmodSync(join(data, name), 0o644)
+    }
+    first.child.process.kill('SIGTERM')
+    await first.child.ended
+    await serve()
+    expect([secret('person-token'), secret('agent-token')]).toEqual(tokens)
+    expect(statSync(join(data, 'person-token')).mode & 0o777).toBe(0o600)
+  })
+
+  it('[AU6] no token is printed, whatever is logged', async () => {
+    const { child, url } = await serve(['--log', 'debug'])
+    const person = createClient({ url, token: secret('person-token') })
+    await person.sessions()
+    await expect(createClient({ url, token: 'wrong-token' }).sessions()).rejects.toMatchObject({ status: 401 })
+    child.process.kill('SIGTERM')
+    const { stderr, lines } = await said(child)
+    for (const token of [secret('person-token'), secret('agent-token'), 'wrong-token']) {
+      expect(stderr + lines.join('\n')).not.toContain(token)
+    }
+  })
+
+  it('[CL9] url prints a fresh link, which works once; without a server it says so', async () => {
+    const { child, url } = await serve()
+    const { lines } = await said(cli(['url', '--data', data]))
+    const [, code = ''] = /#code=([\w-]+)$/.exec(lines[0] ?? '') ?? []
+    expect(lines[0]).toBe(`${url}#code=${code}`)
+    expect(await createClient({ url }).login(code)).toEqual({ token: secret('person-token') })
+    await expect(createClient({ url }).login(code)).rejects.toMatchObject({ status: 401, code: 'invalid_code' })
+    child.process.kill('SIGKILL')
+    await child.ended
+    expect(await said(cli(['url', '--data', data]))).toMatchObject({
+      code: 1,
+      stderr: `runsheet: no server serves ${data}. Start one with: runsheet serve\n`,
+    })
+  })
+
+  it('[CL10] with --idle-exit it ends when nobody is there, but not while a review waits or somebody follows', async () => {
+    const { child, url } = await serve(['--idle-exit', '300ms', '--store', 'memory'])
+    const agent = createClient({ url, token: secret('agent-token') })
+    const person = createClient({ url, token: secret('person-token') })
+    const asking = new AbortController()
+    const call = { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } }
+    const waiting = agent.call('runsheet', 'plan', call, asking.signal)
+    await expect.poll(async () => (await agent.pendingReviews()).reviews).toHaveLength(1)
+    const stream = await fetch(new URL('/api/sessions/c/events', url), {
+      headers: { authorization: `Bearer ${secret('agent-token')}` },
+      signal: asking.signal,
+    })
+    expect(stream.status).toBe(200)
+    asking.abort()
+    await expect(waiting).rejects.toThrow()
+    // Several times over the limit, and only the review is left.
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    const { reviews } = await person.pendingReviews()
+    await person.decide(reviews[0]?.review_id ?? '', { action: 'cancel' })
+    expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: nobody was here for a while.\n' })
+  })
+
+  it('[CL11] runsheet.json sets what new conversations get; what is wrong in it is one line', async () => {
+    writeFileSync(join(folder, 'runsheet.json'), JSON.stringify({ policy: { toolset: 'task_list', review: true } }))
+    const { url, child } = await serve(['--review', 'off'])
+    const agent = createClient({ url, token: secret('agent-token') })
+    const call = { session_id: 'c', turn_id: 't', arguments: { title: 'a' } }
+    expect(await agent.call('task_list', 'AddTask', call)).toMatchObject({ result: { done: false } })
+    child.process.kill('SIGTERM')
+    await child.ended
+    for (const [text, problem] of [
+      ['{', /runsheet\.json is not JSON/],
+      ['{"policy":{"toolset":"none"}}', /toolset must be one of/],
+      ['{"policy":{"reveiw":true}}', /there is no reveiw in a policy/],
+      ['{"polici":{}}', /polici/],
+    ] as const) {
+      writeFileSync(join(folder, 'runsheet.json'), text)
+      const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^runsheet: [^\n]+\n$/)
+      expect(stderr).toMatch(problem)
+    }
+  })
+
+  it.each(['sqlite', 'file', 'postgres'])('[CL1] on %s, what was decided is there after a restart', async kind => {
+    const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
+    const store = database?.url ?? kind
+    const first = await serve(['--store', store, '--review', 'off'])
+    const call = { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } }
+    await createClient({ url: first.url, token: secret('agent-token') }).call('runsheet', 'plan', call)
+    first.child.process.kill('SIGKILL')
+    await first.child.ended
+    const second = await serve(['--store', store])
+    const { tasks } = await createClient({ url: second.url, token: secret('person-token') }).tasks('c')
+    expect(tasks.map(({ title }) => title)).toEqual(['a'])
+    second.child.process.kill('SIGKILL')
+    await second.child.ended
+    await database?.drop()
+  })
+})
+
+const secret = (name: string): string => readFileSync(join(data, name), 'utf8').trim()

@@ -35,25 +35,37 @@ export class DataFolder {
    * operating system's: whoever dies lets go of it.
    */
   serveAlone(): { readonly note: (note: ServerNote) => void } | { readonly other: ServerNote | undefined } {
-    const db = new DatabaseSync(join(this.path, 'server.lock'), { timeout: 0 })
-    try {
-      db.exec('BEGIN EXCLUSIVE')
-    } catch (error) {
-      db.close()
-      if (!/locked|busy/i.test(String(error)))
-        throw new Complaint(`cannot use the data folder ${this.path}: ${causeOf(error)}.`)
-      return { other: this.server() }
-    }
-    held.push(db)
+    const lock = this.#lock('BEGIN EXCLUSIVE')
+    if (!lock) return { other: this.#noted() }
+    held.push(lock)
     return { note: note => writeFileSync(this.#file('server.json'), JSON.stringify(note), { mode: 0o600 }) }
   }
 
-  /** Where the folder's server was last; whether it is still there, asking it tells. */
+  /** Who serves the folder now. Where nobody holds the lock, what was noted is old, and another's port by now. */
   server(): ServerNote | undefined {
+    const free = this.#lock('SELECT name FROM sqlite_schema')
+    free?.close()
+    return free ? undefined : this.#noted()
+  }
+
+  #lock(sql: string): DatabaseSync | undefined {
+    // Patient enough for one who only looks.
+    const db = new DatabaseSync(this.#file('server.lock'), { timeout: 100 })
+    try {
+      db.exec(sql)
+      return db
+    } catch (error) {
+      db.close()
+      if (/locked|busy/i.test(String(error))) return undefined
+      throw new Complaint(`cannot use the data folder ${this.path}: ${causeOf(error)}.`)
+    }
+  }
+
+  #noted(): ServerNote | undefined {
     try {
       return JSON.parse(readFileSync(this.#file('server.json'), 'utf8')) as ServerNote
     } catch {
-      // None was there yet, or it is just being written.
+      // It is just starting, and has noted nothing yet.
       return undefined
     }
   }

@@ -75,9 +75,17 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    if (error.exitCode !== 0) complain(`${error.message.replace(/^error: /, '')}. Try: runsheet --help`, 2)
+    if (error.exitCode !== 0) complain(`${inWords(error)} Try: runsheet --help`, 2)
   } else if (error instanceof Complaint) complain(error.message, 1)
   else throw error
+}
+
+function inWords({ code, message }: CommanderError): string {
+  const [, option] = /^error: unknown option '(.*)'$/.exec(message) ?? []
+  const [, word] = /^error: too many arguments .* got \d+: (.*)\.$/s.exec(message) ?? []
+  if (code === 'commander.unknownOption') return `I do not know ${option}.`
+  if (code === 'commander.excessArguments') return `I do not know ${word}.`
+  return `${message.replace(/^error: /, '').replace(/\.$/, '')}.`
 }
 
 function complain(message: string, code: number): void {

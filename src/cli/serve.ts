@@ -145,8 +145,8 @@ function idle(ms: number | undefined, server: HttpServer, { store }: Runsheet): 
   if (ms === undefined) return new Promise(() => {})
   return new Promise(resolve => {
     const look = async (): Promise<void> => {
-      const { connections, lastRequestAt } = server.activity()
-      const left = connections > 0 ? ms : ms - (performance.now() - lastRequestAt)
+      const { underWay, lastAt } = server.activity()
+      const left = underWay > 0 ? ms : ms - (performance.now() - lastAt)
       if (left > 0) return again(left)
       const [waiting] = await store.queries.waiting(LOCAL_TENANT, undefined, 1)
       if (waiting) return again(Math.max(1_000, Date.parse(waiting.expires_at) - Date.now()))

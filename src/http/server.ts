@@ -46,8 +46,8 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<URL>
   /** A fresh single-use code for the page. */
   loginCode(): string
-  /** How many are connected now, and when the last request came: for those who want to end when nobody is there. */
-  activity(): { readonly connections: number; readonly lastRequestAt: number }
+  /** Requests and streams that are under way, and when the last one ended: for who ends when nobody is there. */
+  activity(): { readonly underWay: number; readonly lastAt: number }
   /** Takes no more, ends the streams, lets what is under way finish for so long, and then cuts. */
   close(withinMs: number): Promise<void>
 }
@@ -107,16 +107,14 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     log,
   })
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
-  let connections = 0
-  let lastRequestAt = performance.now()
-  server.on('connection', socket => {
-    connections += 1
-    socket.once('close', () => {
-      connections -= 1
+  let underWay = 0
+  let lastAt = performance.now()
+  server.on('request', (_, response) => {
+    underWay += 1
+    response.once('close', () => {
+      underWay -= 1
+      lastAt = performance.now()
     })
-  })
-  server.on('request', () => {
-    lastRequestAt = performance.now()
   })
   return {
     listen: async (port, host) => {
@@ -125,14 +123,16 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       return publicUrl ?? new URL(`http://${shownHost(host)}:${actual}/`)
     },
     loginCode: () => codes.issue(),
-    activity: () => ({ connections, lastRequestAt }),
+    activity: () => ({ underWay, lastAt }),
     close: async withinMs => {
       closing.abort()
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       streams.close()
-      server.closeIdleConnections()
+      // Connections that are kept alive become idle one by one, as their last answers go out.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20)
       const cut = setTimeout(() => server.closeAllConnections(), withinMs)
       await closed
+      clearInterval(sweep)
       clearTimeout(cut)
     },
   }

@@ -14,8 +14,25 @@ export interface Child {
 
 /** Runs one of our own files in a process of its own. */
 export function runChild(file: URL, argument: unknown, prefix: readonly string[] = []): Child {
-  const [command, ...args] = [...prefix, process.execPath, fileURLToPath(file), JSON.stringify(argument)]
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  return runProcess([...prefix, process.execPath, fileURLToPath(file), JSON.stringify(argument)])
+}
+
+/** The command line of ours, as it is compiled or as it is written. */
+export function runCli(
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string } = {},
+): Child {
+  const { file = 'src/cli/main.ts', env = {}, cwd } = options
+  const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNSHEET_')))
+  return runProcess([process.execPath, main, ...args], { env: { ...clean, ...env }, ...(cwd ? { cwd } : {}) })
+}
+
+function runProcess(
+  [command = '', ...args]: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Child {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options })
   const lines: string[] = []
   let stderr = ''
   child.stderr.on('data', chunk => {
