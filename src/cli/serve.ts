@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { pageFrom } from '../http/page.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { createRunsheet, type Runsheet } from '../runsheet.ts'
 import { openFileStore } from '../store/json/store.ts'
@@ -36,6 +38,9 @@ const END_MS = 4_500
 /** Whoever waits longer than this for the start is told what for. */
 const SILENCE_MS = 1_000
 
+/** Where the build puts it: the same place, seen from the source and from what is compiled. */
+const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
+
 /** Serves until a signal, or until nobody has been there for a while. */
 export async function serve(options: ServeOptions): Promise<void> {
   const folder = new DataFolder(options.data)
@@ -63,6 +68,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     host,
     version,
     tenant: LOCAL_TENANT,
+    page: pageFrom(PAGE),
     models: [{ name: options.model, default: true }],
     agentWritesPerMinute: options.agentWrites,
     maxStreams: options.maxStreams,

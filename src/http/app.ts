@@ -40,8 +40,9 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     answer(c, 'page', async () => {
       origins.check(c.req.header('host'), c.req.header('origin'))
       const file = page(c.req.path)
-      if (file) return c.body(file.content, 200, { ...SAFE, 'content-type': file.type, 'cache-control': 'no-cache' })
-      return unknown(c)
+      if (!file) return unknown(c)
+      const cache = file.lasting ? 'public, max-age=31536000, immutable' : 'no-cache'
+      return new Response(file.content, { headers: { ...SAFE, 'content-type': file.type, 'cache-control': cache } })
     }),
   )
   app.all('*', c => answer(c, 'unknown', () => unknown(c)))

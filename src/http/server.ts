@@ -12,7 +12,7 @@ import { Limits } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import { withOpenApi } from './openapi.ts'
 import { hostOf, Origins } from './origins.ts'
-import { startPage } from './page.ts'
+import type { Page } from './page.ts'
 import type { Desk, Route } from './route.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { loginRoutes } from './routes/login.ts'
@@ -30,6 +30,7 @@ export interface ServerOptions {
   readonly tokens: Readonly<Record<Role, string>>
   readonly log: Logger
   readonly version: string
+  readonly page?: Page
   readonly models?: readonly ModelView[]
   /** What new conversations get. */
   readonly host?: PolicyPatch
@@ -103,7 +104,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     credentials: new Credentials(tokens, options.tenant),
     origins,
     limits: new Limits(options.agentWritesPerMinute ?? AGENT_WRITES_PER_MINUTE),
-    page: startPage,
+    page: options.page ?? (() => undefined),
     log,
   })
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vite'
+
+/** The page: everything that it needs comes from our own origin. */
+export default defineConfig({
+  root: 'web',
+  base: './',
+  logLevel: 'warn',
+  build: { outDir: '../dist/web', emptyOutDir: true, target: 'es2023', modulePreload: { polyfill: false } },
+})
