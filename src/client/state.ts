@@ -5,7 +5,7 @@ import type { SessionAnswer } from '../domain/wire.ts'
 
 /** The state that a reader folds events onto, from what the server answers of a conversation. */
 export function conversationOf(answer: SessionAnswer): Conversation {
-  const { session, policy, turns, tasks, reviews, seq, answered_seq, edits } = answer
+  const { session, policy, turns, tasks, reviews, panels, seq, answered_seq, edits } = answer
   const pending = reviews.filter(({ status }) => status === 'pending')
   return {
     ...emptyConversation(session.session_id),
@@ -27,8 +27,12 @@ export function conversationOf(answer: SessionAnswer): Conversation {
     ),
     running_turn: turns.find(({ status }) => status === 'running')?.turn_id ?? null,
     latest_turn: turns.at(-1)?.turn_id ?? null,
-    reviews: Table.from(reviews.map(review => [review.review_id, { ...review, panels: [], closes_at: null }])),
+    reviews: Table.from(
+      reviews.map(review => [review.review_id, { ...review, ...NO_PANEL, ...panels[review.review_id] }]),
+    ),
     pending_reviews: pending.map(({ review_id }) => review_id),
     answered_seq,
   }
 }
+
+const NO_PANEL = { panels: [], closes_at: null } as const

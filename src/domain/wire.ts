@@ -37,6 +37,10 @@ export interface SessionAnswer {
   readonly tasks: readonly Task[]
   readonly reviews: readonly ReviewRequest[]
   readonly seq: number
+  /** Which panels show the reviews that wait, and when one is over because all have left. */
+  readonly panels: {
+    readonly [review: string]: { readonly panels: readonly string[]; readonly closes_at: Instant | null }
+  }
   /** The newest answer that the agent got, and what persons edited when: together they tell what it does not know yet. */
   readonly answered_seq: number
   readonly edits: { readonly [task: string]: { readonly [field: string]: number } }

@@ -47,6 +47,11 @@ export const sessionRoutes = [
           tasks: z.array(s.task),
           reviews: z.array(s.review),
           seq: z.int(),
+          panels: z
+            .record(z.string(), z.object({ panels: z.array(z.string()), closes_at: z.iso.datetime().nullable() }))
+            .meta({
+              description: 'by review that waits: where it is shown, and when it is over because all have left',
+            }),
           answered_seq: z.int().meta({ description: 'the newest answer that the agent got' }),
           edits: z
             .record(z.string(), z.record(z.string(), z.int()))
@@ -169,6 +174,12 @@ async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswe
     tasks: listed(state),
     reviews: reviewsIn(events, state, now),
     seq,
+    panels: Object.fromEntries(
+      state.pending_reviews.flatMap(id => {
+        const { panels = [], closes_at = null } = state.reviews.get(id) ?? {}
+        return [[id, { panels, closes_at }]]
+      }),
+    ),
     answered_seq,
     edits: Object.fromEntries(state.edits.entries()),
   }

@@ -1,0 +1,353 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import * as fc from 'fast-check'
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createClient } from '../src/client/client.ts'
+import type { LiveConversation, LiveState } from '../src/client/live.ts'
+import { conversationOf } from '../src/client/state.ts'
+import { type Conversation, fold, listed, openTasks, planTurnOf, tasksInView } from '../src/domain/conversation.ts'
+import { Refusal } from '../src/domain/errors.ts'
+import { statusAt } from '../src/domain/review.ts'
+import { createHttpServer } from '../src/http/server.ts'
+import { createRunsheet } from '../src/runsheet.ts'
+import { openMemoryStore } from '../src/store/memory.ts'
+import { conversations, resolved } from './support/commands.ts'
+import { Driver } from './support/domain.ts'
+import { startServer, type TestServer, TOKENS } from './support/server.ts'
+
+const REF = { tenant: 'local', conversation: 'c' }
+
+async function started(options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
+  const server = await startServer({ host: { review: false }, ...options })
+  onTestFinished(() => server.close())
+  return server
+}
+
+const plan = ({ agent }: TestServer, ...titles: readonly string[]) =>
+  agent.call('runsheet', 'plan', {
+    session_id: 'c',
+    turn_id: 't',
+    arguments: { tasks: titles.map(title => ({ title })) },
+  })
+
+function follow(server: { url: URL | string }, token: string = TOKENS.agent, more = {}): LiveConversation {
+  const live = createClient({ url: server.url, token }).live('c', { pauseMs: 10, maxPauseMs: 50, ...more })
+  onTestFinished(live.close)
+  return live
+}
+
+/** The first state that fits, now or later. */
+function until(live: LiveConversation, fits: (state: LiveState) => boolean): Promise<LiveState> {
+  return new Promise(resolve => {
+    const look = (): void => {
+      if (fits(live.snapshot())) resolve(live.snapshot())
+    }
+    const stop = live.subscribe(look)
+    onTestFinished(stop)
+    look()
+  })
+}
+
+const titles = ({ conversation }: LiveState): string[] => listed(conversation).map(({ title }) => title)
+
+describe('the client', () => {
+  it('[LC1] what is refused is thrown with its code, row and field; what cannot be reached, too', async () => {
+    const { url, person, agent, runsheet } = await started()
+    await expect(person.session('none')).rejects.toMatchObject({ status: 404, code: 'session_not_found' })
+    await expect(agent.setPolicy('c', {})).rejects.toMatchObject({ status: 403, code: 'persons_only' })
+    await runsheet.run(REF, { type: 'open_turn', turn_id: 't' })
+    await expect(person.addTask('c', { title: '' })).rejects.toMatchObject({
+      name: 'RunsheetError',
+      status: 422,
+      code: 'invalid_field',
+      details: { field: 'title' },
+    })
+    const { task } = await person.addTask('c', { title: 'mine' })
+    await expect(person.changeTask('c', task.id, 7, { title: 'x' })).rejects.toMatchObject({
+      status: 412,
+      details: { task },
+    })
+    const nobody = createClient({ url: 'http://127.0.0.1:1', token: 'x' })
+    await expect(nobody.sessions()).rejects.toMatchObject({ status: 0, code: 'unreachable' })
+    await expect(createClient({ url, token: 'wrong' }).sessions()).rejects.toMatchObject({ status: 401 })
+    await expect(agent.session('c', AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+  })
+
+  it('[LC1] a person does everything through it', async () => {
+    const { person, agent } = await started({ host: { review: true } })
+    const asked = agent.call('runsheet', 'plan', {
+      session_id: 'c',
+      turn_id: 't',
+      arguments: { tasks: [{ title: 'one' }] },
+    })
+    await expect.poll(async () => (await person.pendingReviews('c')).reviews.length).toBe(1)
+    const [review] = (await person.pendingReviews()).reviews
+    const id = review?.review_id ?? ''
+    await person.showPanel(id, 'panel-1')
+    await person.leavePanel(id, 'panel-1')
+    expect((await person.review(id)).review.status).toBe('pending')
+    const { result } = await person.decide(id, { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    expect(await asked).toEqual({ result })
+    expect((await person.review(id)).result).toEqual(result)
+    expect((await person.setPolicy('c', { review: false })).policy.review).toBe(false)
+    const { task } = await person.addTask('c', { title: 'two' }, 'key-1')
+    expect((await person.addTask('c', { title: 'two' }, 'key-1')).task).toEqual(task)
+    const changed = await person.changeTask('c', task.id, task.version, { status: 'completed' })
+    expect(changed.task).toMatchObject({ status: 'completed', judged_by: 'person' })
+    expect((await person.removeTask('c', task.id, changed.task.version)).task.removed_at).toBeDefined()
+    expect((await person.tasks('c', { status: 'in_progress' })).tasks.map(({ title }) => title)).toEqual(['one'])
+    expect((await person.search('ONE')).tasks).toHaveLength(1)
+    expect((await person.timeline('c', task.id)).events.map(({ type }) => type)).toEqual([
+      'task_created',
+      'task_changed',
+      'task_removed',
+    ])
+    expect((await person.stop('c', 't')).turn.stop_requested).toBe(true)
+    await person.saveTemplate('Release / day', [{ title: 'tag' }])
+    expect((await person.template('Release / day')).tasks).toMatchObject([{ title: 'tag', priority: 'medium' }])
+    expect((await person.templates()).templates).toHaveLength(1)
+    expect(await person.deleteTemplate('Release / day')).toBeUndefined()
+    expect((await person.toolsets()).toolsets).toHaveLength(6)
+    expect((await person.toolset('task_list')).tools).toHaveLength(5)
+    expect((await person.models()).models).toEqual([])
+    expect((await person.sessions({ limit: 1 })).sessions).toMatchObject([{ session_id: 'c', title: 'one' }])
+    expect(await person.openApi()).toMatchObject({ openapi: '3.1.0' })
+    const { code } = await person.loginCode()
+    expect(await person.login(code)).toEqual({ token: TOKENS.person })
+  })
+})
+
+describe('a live conversation', () => {
+  it('[LC2] is a snapshot, and then every event once and in order', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const live = follow(server)
+    const seqs: number[] = []
+    live.onEvent(({ seq }) => seqs.push(seq))
+    const { conversation } = await until(live, ({ status }) => status === 'live')
+    expect(titles(live.snapshot())).toEqual(['one'])
+    for (let i = 0; i < 20; i += 1) await plan(server, `more ${i}`)
+    const { seq } = await server.runsheet.read(REF)
+    await until(live, state => state.conversation.seq === seq)
+    expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))
+    expect(titles(live.snapshot())).toHaveLength(21)
+  })
+
+  it('[LC2] is the same object until something changes', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const live = follow(server)
+    await until(live, ({ status }) => status === 'live')
+    const before = live.snapshot()
+    expect(live.snapshot()).toBe(before)
+    await plan(server, 'two')
+    await until(live, state => titles(state).length === 2)
+    expect(live.snapshot()).not.toBe(before)
+    expect(titles(before)).toEqual(['one'])
+  })
+
+  it('[LC2] shows what is being written, from the middle on, until it is stored', async () => {
+    const server = await started()
+    const { runsheet } = server
+    await runsheet.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
+    await runsheet.store.live.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
+    const live = follow(server)
+    expect((await until(live, ({ text }) => text !== null)).text).toEqual({ message_id: 'm2', text: 'Good mor' })
+    await runsheet.run(REF, {
+      type: 'record',
+      turn_id: 't1',
+      fact: {
+        type: 'step_finished',
+        data: { step: 1, message_id: 'm2', text: 'Good morning', tool_calls: [], usage: {}, digest_seq: 1 },
+      },
+    })
+    const { messages } = await until(live, ({ text }) => text === null)
+    expect(messages.map(({ role, text }) => [role, text])).toEqual([
+      ['user', 'Hello'],
+      ['assistant', 'Good morning'],
+    ])
+    expect((await server.person.session('c')).messages).toEqual(messages)
+  })
+
+  it('[LC2] a snapshot folds on like the log itself, wherever it is taken', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(conversations(), fc.integer({ min: 0, max: 40 }), async (drawn, cut) => {
+        const chat = new Driver()
+        const store = openMemoryStore({ skewMs: () => Date.parse(chat.now) - Date.now() })
+        const runsheet = createRunsheet({ store })
+        const server = createHttpServer({
+          runsheet,
+          tokens: TOKENS,
+          tenant: 'local',
+          version: '0',
+          log: pino({ level: 'silent' }),
+        })
+        const client = createClient({ url: await server.listen(0, '127.0.0.1'), token: TOKENS.agent })
+        const ref = { tenant: 'local', conversation: 'chat-1' }
+        let twin: Conversation | undefined
+        for (const [index, one] of drawn.entries()) {
+          const command = resolved(chat.wait(one.wait), one)
+          const answer = chat.ask(command)
+          const decided = answer instanceof Refusal ? [] : answer
+          await store.commit(ref, () => ({ events: decided, value: null }))
+          if (index >= cut && chat.state.seq > 0) twin ??= conversationOf(await client.session('chat-1'))
+        }
+        await server.close(0)
+        const state = await runsheet.read(ref)
+        const missed = await store.eventsAfter(ref, twin?.seq ?? 0, 10_000)
+        if (twin) expect(shown(fold(twin, missed), chat.now)).toEqual(shown(state, chat.now))
+        await runsheet.close()
+      }),
+      { numRuns: 25, endOnFailure: true },
+    )
+  })
+
+  it('[LC3] comes back by itself, and has missed nothing', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const live = follow(server)
+    const seen: string[] = []
+    live.onEvent(event => event.type === 'task_created' && seen.push(event.data.task.title))
+    await until(live, ({ status }) => status === 'live')
+    await server.server.close(0)
+    await until(live, ({ status }) => status === 'reconnecting')
+    await server.runsheet.run(REF, {
+      type: 'edit_tasks',
+      by: 'person',
+      create: [{ id: server.runsheet.newId(), title: 'meanwhile' }],
+    })
+    const again = createHttpServer({
+      runsheet: server.runsheet,
+      tokens: TOKENS,
+      tenant: 'local',
+      version: '0',
+      log: pino({ level: 'silent' }),
+    })
+    onTestFinished(() => again.close(0))
+    await again.listen(Number(server.url.port), '127.0.0.1')
+    await until(live, state => state.status === 'live' && titles(state).length === 2)
+    expect(seen).toEqual(['meanwhile'])
+    expect(live.snapshot().error).toBeNull()
+  })
+
+  it('[LC3] a line that went silent is given up, and a server that says when is asked then', async () => {
+    const answers: ((response: import('node:http').ServerResponse) => void)[] = [
+      response => response.writeHead(503, { 'retry-after': '0' }).end('{"error":{"code":"busy","message":"Busy."}}'),
+      response => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
+      response => response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n'),
+    ]
+    const server = await started()
+    await plan(server, 'one')
+    const front = await proxy(server, answers)
+    const live = follow({ url: front.url }, TOKENS.agent, { silenceMs: 60 })
+    await until(live, ({ status, error }) => status === 'reconnecting' && error?.code === 'busy')
+    await plan(server, 'two')
+    await until(live, state => state.status === 'live' && titles(state).length === 2)
+    expect(answers).toEqual([])
+  })
+
+  it('[LC4] a log that is another one than it knew is read anew', async () => {
+    const long = await started()
+    await plan(long, 'one', 'two', 'three')
+    const front = await proxy(long)
+    const live = follow({ url: front.url })
+    await until(live, ({ status }) => status === 'live')
+    const short = await started()
+    await plan(short, 'other')
+    front.turnTo(short)
+    await until(live, state => state.status === 'live' && titles(state).join() === 'other')
+    await plan(short, 'and on')
+    await until(live, state => titles(state).join() === 'other,and on')
+  })
+
+  it('[LC5] waits for a conversation that is not there yet', async () => {
+    const server = await started()
+    const live = follow(server)
+    await until(live, ({ status }) => status === 'waiting')
+    await plan(server, 'at last')
+    live.retry()
+    expect(titles(await until(live, ({ status }) => status === 'live'))).toEqual(['at last'])
+  })
+
+  it('[LC6] gives up on a token that is wrong, and says why', async () => {
+    const server = await started()
+    const live = follow(server, 'wrong')
+    const { error } = await until(live, ({ status }) => status === 'failed')
+    expect(error).toMatchObject({ status: 401, code: 'unauthorized' })
+  })
+
+  it('[LC6] once closed nothing changes any more', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const live = follow(server)
+    await until(live, ({ status }) => status === 'live')
+    live.close()
+    const last = live.snapshot()
+    expect(last.status).toBe('closed')
+    await plan(server, 'two')
+    await expect.poll(() => server.server.activity().underWay).toBe(0)
+    expect(live.snapshot()).toBe(last)
+  })
+})
+
+/** What is shown of a conversation: what a reader has to have right. */
+function shown(state: Conversation, now: string): unknown {
+  return {
+    seq: state.seq,
+    policy: state.policy,
+    tasks: listed(state).map(task => ({ task, plan: planTurnOf(state, task), edits: state.edits.get(task.id) })),
+    inView: tasksInView(state).map(({ id }) => id),
+    open: openTasks(state).map(({ id }) => id),
+    turns: [...state.turns.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    running: state.running_turn,
+    latest: state.latest_turn,
+    answered: state.answered_seq,
+    // One that is overdue is over, whether or not anybody wrote so.
+    reviews: [...state.reviews.values()]
+      .flatMap(each =>
+        statusAt(each, now) === 'pending' ? [`${each.review_id} ${each.panels.join()} ${each.closes_at}`] : [],
+      )
+      .sort(),
+  }
+}
+
+/** Passes requests on, but answers the first streams as it is told. */
+async function proxy(
+  target: TestServer,
+  answers: ((response: import('node:http').ServerResponse) => void)[] = [],
+): Promise<{ url: string; turnTo: (other: TestServer) => void }> {
+  let { url } = target
+  const open = new Set<AbortController>()
+  const front: Server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    const special = path.endsWith('/events') ? answers.shift() : undefined
+    if (special) return special(response)
+    const line = new AbortController()
+    open.add(line)
+    response.once('close', () => line.abort())
+    const headers = { ...(request.headers as Record<string, string>), host: url.host }
+    fetch(new URL(path, url), { headers, signal: line.signal })
+      .then(
+        async answer => {
+          response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+          for await (const chunk of answer.body ?? []) response.write(chunk)
+          response.end()
+        },
+        () => response.destroy(),
+      )
+      .catch(() => response.destroy())
+  })
+  await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    front.closeAllConnections()
+    front.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    turnTo: other => {
+      url = other.url
+      for (const line of open) line.abort()
+    },
+  }
+}
