@@ -3,7 +3,10 @@ import { readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { ROUTES } from '../src/http/server.ts'
 import { toolsets } from '../src/toolsets/index.ts'
+import { runCli } from './support/children.ts'
+import { startServer, TOKENS } from './support/server.ts'
 import { scratchFolder } from './support/scratch.ts'
 
 const example = new URL('../examples/quickstart.ts', import.meta.url)
@@ -14,11 +17,13 @@ it("the README's example is the file that is run here", () => {
   expect(block).toBe(readFileSync(example, 'utf8'))
 })
 
-const run = async (name: string): Promise<string> => {
+const page = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+const run = async (name: string, ...args: readonly string[]): Promise<string> => {
   const cwd = scratchFolder()
   try {
     const path = fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
-    return (await promisify(execFile)(process.execPath, [path], { cwd })).stdout
+    return (await promisify(execFile)(process.execPath, [path, ...args], { cwd })).stdout
   } finally {
     rmSync(cwd, { recursive: true })
   }
@@ -43,6 +48,48 @@ it('the tools work as plain JSON Schema, with the context set once', async () =>
 
 it("the tools work in AI SDK's own loop, from the plan to the last answer", async () => {
   expect(await run('ai-sdk.ts')).toBe('4 steps: Looked and leapt.\n0 tasks open\n')
+})
+
+it('a client follows a conversation and makes a call that waits for a person', async () => {
+  const { url, person, close } = await startServer()
+  const example = run('client.ts', url.href, TOKENS.agent)
+  await expect.poll(async () => (await person.pendingReviews()).reviews).toHaveLength(1)
+  const [review] = (await person.pendingReviews()).reviews
+  await person.decide(review?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
+  const stdout = await example
+  await close()
+  expect(stdout).toMatch(/ids: \[ 1 \]/)
+  expect(stdout).toMatch(/^(waiting|live)/)
+  const [, block] = /<!-- examples\/client\.ts -->\n```ts\n([\s\S]*?)```/.exec(page('docs/http.md')) ?? []
+  expect(block).toBe(page('examples/client.ts'))
+})
+
+it.each(['README.md', 'docs/http.md'])('the commands of %s work as they stand there', async name => {
+  const cwd = scratchFolder()
+  const server = runCli(['serve', '--port', '0'], { cwd })
+  try {
+    const [, url = ''] = /(http:\S+)\/#/.exec(await server.line(() => true)) ?? []
+    const blocks = [...page(name).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+    const script = blocks.filter(block => block.includes('curl') || block.includes('export')).join('\n')
+    const here = `set -euo pipefail\n${script.replaceAll('http://127.0.0.1:4747', url)}`
+    const { stdout } = await promisify(execFile)('bash', ['-c', here], { cwd })
+    expect(stdout).toContain('"confirmed"')
+    expect(stdout).toContain('"remaining":')
+    expect(stdout).toContain('event: todos_updated')
+  } finally {
+    server.process.kill('SIGTERM')
+    await server.ended
+    rmSync(cwd, { recursive: true })
+  }
+})
+
+it('[HT22] the page about HTTP has an example of every route', () => {
+  const text = page('docs/http.md').replaceAll(/\$(REVIEW|TASK)/g, 'x')
+  const missing = ROUTES.filter(({ path }) => {
+    const pattern = path.replaceAll(/:\w+/g, '[\\w-]+')
+    return !new RegExp(`${pattern}(?![\\w/])`).test(text)
+  })
+  expect(missing.map(({ path }) => path)).toEqual([])
 })
 
 it('the pages about the tools name every tool of every toolset', () => {

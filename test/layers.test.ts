@@ -74,6 +74,12 @@ describe('layers', () => {
     expect(impure).toEqual([])
   })
 
+  it('[LA1] what runs in a browser imports nothing of Node', () => {
+    const ours = new Set(['domain', 'client', 'react'])
+    const wrong = imports.filter(({ from, to }) => ours.has(layerOf(from) ?? '') && /^node:/.test(to))
+    expect(wrong).toEqual([])
+  })
+
   it('[LA1] only the composition root reads the environment and the arguments', () => {
     const readers = files.filter(file => /process\.(env|argv)/.test(read(file)))
     expect(readers.filter(file => file !== 'cli/main.ts')).toEqual([])

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import * as client from '../src/client/index.ts'
 import * as runsheet from '../src/index.ts'
 
 it('[LA3] `runsheet` exports exactly this', () => {
@@ -31,6 +32,18 @@ it('[LA3] `runsheet` exports exactly this', () => {
     'takeCall',
     'toolsets',
     'withToolContext',
+  ])
+})
+
+it('[LA3] `runsheet/client` exports exactly this', () => {
+  expect(Object.keys(client).sort()).toEqual([
+    'RunsheetError',
+    'createClient',
+    'currentTask',
+    'listed',
+    'openTasks',
+    'planTurnOf',
+    'tasksInView',
   ])
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isId, line, Problem, prose, tagList } from './text.ts'
+import { isBlank, isId, line, Problem, prose, tagList } from './text.ts'
 
 const ASTRAL = '🗒'
 const HALVES = ['\ud83d', 'a\ude00b', '\ude00\ud83d']
@@ -53,6 +53,22 @@ describe('one line', () => {
     for (const empty of ['', '   ', '\n\t', '\u0000\u007f', '\u2028']) {
       expect(message(line(empty))).toBe('must not be empty')
     }
+  })
+
+  it('[TA5] zero-width characters stay within a text, but are none by themselves', () => {
+    const family = '👩\u200d👧'
+    for (const text of [family, 'a\u200db', 'नमस्\u200dते', '\ufeffa']) expect(line(text)).toBe(text.trim())
+    for (const nothing of ['\u200b', '\u200d\u200c\u2060', '\ufeff\u200b', '\u3164', ' \u00ad ', '\u{e0020}']) {
+      expect(message(line(nothing)), JSON.stringify(nothing)).toBe('must not be empty')
+      expect(isBlank(nothing)).toBe(true)
+    }
+  })
+
+  it('[TA5] what reorders the text around it becomes a space: a title shows what it says', () => {
+    expect(line('pay \u202ednuf eht\u202c now \u2066x\u2069')).toBe('pay  dnuf eht  now  x')
+    expect(prose('a\n\u202eb\u2067c')).toBe('a\n b c')
+    // Right-to-left text needs none of them.
+    for (const text of ['שלום \u200f!', 'مرحبا\u061c']) expect(line(text)).toBe(text)
   })
 
   it('[TA5] half of a surrogate pair is refused', () => {

@@ -1,0 +1,79 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type Client, createClient } from '../../src/client/client.ts'
+import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+const KILLS = inLongRun(100, 3)
+
+let data: string
+let child: Child | undefined
+
+beforeEach(() => {
+  data = scratchFolder()
+})
+afterEach(async () => {
+  child?.process.kill('SIGKILL')
+  await child?.ended
+  rmSync(data, { recursive: true })
+})
+
+/** A server in a process of its own, on the same data as the one before it. */
+async function serve(store: string): Promise<{ person: Client; agent: Client; kill: () => Promise<void> }> {
+  const server = runCli(['serve', '--port', '0', '--data', data, '--store', store, '--agent-writes', '100000'])
+  child = server
+  const [url = ''] = /http:\S+?(?=#)/.exec(await server.line(() => true)) ?? []
+  const client = (token: string): Client => createClient({ url, token: readFileSync(join(data, token), 'utf8').trim() })
+  const kill = async (): Promise<void> => {
+    server.process.kill('SIGKILL')
+    await server.ended
+  }
+  return { person: client('person-token'), agent: client('agent-token'), kill }
+}
+
+describe.each(['sqlite', 'file', 'postgres'])('on %s', kind => {
+  it('[RH2] a decision that was answered with 200 survives kill -9 right after it', { timeout: 300_000 }, async () => {
+    const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
+    const store = database?.url ?? kind
+    let { person, agent, kill } = await serve(store)
+    for (let round = 0; round < (kind === 'sqlite' ? KILLS : inLongRun(20, 2)); round += 1) {
+      const session_id = `c${round}`
+      const call = {
+        session_id,
+        turn_id: 't',
+        tool_call_id: 'call-1',
+        arguments: { tasks: [{ title: 'one' }, { title: 'two' }] },
+      }
+      const asked = agent.call('runsheet', 'plan', call).catch(() => undefined)
+      const reviews = async () => (await person.pendingReviews(session_id)).reviews
+      await expect.poll(reviews, { interval: 5 }).toHaveLength(1)
+      const [review] = await reviews()
+      const id = review?.review_id ?? ''
+      if (round % 3 === 0) {
+        // Also one that still waits is found again, with the deadline that it had.
+        await kill()
+        ;({ person, agent, kill } = await serve(store))
+        expect((await person.review(id)).review).toEqual(review)
+      }
+      const decision = {
+        action: 'confirm',
+        tasks: [{ draft_index: 1, title: `two ${round}` }, { title: 'mine' }],
+        comment: 'as I like it',
+      } as const
+      const decided = await person.decide(id, decision)
+      await kill()
+      await asked
+      ;({ person, agent, kill } = await serve(store))
+      expect((await person.review(id)).review.status).toBe('confirmed')
+      expect((await person.tasks(session_id)).tasks.map(({ title }) => title)).toEqual([`two ${round}`, 'mine'])
+      expect(await person.decide(id, decision)).toEqual(decided)
+      await expect(person.decide(id, { action: 'cancel' })).rejects.toMatchObject({ code: 'review_already_decided' })
+      expect(await agent.call('runsheet', 'plan', call)).toEqual({ result: decided.result })
+      expect((await person.tasks(session_id)).tasks).toHaveLength(2)
+    }
+    await kill()
+    await database?.drop()
+  })
+})
