@@ -5,7 +5,7 @@ import { transcriptOf, withSpoken } from './transcript.ts'
 const at = '2026-11-15T09:00:00.000Z'
 
 function log(...events: readonly NewEvent[]): StoredEvent[] {
-  return events.map((event, index) => ({ ...event, seq: index + 1, timestamp: at, session_id: 'c' })
+  return events.map((event, index) => ({ ...event, seq: index + 1, timestamp: at, session_id: 'c' }))
 }
 
 const step = (message_id: string, text: string): NewEvent => ({
