@@ -2,9 +2,10 @@ import * as z from 'zod'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
 import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
-import type { ReviewRecord } from '../../runsheet.ts'
+import type { Ref, ReviewRecord, Runsheet } from '../../runsheet.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { reviewAnswer } from '../../toolsets/perform.ts'
+import type { Toolset } from '../../toolsets/toolset.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -38,7 +39,9 @@ export const reviewRoutes = [
       const { record, ...ref } = await runsheet.review(who.tenant, params.review_id)
       const { review } = record
       if (!record.resolution) return { body: { review } satisfies ReviewAnswer }
-      return { body: { review, result: resultOf(await runsheet.read(ref), record) } satisfies ReviewAnswer }
+      const toolset = await askingToolset(runsheet, ref, params.review_id)
+      const result = resultOf(toolset, await runsheet.read(ref), record)
+      return { body: { review, result } satisfies ReviewAnswer }
     },
   }),
   route({
@@ -57,12 +60,14 @@ export const reviewRoutes = [
       422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
     },
     handle: async ({ params, body, who }, { runsheet, metrics }) => {
+      const ref = await runsheet.review(who.tenant, params.review_id)
+      const toolset = await askingToolset(runsheet, ref, params.review_id)
       const decided = await runsheet.decideReview(
         who.tenant,
         params.review_id,
         body,
         'http',
-        (state, record): DecisionAnswer => ({ review: record.review, result: resultOf(state, record) }),
+        (state, record): DecisionAnswer => ({ review: record.review, result: resultOf(toolset, state, record) }),
       )
       metrics.decision(body.action)
       return { body: decided }
@@ -98,9 +103,18 @@ export const reviewRoutes = [
   }),
 ]
 
-/** What the tool that asked answers: its toolset is the conversation's, and has one tool that creates. */
-function resultOf(state: Conversation, record: ReviewRecord): Json {
-  const toolset = toolsets[state.policy?.toolset ?? 'runsheet']
+/** The toolset of the tool that asked: that of the conversation when it did. A person may have changed it since. */
+async function askingToolset({ store }: Runsheet, ref: Ref, reviewId: string): Promise<Toolset> {
+  const events = await store.queries.events(ref, { types: ['policy_set', 'task_create_review_required'] })
+  const asked = events.findIndex(
+    event => event.type === 'task_create_review_required' && event.data.review_id === reviewId,
+  )
+  const policy = events.slice(0, asked).findLast(event => event.type === 'policy_set')
+  return toolsets[policy?.data.policy.toolset ?? 'runsheet']
+}
+
+/** What the tool that asked answers: a toolset has one tool that creates. */
+function resultOf(toolset: Toolset, state: Conversation, record: ReviewRecord): Json {
   const creating = toolset.tools.find(tool => tool.created)
   return reviewAnswer(toolset, creating?.name ?? '', state, record)
 }
