@@ -114,7 +114,7 @@ async function called(
   input: unknown,
   context: ToolContext,
   { reviewWaitMs, closing }: Desk,
-  connection: { once(event: 'close', listener: () => void): unknown },
+  connection: { readonly destroyed: boolean; once(event: 'close', listener: () => void): unknown },
 ): Promise<ToolAnswer> {
   const taken = await takeCall(toolset, tool, input, context).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
@@ -127,6 +127,8 @@ async function called(
   const timer = setTimeout(stop, reviewWaitMs)
   connection.once('close', stop)
   closing.addEventListener('abort', stop)
+  // Either may have come while the call was being taken.
+  if (closing.aborted || connection.destroyed) stop()
   try {
     return { result: await awaitCall(toolset, tool, review_id, context, enough.signal) }
   } catch (error) {
