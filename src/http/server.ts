@@ -116,6 +116,10 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       underWay -= 1
       lastAt = performance.now()
     })
+    // A connection that answered while we end is idle from now on, and nothing else would close it.
+    response.once('finish', () => {
+      if (closing.signal.aborted) server.closeIdleConnections()
+    })
   })
   return {
     listen: async (port, host) => {
@@ -129,11 +133,9 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       closing.abort()
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       streams.close()
-      // Connections that are kept alive become idle one by one, as their last answers go out.
-      const sweep = setInterval(() => server.closeIdleConnections(), 20)
+      server.closeIdleConnections()
       const cut = setTimeout(() => server.closeAllConnections(), withinMs)
       await closed
-      clearInterval(sweep)
       clearTimeout(cut)
     },
   }
