@@ -12,6 +12,16 @@ export function parseUrl<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   throw new HttpError(400, 'invalid_request', issueInWords(issue, raw, 'The query'), { field: fieldOf(issue) })
 }
 
+/** A page of a list; a cursor that no page gave out is a query that does not fit. */
+export async function pageOf<T>(page: Promise<T>): Promise<T> {
+  try {
+    return await page
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.details.field !== 'cursor') throw error
+    throw new HttpError(400, 'invalid_request', error.message, { field: 'cursor' })
+  }
+}
+
 /** What a body says; where it does not fit, the element of its list and the field are named. */
 export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)

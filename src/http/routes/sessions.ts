@@ -7,6 +7,7 @@ import { SPOKEN, transcriptOf } from '../../domain/transcript.ts'
 import type { PolicyAnswer, SessionAnswer, SessionsAnswer, TurnAnswer, TurnView } from '../../domain/wire.ts'
 import type { Ref, Runsheet } from '../../runsheet.ts'
 import { HttpError, notFound } from '../errors.ts'
+import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -26,7 +27,7 @@ export const sessionRoutes = [
       },
     },
     handle: async ({ query, who }, { runsheet }) => {
-      const { items, next_cursor } = await runsheet.store.queries.conversations(who.tenant, query)
+      const { items, next_cursor } = await pageOf(runsheet.store.queries.conversations(who.tenant, query))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),

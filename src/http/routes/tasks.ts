@@ -5,6 +5,7 @@ import type { Task } from '../../domain/task.ts'
 import type { TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
 import { hashOf } from '../../runsheet.ts'
 import { HttpError, notFound } from '../errors.ts'
+import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { known } from './sessions.ts'
@@ -40,7 +41,7 @@ export const taskRoutes = [
       if (turn !== undefined && !state.turns.has(turn)) {
         throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
       }
-      const { items, next_cursor } = await runsheet.store.queries.tasks(ref, { turn, status }, page)
+      const { items, next_cursor } = await pageOf(runsheet.store.queries.tasks(ref, { turn, status }, page))
       return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
     },
   }),
@@ -62,7 +63,7 @@ export const taskRoutes = [
     },
     handle: async ({ query, who }, { runsheet }) => {
       const { q, ...page } = query
-      const { items, next_cursor } = await runsheet.store.queries.search(who.tenant, q, page)
+      const { items, next_cursor } = await pageOf(runsheet.store.queries.search(who.tenant, q, page))
       return { body: { tasks: items, next_cursor } satisfies TasksAnswer }
     },
   }),
