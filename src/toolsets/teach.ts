@@ -132,6 +132,7 @@ const KINDS: Readonly<Record<string, string>> = {
   number: 'a whole number',
   int: 'a whole number',
   boolean: 'true or false',
+  nonoptional: 'given',
 }
 
 function kindOf(value: unknown): string {
