@@ -1,0 +1,102 @@
+import { afterEach, expect } from 'vitest'
+import type { Route } from '../../src/http/route.ts'
+import { errorBody } from '../../src/http/schemas.ts'
+import { withOpenApi } from '../../src/http/openapi.ts'
+import { ROUTES, type ServerOptions } from '../../src/http/server.ts'
+import type { ErrorBody } from '../../src/domain/wire.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type AskOptions, startServer, type TestServer } from './server.ts'
+import type { StoreKind } from './stores.ts'
+
+/** For tests: an answer whose form was found to be the documented one. */
+export interface Answered<T> {
+  readonly status: number
+  readonly body: T
+  readonly text: string
+  readonly headers: Headers
+}
+export interface Refused {
+  readonly error: ErrorBody
+}
+
+/** A server whose every answer is compared with what the OpenAPI document says of it. */
+export interface CheckedServer extends Omit<TestServer, 'ask'> {
+  readonly ask: <T = unknown>(method: string, path: string, options?: AskOptions) => Promise<Answered<T>>
+  /** The answer of a request that has to be refused with this status. */
+  readonly refused: (status: number, method: string, path: string, options?: AskOptions) => Promise<ErrorBody>
+}
+
+type Options = Partial<ServerOptions> & { store?: StoreKind }
+
+const running = new Set<CheckedServer>()
+
+afterEach(async () => {
+  await Promise.all([...running].map(server => server.close()))
+})
+
+/** Starts a server that the end of the test closes. */
+export async function started(options: Options = {}): Promise<CheckedServer> {
+  const plain = await startServer(options)
+  const ask = async <T>(method: string, path: string, more?: AskOptions): Promise<Answered<T>> => {
+    const response = await plain.ask(method, path, more)
+    const text = await response.text()
+    const { status, headers } = response
+    return { status, headers, text, body: documented(routeOf(method, path), response, text) as T }
+  }
+  const server: CheckedServer = {
+    ...plain,
+    ask,
+    refused: async (status, method, path, more) => {
+      const { body, ...answer } = await ask<Refused>(method, path, more)
+      expect([answer.status, body]).toEqual([status, { error: expect.anything() }])
+      return body.error
+    },
+    close: async () => {
+      if (running.delete(server)) await plain.close()
+    },
+  }
+  running.add(server)
+  return server
+}
+
+/** A store of which single parts can be replaced, as a fault would. */
+export function storeWith(store: Store, parts: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const part = name as keyof Store
+      if (Object.hasOwn(parts, part)) return parts[part]
+      const value: unknown = target[part]
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+const ALL = withOpenApi(ROUTES, '0.0.0')
+
+function routeOf(method: string, path: string): Route {
+  const { pathname } = new URL(path, 'http://localhost')
+  const names = (route: Route): number => route.path.split(':').length
+  const [found] = ALL.filter(route => route.method === method.toLowerCase())
+    .filter(route => new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname))
+    .sort((a, b) => names(a) - names(b))
+  if (!found) throw new TypeError(`there is no route ${method} ${pathname}`)
+  return found
+}
+
+/** The body, once its status and all of its keys are found to be documented. */
+function documented(route: Route, { status, headers }: Response, text: string): unknown {
+  const answer = route.answers[status]
+  const name = `${route.method} ${route.path} ${status}`
+  const schema = answer?.schema ?? (status >= 400 ? errorBody : undefined)
+  if (!schema) {
+    expect(answer, `${name} is not documented`).toBeDefined()
+    if (answer?.type) expect(headers.get('content-type'), name).toContain(answer.type)
+    else expect(text, name).toBe('')
+    return text
+  }
+  expect(headers.get('content-type'), name).toBe('application/json; charset=utf-8')
+  const body: unknown = JSON.parse(text)
+  // What the schema does not name it leaves out: then the two would differ.
+  expect(schema.parse(body), name).toEqual(body)
+  return body
+}
