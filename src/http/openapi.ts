@@ -60,7 +60,7 @@ function operation(each: Route): ZodOpenApiOperationObject {
       : {}),
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
     responses: Object.fromEntries(
-      Object.entries(documented).map(([status, { description, schema, type }]) => [
+      Object.entries(documented).map(([status, { description, schema = failed(status), type }]) => [
         status,
         {
           description,
@@ -70,6 +70,9 @@ function operation(each: Route): ZodOpenApiOperationObject {
     ),
   }
 }
+
+/** Whatever goes wrong is told in one form. */
+const failed = (status: string): z.ZodType | undefined => (Number(status) >= 400 ? errorBody : undefined)
 
 const operationId = ({ method, path }: Route): string =>
   `${method}_${path.replace(/^\//, '').replaceAll(/[^A-Za-z0-9]+/g, '_')}`
