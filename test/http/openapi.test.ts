@@ -57,6 +57,14 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('[HT22][HT1] gives whatever goes wrong its one form', async () => {
+    const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+    for (const [name, { responses }] of operations(await served())) {
+      const failures = Object.entries(responses).filter(([status]) => !/^[123]/.test(status))
+      for (const [status, { content }] of failures) expect(content, `${name} ${status}`).toEqual(error)
+    }
+  })
+
   it('[HT22] names every part of a path, and a body where one is taken', async () => {
     for (const [name, { parameters = [], requestBody }] of operations(await served())) {
       const parts = [...name.matchAll(/\{(\w+)\}/g)].map(([, part]) => part)
