@@ -27,9 +27,13 @@ export const probeRoutes = [
     handle: async (_, { runsheet, closing }) => {
       if (closing.aborted) throw notReady('It is about to end.')
       const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => late.reject(notReady('Storage does not answer.')), PATIENCE_MS)
+      const timer = setTimeout(() => late.reject(new Error('late')), PATIENCE_MS)
       try {
-        await Promise.race([runsheet.store.queries.conversations('local', { limit: 1 }), late.promise])
+        const look = runsheet.store.queries.conversations('local', { limit: 1 })
+        await Promise.race([look, late.promise])
+      } catch {
+        // Whatever it is, it is in the log of those who needed an answer.
+        throw notReady('Storage does not answer.')
       } finally {
         clearTimeout(timer)
       }
