@@ -103,6 +103,7 @@ export type Command =
       readonly verdict: Verdict
       readonly reason: string
       readonly model: string
+      readonly usage?: Usage | undefined
       readonly claim: { readonly status: 'completed' | 'cancelled'; readonly outcome?: string }
       readonly basis?: number | undefined
     }

@@ -14,6 +14,7 @@ export type RefusalCode =
   | 'edited_by_person'
   | 'reviewed_tasks_are_fixed'
   | 'assessment_required'
+  | 'not_accepted'
   | 'assessor_required'
   | 'persons_only'
   | 'no_turn'

@@ -45,6 +45,8 @@ export interface EventData {
     readonly usage: Usage
     /** What the plan's digest that this step was given was as of: the ground of its fence. */
     readonly digest_seq: number
+    /** How many model calls the turn may make, as far as was known then. */
+    readonly budget?: number
     /** The model's own parts and the provider's metadata, so that a resumed turn continues from them. */
     readonly parts?: Json
     readonly provider_metadata?: Json
@@ -73,6 +75,7 @@ export interface EventData {
     readonly verdict: Verdict
     readonly reason: string
     readonly model: string
+    readonly usage?: Usage
   }
   task_create_review_required: ReviewRequest
   task_create_review_resolved: {

@@ -47,6 +47,7 @@ const REFUSED: Record<RefusalCode, number> = {
   edited_by_person: 409,
   reviewed_tasks_are_fixed: 409,
   assessment_required: 409,
+  not_accepted: 409,
   assessor_required: 400,
   persons_only: 403,
   no_turn: 409,

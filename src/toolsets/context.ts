@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Lease, Runsheet } from '../runsheet.ts'
+import type { Judged } from './claims.ts'
 import type { ObservedCall } from './observe.ts'
 
 /** Where a tool call belongs. The host sets it; nothing of it ever comes from the model. */
@@ -19,7 +20,14 @@ export interface ToolContext extends Sources {
   readonly provider?: string | undefined
   readonly model?: string | undefined
   /** For a call from a run of ours: its lease, and the seq of the digest that the step was given. */
-  readonly run?: { readonly lease: Lease; readonly basis: number } | undefined
+  readonly run?: RunContext | undefined
+}
+
+export interface RunContext {
+  readonly lease: Lease
+  readonly basis: number
+  /** What the assessor said of the claims that this call makes; absent, it has not been asked yet. */
+  readonly judged?: readonly Judged[] | undefined
 }
 
 const storage = new AsyncLocalStorage<ToolContext>()

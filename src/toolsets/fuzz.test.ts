@@ -73,6 +73,7 @@ async function furnished(toolset: Toolset, review: boolean) {
         expect(after.tasks).toBe(before.tasks)
         return 'pending_review'
       }
+      if (taken.status === 'claimed') throw new Error('there is no assessor here')
       expect(isJson(taken.result)).toBe(true)
       if (taken.ok && !tool.reads) return 'ok'
       expect(after.tasks).toBe(before.tasks)

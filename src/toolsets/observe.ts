@@ -7,7 +7,7 @@ export interface ObservedCall {
   /** How many elements the call brought, where it brings a list. */
   readonly items: number
   readonly duration_ms: number
-  readonly outcome: 'ok' | 'refused' | 'pending_review' | 'failed'
+  readonly outcome: 'ok' | 'refused' | 'pending_review' | 'claimed' | 'failed'
   readonly provider?: string
   readonly model?: string
 }

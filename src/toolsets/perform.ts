@@ -6,6 +6,7 @@ import type { Json } from '../domain/event.ts'
 import { type Changes, statusAt } from '../domain/review.ts'
 import { type At, hashOf, type ReviewRecord, StoreError, type Transaction } from '../runsheet.ts'
 import { PENDING, ToolCall } from './call.ts'
+import type { Claim } from './claims.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { countItems, type ObservedCall } from './observe.ts'
 import { parseInput, teaching } from './teach.ts'
@@ -18,6 +19,8 @@ export const NO_CONTEXT = 'Error: Task list is not available (no conversation co
 export type Taken =
   | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean }
   | { readonly status: 'pending_review'; readonly review_id: string }
+  /** In a judged run: nothing is written until the assessor was asked. */
+  | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
 
 /** Calls a tool and waits for whatever it waits for. Always an answer: what a model may not do, it is told. */
 export async function callTool(
@@ -31,6 +34,7 @@ export async function callTool(
   try {
     const taken = await takeCall(toolset, name, input, context)
     if (taken.status === 'answered') return taken.result
+    if (taken.status === 'claimed') throw new Refusal('assessment_required', 'Only the assessor settles a task here.')
     return await awaitCall(toolset, name, taken.review_id, context, signal)
   } catch (error) {
     return failure(toolset, error, context)
@@ -46,7 +50,7 @@ export async function takeCall(toolset: Toolset, name: string, input: unknown, c
   let outcome: ObservedCall['outcome'] = 'failed'
   try {
     const taken = await take(toolset, name, input, context)
-    outcome = taken.status === 'pending_review' ? taken.status : taken.ok ? 'ok' : 'refused'
+    outcome = taken.status === 'answered' ? (taken.ok ? 'ok' : 'refused') : taken.status
     return taken
   } catch (error) {
     if (error instanceof Refusal) outcome = 'refused'
@@ -121,6 +125,7 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
   } catch (error) {
     // Nothing was written; what the model did wrong it is told, with the right form.
     if (error instanceof Told) return answered(error.answer, false)
+    if (error instanceof Claimed) return { status: 'claimed', claims: error.claims }
     throw error
   }
 }
@@ -203,6 +208,15 @@ class Told extends Error {
   }
 }
 
+/** Ends the transaction before anything is written, because somebody else has to be asked first. */
+class Claimed extends Error {
+  readonly claims: readonly Claim[]
+  constructor(claims: readonly Claim[]) {
+    super('claimed')
+    this.claims = claims
+  }
+}
+
 function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circumstances): Json {
   const { context, transaction, toolCallId, basis, started } = circumstances
   const call = new ToolCall({
@@ -212,7 +226,11 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
     basis,
     newId: context.runsheet.newId,
     sources: sourcesOf(context),
+    judged: context.run?.judged,
   })
+  for (const judged of context.run?.judged ?? []) {
+    if (typeof judged.claim.task === 'string') call.assess(judged.claim.task, judged)
+  }
   const record = (fact: CommandOf<'record'>['fact']) =>
     transaction.mustRun({ type: 'record', turn_id: context.turn, fact })
   // A call that may wait for a person is in the log before what it waits for.
@@ -222,11 +240,14 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
   let result: Json | typeof PENDING
   try {
     result = tool.run(call, input)
+    if (call.claims.length > 0) throw new Claimed(call.claims)
   } catch (error) {
+    if (call.claims.length > 0 && !(error instanceof Claimed)) throw new Claimed(call.claims)
     if (!(error instanceof Refusal)) throw error
     result = toolset.refused(teaching(error, toolset, tool, call), call)
-    // That a person changed a task is news to the model, and counts as an answer it got; any other refusal leaves no trace.
-    if (error.code !== 'edited_by_person') throw new Told(result)
+    // That a person changed a task is news to the model, and counts as an answer it got; so is a verdict. In a run every
+    // answer is kept, so that it goes on from there. Any other refusal leaves no trace.
+    if (error.code !== 'edited_by_person' && !context.run) throw new Told(result)
     record({
       type: 'tool_answered',
       data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: false },

@@ -18,7 +18,7 @@ const PATIENCE = 2
  * and no verdict touches a task that a person has edited since the judged work saw it.
  */
 export function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, verdict, reason, model, claim } = command
+  const { turn_id, verdict, reason, model, usage, claim } = command
   const asModel = modelsTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
   if (!isRunning(asModel.turn) || !asModel.policy.assessor) {
@@ -30,7 +30,11 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
   if (said instanceof Refusal) return said
   const owing = outcomeOwed(asModel.policy, task, { ...said, status: claim.status })
   if (owing) return owing
-  const assessed: NewEvent = { type: 'task_assessed', turn_id, data: { task_id: task.id, verdict, reason, model } }
+  const assessed: NewEvent = {
+    type: 'task_assessed',
+    turn_id,
+    data: { task_id: task.id, verdict, reason, model, ...(usage ? { usage } : {}) },
+  }
   const fenced = editedSince(state, task, command.basis ?? state.answered_seq) !== undefined
   const touches = verdict === 'ok' ? NEXT[task.status].includes(claim.status) : verdict === 'not_ok' && isOpen(task)
   if (fenced || !touches) return [assessed]

@@ -121,6 +121,7 @@ async function called(
     throw new HttpError(409, 'tool_call_conflict', 'This tool call id was used already, with other arguments.')
   })
   if (taken.status === 'answered') return { result: taken.result }
+  if (taken.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
   const { review_id } = taken
   const enough = new AbortController()
   const stop = (): void => enough.abort()
