@@ -50,7 +50,8 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
 
   async function answer(c: Context, route: string, work: () => Promise<Response>): Promise<Response> {
     const started = performance.now()
-    const response = await work().catch((error: unknown) => failed(c, route, error))
+    // The route, not the URL: what a person searched for is nobody's business.
+    const response = await work().catch((error: unknown) => failed(error, log, { method: c.req.method, route }))
     desk.metrics.request(c.req.method, route, response.status, (performance.now() - started) / 1_000)
     return response
   }
@@ -73,11 +74,8 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     }
     const answered = await route.handle(call, desk)
     if (answered instanceof Response) return answered
-    const { status = 200, body, headers } = answered
-    return new Response(body === undefined ? null : JSON.stringify(body), {
-      status,
-      headers: { ...SAFE, ...(body === undefined ? {} : JSON_TYPE), ...headers },
-    })
+    const { status = 200, body, text = body === undefined ? null : JSON.stringify(body), headers } = answered
+    return new Response(text, { status, headers: { ...SAFE, ...(body === undefined ? {} : JSON_TYPE), ...headers } })
   }
 
   function authorized(c: Context): Credential {
@@ -102,14 +100,14 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     if (/^\/(api|mcp)(\/|$)/.test(c.req.path)) authorized(c)
     throw notFound('not_found', 'There is nothing here.')
   }
+}
 
-  function failed(c: Context, route: string, error: unknown): Response {
-    const answer = errorAnswer(error)
-    // The route, not the URL: what a person searched for is nobody's business.
-    if (!answer) log.error({ err: error, method: c.req.method, route }, 'a request failed')
-    const { status, error: body, headers } = answer ?? UNFORESEEN
-    return new Response(JSON.stringify({ error: body }), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
-  }
+/** The answer to whatever was thrown. What nobody foresaw is in the log, and nowhere else. */
+export function failed(error: unknown, log: Logger, about: Readonly<Record<string, string>>): Response {
+  const answer = errorAnswer(error)
+  if (!answer) log.error({ err: error, ...about }, 'a request failed')
+  const { status, error: body, headers } = answer ?? UNFORESEEN
+  return new Response(JSON.stringify({ error: body }), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
 }
 
 const NOBODY: Credential = { role: 'agent', tenant: '' }

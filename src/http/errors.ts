@@ -1,3 +1,4 @@
+import { RequestError } from '@hono/node-server'
 import type { RefusalCode } from '../domain/errors.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { ErrorBody } from '../domain/wire.ts'
@@ -99,6 +100,9 @@ export function errorAnswer(error: unknown): ErrorAnswer | undefined {
   if (error instanceof StoreError) {
     const { status, again } = STORAGE[error.code]
     return { status, error: { code: error.code, message: error.message }, ...(again ? { headers: AGAIN } : {}) }
+  }
+  if (error instanceof RequestError) {
+    return { status: 400, error: { code: 'invalid_request', message: 'The request names no place that can be read.' } }
   }
   return undefined
 }

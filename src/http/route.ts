@@ -39,6 +39,8 @@ export type Env = { Bindings: HttpBindings }
 export interface Answer {
   readonly status?: number
   readonly body?: unknown
+  /** Instead of a body in JSON; `headers` say what it is. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -6,7 +6,7 @@ import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
 import type { Runsheet } from '../runsheet.ts'
 import { logCalls } from '../toolsets/observe.ts'
-import { createApp } from './app.ts'
+import { createApp, failed } from './app.ts'
 import { Credentials, LoginCodes, type Role } from './credentials.ts'
 import { Limits } from './limits.ts'
 import { Metrics } from './metrics.ts'
@@ -107,7 +107,12 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     page: options.page ?? (() => undefined),
     log,
   })
-  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // What cannot even be routed, such as a Host that is no name.
+    errorHandler: error => failed(error, log, { route: 'none' }),
+  })
+  const server = createServer(listener)
   let underWay = 0
   let lastAt = performance.now()
   server.on('request', (_, response) => {

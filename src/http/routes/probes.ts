@@ -47,8 +47,10 @@ export const probeRoutes = [
     public: true,
     summary: 'Figures for Prometheus',
     answers: { 200: { description: 'In its text format', type: 'text/plain' } },
-    handle: async (_, { metrics }) =>
-      new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } }),
+    handle: async (_, { metrics }) => ({
+      text: await metrics.text(),
+      headers: { 'content-type': metrics.contentType },
+    }),
   }),
 ]
 
