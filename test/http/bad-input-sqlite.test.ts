@@ -1,0 +1,3 @@
+import { badInput } from '../support/bad-input.ts'
+
+badInput('sqlite')
