@@ -77,9 +77,14 @@ export const sessionRoutes = [
       200: { description: 'Server-sent events behind `Last-Event-ID`, without a gap', type: 'text/event-stream' },
       503: { description: 'Too many follow already: `Retry-After`' },
     },
-    handle: async ({ params, query, who, header, context }, { streams }) => {
+    handle: async ({ params, query, who, header, context }, { runsheet, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
       const ref = { tenant: who.tenant, conversation: params.session_id }
+      // Who asks for the headers only is not to hold a place among the readers for ever.
+      if (context.req.method === 'HEAD') {
+        await known(runsheet, ref)
+        return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
+      }
       await streams.serve(ref, after, context.env.outgoing)
       return RESPONSE_ALREADY_SENT
     },
