@@ -4,7 +4,18 @@ import { pino } from 'pino'
 import { createHttpServer, type ServerOptions } from '../../src/http/server.ts'
 import { createRunsheet } from '../../src/runsheet.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { type Answered, bearer, errorIn, EVERY_ROUTE, filled, nameOf, send, type Sent } from '../support/requests.ts'
+import {
+  type Answered,
+  bearer,
+  errorIn,
+  EVERY_ROUTE,
+  filled,
+  nameOf,
+  send,
+  sendRaw,
+  type Sent,
+  statusesIn,
+} from '../support/requests.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
 let at: TestServer
@@ -511,6 +522,16 @@ describe('a method that is not there', () => {
       expect([answer.status, answer.code]).toEqual([404, 'not_found'])
     },
   )
+
+  test('[HT24] HEAD answers as GET would, and ends: of an event stream too', async () => {
+    for (const { path, title } of PLACES.filter(({ method }) => method === 'get')) {
+      const lines = [`Host: 127.0.0.1:${at.url.port}`, `Authorization: ${bearer('agent').authorization}`]
+      const request = [`HEAD ${path} HTTP/1.1`, ...lines, 'Connection: close', '\r\n'].join('\r\n')
+      const [head = '', body] = (await sendRaw(at.url.port, request)).split('\r\n\r\n')
+      const { status } = await ask('get', path, bearer('agent'))
+      expect([title, statusesIn(head), body]).toEqual([title, [status], ''])
+    }
+  })
 
   test.each([
     '/api/sessions/',
