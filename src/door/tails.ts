@@ -94,7 +94,7 @@ export class Tails {
   /** What a follower has to read by itself: until it has caught up with the shared reading, and where that had a gap. */
   async #missing(ref: Ref, channel: Channel, follower: Follower): Promise<readonly StoredEvent[]> {
     if (channel.seq !== undefined && Math.max(channel.seq, channel.hinted) <= follower.seq) return []
-    const events = await this.#store.eventsAfter(ref, follower.seq, PAGE)
+    const events = await this.#page(ref, follower.seq)
     follower.seq = events.at(-1)?.seq ?? follower.seq
     if (events.length === 0 && channel.seq === undefined) {
       // Asked for, not taken from the follower: a place behind the head must not lead the others astray.
@@ -103,6 +103,20 @@ export class Tails {
     // Whoever else has found out meanwhile that there is more: look again, for no hint may follow.
     if (events.length === 0 && (channel.seq ?? 0) > follower.seq) follower.wake()
     return events
+  }
+
+  /** What comes next, up to where a commit ends: nobody is to see half of one. Commits differ in their time. */
+  async #page(ref: Ref, after: number): Promise<readonly StoredEvent[]> {
+    for (let limit = PAGE; ; limit *= 2) {
+      const events = await this.#store.eventsAfter(ref, after, limit)
+      if (events.length < limit) return events
+      const last = events.at(-1)?.timestamp
+      const whole = events.slice(
+        0,
+        events.findIndex(({ timestamp }) => timestamp === last),
+      )
+      if (whole.length > 0) return whole
+    }
   }
 
   #join(ref: Ref, follower: Follower): Channel {
@@ -157,7 +171,7 @@ export class Tails {
     try {
       for (;;) {
         const { hinted } = channel
-        const events = await this.#store.eventsAfter(ref, channel.seq ?? 0, PAGE)
+        const events = await this.#page(ref, channel.seq ?? 0)
         channel.seq = events.at(-1)?.seq ?? channel.seq
         if (events.length > 0) for (const follower of channel.followers) follower.offer(events)
         // A hint that came while we read may be about what that reading could not see yet.

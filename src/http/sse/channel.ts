@@ -45,6 +45,8 @@ export class Channel {
       this.#flush()
       if (reader.seq >= this.#sent) {
         this.#live.add(reader)
+        // It has seen what another process wrote and we have not read: it gets the list once we have.
+        if (reader.seq > this.#sent) return
         reader.write(this.#framedTodos())
         return this.#showText(reader)
       }
@@ -91,15 +93,17 @@ export class Channel {
     const from = this.#sent
     this.#due = []
     this.#sent = this.#framed
+    const wereAhead: Reader[] = []
     for (const reader of this.#live) {
       if (reader.seq === from) {
         reader.write(chunk)
         reader.seq = this.#sent
-      } else if (reader.seq < this.#sent) {
-        // It was ahead of us, having seen what another process wrote: it goes on from where it is.
-        this.#live.delete(reader)
-        void this.serve(reader).catch(() => reader.cut())
-      }
+      } else if (reader.seq <= this.#sent) wereAhead.push(reader)
+    }
+    // These go on from where they are.
+    for (const reader of wereAhead) {
+      this.#live.delete(reader)
+      void this.serve(reader).catch(() => reader.end())
     }
   }
 
@@ -116,10 +120,15 @@ export class Channel {
 
   /** One who joins while a step is being written gets its text so far. */
   async #showText(reader: Reader): Promise<void> {
-    if (this.#state.running_turn === null) return
-    const live = await this.#runsheet.store.live.read(this.#ref)
-    if (!live) return
-    const { message_id, text } = live
-    reader.write(framedAside(this.#state, 'text_snapshot', { message_id, text }))
+    while (!reader.gone) {
+      const { running_turn, seq } = this.#state
+      if (running_turn === null) return
+      const live = await this.#runsheet.store.live.read(this.#ref)
+      // What came meanwhile may have ended that text: nobody is to see it after its end.
+      if (this.#state.seq !== seq) continue
+      if (live?.turn_id !== running_turn) return
+      const { message_id, text } = live
+      return reader.write(framedAside(this.#state, 'text_snapshot', { message_id, text }))
+    }
   }
 }

@@ -23,7 +23,7 @@ export function framedAside(state: Conversation, type: string, data: { readonly 
 
 /** The list in view, as of a state: the whole and the short form. */
 export function framedTodos(state: Conversation): string {
-  const tasks = tasksInView(state)
+  const tasks = tasksInView(state).filter(({ status }) => status !== 'cancelled')
   const shown = tasks.length <= MOST_SHOWN ? tasks : [...tasks.filter(isOpen), ...tasks.filter(task => !isOpen(task))]
   const { total, remaining, current, items } = todosOf(shown, state.running_turn ?? state.latest_turn, task =>
     planTurnOf(state, task),
@@ -48,8 +48,9 @@ export function touchesView(events: readonly StoredEvent[], before: Conversation
       // These change which tasks are in view.
       case 'turn_started':
       case 'turn_opened':
-      case 'policy_set':
         return true
+      case 'policy_set':
+        return scopeOf(before) !== scopeOf(after)
       default:
         return false
     }
@@ -57,6 +58,9 @@ export function touchesView(events: readonly StoredEvent[], before: Conversation
 }
 
 function isInView(state: Conversation, task: Task): boolean {
-  if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return true
+  if (scopeOf(state) === 'conversation') return true
   return planTurnOf(state, task) === (state.running_turn ?? state.latest_turn)
 }
+
+const scopeOf = ({ policy }: Conversation): 'turn' | 'conversation' =>
+  policy ? TOOLSETS[policy.toolset].scope : 'conversation'

@@ -16,6 +16,7 @@ export class Reader {
   seq: number
   readonly #response: ServerResponse
   readonly #onCut: () => void
+  #draining = false
 
   constructor(response: ServerResponse, seq: number, onCut: () => void) {
     this.#response = response
@@ -34,17 +35,25 @@ export class Reader {
 
   /** Hands over what is due; one who has left too much of it lying is cut off instead. */
   write(chunk: string | Uint8Array): void {
-    if (this.gone) return
+    // Before its headers there is nothing to say: they may still turn out to be a refusal.
+    if (this.gone || !this.#response.headersSent) return
     if (this.#response.writableLength > MOST_BUFFERED) this.cut()
     else this.#response.write(chunk)
+  }
+
+  /** Keeps the line open. One who is taking a page needs none, and has its own time for that. */
+  beat(chunk: Uint8Array): void {
+    if (!this.#draining) this.write(chunk)
   }
 
   /** Resolves once the reader has taken what was written, or is gone. */
   drained(): Promise<void> {
     const response = this.#response
     if (this.gone || !response.writableNeedDrain) return Promise.resolve()
+    this.#draining = true
     return new Promise(resolve => {
       const done = (): void => {
+        this.#draining = false
         clearTimeout(timer)
         response.off('drain', done).off('close', done)
         resolve()
@@ -60,6 +69,8 @@ export class Reader {
   }
 
   end(): void {
-    if (!this.gone) this.#response.end()
+    if (this.gone) return
+    if (!this.#response.headersSent) this.open()
+    this.#response.end()
   }
 }

@@ -33,7 +33,7 @@ export class Streams {
   constructor(options: StreamsOptions) {
     this.#options = options
     this.#heartbeat = setInterval(() => {
-      for (const reader of this.#readers) reader.write(HEARTBEAT)
+      for (const reader of this.#readers) reader.beat(HEARTBEAT)
     }, options.heartbeatMs ?? HEARTBEAT_MS)
     this.#heartbeat.unref()
   }
@@ -59,16 +59,23 @@ export class Streams {
       const channel = await place.channel
       // Asked for anew: another process may have written what the channel has not read yet.
       const state = after > channel.head ? await this.#options.runsheet.read(ref) : undefined
+      if (reader.gone) return
       reader.open()
+      // That asks for the headers only.
+      if (response.req.method === 'HEAD') return reader.end()
       if (state && after > state.seq) {
         reader.seq = 0
         reader.write(framedAside(state, 'reset', { seq: state.seq }))
       }
       await channel.serve(reader)
     } catch (error) {
-      if (response.headersSent) return reader.cut()
-      this.#leave(ref, place, reader)
-      throw error
+      if (!response.headersSent) {
+        this.#leave(ref, place, reader)
+        throw error
+      }
+      if (reader.gone) return
+      this.#options.onError(error)
+      reader.end()
     }
   }
 
