@@ -164,6 +164,8 @@ export async function follow(
 /** One who comes back after every cut, from the last id that it saw. */
 export class ResumingReader {
   readonly events: StoredEvent[] = []
+  /** Lists that were as of another seq than the last one before them. */
+  readonly strays: Frame[] = []
   resets = 0
   connections = 0
   readonly #conversation: string
@@ -189,8 +191,17 @@ export class ResumingReader {
     clearTimeout(timer)
     reader.cut()
     this.events.push(...reader.events)
+    this.strays.push(...straysIn(reader.frames, from))
     this.resets += reader.asides('reset').length
   }
+}
+
+function straysIn(frames: readonly Frame[], from: number): Frame[] {
+  let last = from
+  return frames.filter(({ id, data }) => {
+    last = id === undefined ? last : Number(id)
+    return (data.data['as_of_seq'] ?? last) !== last
+  })
 }
 
 function seqOf(frames: readonly Frame[], from: number): number {
