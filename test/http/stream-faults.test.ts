@@ -129,7 +129,7 @@ describe('cut lines', () => {
   it.each(SHARED)('[SS2] on %s, the same where another process writes', async kind => {
     const place = await sharedPlace(kind)
     const server = await serveOn(await place.open())
-    const total = inLongRun(20_000, 2_000)
+    const total = inLongRun(6_000, 2_000)
     const writer = runWriter({ store: kind, at: place.at, conversation: 'chat', from: 0, to: total, abreast: 16 })
     opened.push(() => writer.process.kill('SIGKILL'))
     await writer.line(line => line === 'ready')

@@ -128,7 +128,7 @@ export class SseReader {
 
   /** Resolves once the event with this seq has come. */
   reached(seq: number): Promise<void> {
-    return this.until(reader => (reader.seqs.at(-1) ?? 0) >= seq)
+    return this.until(({ frames }) => seqOf(frames, 0) >= seq)
   }
 
   stopReading(): void {
