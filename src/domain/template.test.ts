@@ -4,7 +4,7 @@ import { templateOf } from './template.ts'
 
 describe('a template', () => {
   it('[HT14] is a name and rows, filled with the defaults', () => {
-    expect(templateOf('  Release\nday ', [{ title: ' tag it ' }, { title: 'tell them', status: 'done' }])).toEqual({
+    expect(templateOf('Release day', [{ title: ' tag it ' }, { title: 'tell them', status: 'done' }])).toEqual({
       name: 'Release day',
       tasks: [
         { title: 'tag it', details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] },
@@ -15,6 +15,8 @@ describe('a template', () => {
 
   it.each([
     ['a name', '', [{ title: 'a' }], { field: 'name' }],
+    ['a name that is clean', ' a', [{ title: 'a' }], { field: 'name' }],
+    ['a name of one line', 'a\nb', [{ title: 'a' }], { field: 'name' }],
     ['a name of 64 characters', 'x'.repeat(65), [{ title: 'a' }], { field: 'name' }],
     ['a title in each row', 'n', [{ title: 'a' }, { details: 'b' }], { row: 1, field: 'title' }],
     ['no row of a draft', 'n', [{ draft_index: 0 }], { row: 0, field: 'draft_index' }],

@@ -13,6 +13,8 @@ export interface Template {
 export function templateOf(rawName: string, rows: readonly SubmittedRow[]): Template | Refusal {
   const name = line(rawName, LIMITS.tag)
   if (name instanceof Problem) return invalidField('name', name.message)
+  // It is found again by what it is asked for, so nothing is cleaned away behind anybody's back.
+  if (name !== rawName) return invalidField('name', 'must be one line, without blanks around it or control characters')
   const tasks = confirmedRows([], rows)
   return tasks instanceof Refusal ? tasks : { name, tasks }
 }

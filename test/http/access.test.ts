@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pino } from 'pino'
@@ -16,11 +17,12 @@ import {
   type Sent,
   statusesIn,
 } from '../support/requests.ts'
+import { pageFrom } from '../../src/http/page.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
 let at: TestServer
 beforeAll(async () => {
-  at = await startServer()
+  at = await startServer({ page: pageFrom(fileURLToPath(new URL('../../dist/web', import.meta.url))) })
   await at.person.setPolicy('s', { toolset: 'task_list' })
 })
 afterAll(() => at.close())
@@ -479,8 +481,11 @@ describe('the headers that keep a page safe', () => {
     const page = await ask('get', '/')
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.headers['cache-control']).toBe('no-cache')
-    const script = await ask('get', '/start.js')
-    expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8')
+    const [, script = ''] = /src="\.(\/assets\/[^"]+)"/.exec(page.text) ?? []
+    const { headers } = await ask('get', script)
+    expect(headers['content-type']).toBe('text/javascript; charset=utf-8')
+    expect(headers['cache-control']).toContain('immutable')
+    expectSafe({ ...headers, 'cache-control': 'no-store' })
     // The policy would forbid what is not in a file of its own.
     expect(page.text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|<style|javascript:|https?:/)
   })

@@ -7,6 +7,14 @@ import { Recent } from './recent.ts'
 
 /** So many events are read at once for one who resumes. */
 const PAGE = 100
+/** Beyond this, of the lists that are due in one tick only the newest goes out: the others are history already. */
+const MOST_LISTS = 128 * 1024
+
+interface Due {
+  readonly frame: string
+  /** The list in view, which a later one replaces. */
+  readonly isList: boolean
+}
 
 /**
  * Everybody who follows one conversation here. They share one tail: an event is read once, framed once, and handed to
@@ -20,7 +28,7 @@ export class Channel {
   readonly #recent = new Recent()
   #state: Conversation
   /** What is framed and not handed out yet, and up to where that reaches. */
-  #due: string[] = []
+  #due: Due[] = []
   #framed: number
   /** How far those are who have everything. */
   #sent: number
@@ -79,17 +87,17 @@ export class Channel {
     if (this.#due.length === 0) setImmediate(() => this.#flush())
     for (const event of commit) {
       const frame = framed(event)
-      this.#due.push(frame)
+      this.#due.push({ frame, isList: false })
       this.#recent.add(event.seq, frame)
     }
     this.#framed = this.#state.seq
-    if (touchesView(commit, before, this.#state)) this.#due.push(framedTodos(this.#state))
+    if (touchesView(commit, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
   }
 
   /** One write for each reader, whatever has come together in this tick. */
   #flush(): void {
     if (this.#due.length === 0) return
-    const chunk = Buffer.from(this.#due.join(''))
+    const chunk = joined(this.#due)
     const from = this.#sent
     this.#due = []
     this.#sent = this.#framed
@@ -131,4 +139,11 @@ export class Channel {
       return reader.write(framedAside(this.#state, 'text_snapshot', { message_id, text }))
     }
   }
+}
+
+function joined(due: readonly Due[]): Buffer {
+  const size = due.reduce((sum, { frame, isList }) => sum + (isList ? frame.length : 0), 0)
+  const last = due.findLastIndex(({ isList }) => isList)
+  const kept = size <= MOST_LISTS ? due : due.filter(({ isList }, place) => !isList || place === last)
+  return Buffer.from(kept.map(({ frame }) => frame).join(''))
 }
