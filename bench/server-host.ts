@@ -1,0 +1,207 @@
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { fold } from '../src/domain/conversation.ts'
+import { framed, framedTodos } from '../src/http/sse/frames.ts'
+import { createHttpServer } from '../src/http/server.ts'
+import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { openMemoryStore } from '../src/store/memory.ts'
+import { openSqliteStore } from '../src/store/sqlite/store.ts'
+import type { Store } from '../src/store/store.ts'
+import { callTool, takeCall } from '../src/toolsets/perform.ts'
+import { toolsets } from '../src/toolsets/index.ts'
+import { scratchFolder } from '../test/support/scratch.ts'
+import { change, planned, refOf } from './plan.ts'
+import { busyMeter, nowMs, serveParent, settledMemory, startedWith } from './server-process.ts'
+
+// One server in a process of its own: ours, or a bare node:http that sends the same bytes and makes the same calls.
+export interface HostOrder {
+  /** `joined` is bare too, but writes what came in one tick at once. */
+  readonly kind: 'ours' | 'bare' | 'joined'
+  readonly store: 'memory' | 'sqlite'
+}
+export interface Listening {
+  readonly port: number
+  readonly token: string
+  readonly path: string
+}
+
+const WATCHED = 'watched'
+const TASKS = 5
+const TOKENS = { person: 'token-of-a-person', agent: 'token-of-an-agent' } as const
+
+const order = startedWith() as HostOrder
+const folder = scratchFolder()
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+const asked = new Map<string, number>()
+const runsheet = createRunsheet({
+  store: counted(order.store === 'memory' ? openMemoryStore() : await openSqliteStore({ path: join(folder, 'a.db') })),
+})
+const ref = await planned(runsheet, WATCHED, TASKS)
+const busy = busyMeter()
+const { port, path, event } = order.kind === 'ours' ? await ours() : await bare(order.kind)
+
+serveParent({
+  listening: (): Listening => ({ port, path, token: TOKENS.agent }),
+  /** Events one after the other, as fast as they can be committed. */
+  burst: async (count: number) => {
+    const start = nowMs()
+    for (let index = 0; index < count; index += 1) await event()
+    return start
+  },
+  /** Events at a fixed rate; answers when each was committed. */
+  steady: async ({ count, everyMs }: { count: number; everyMs: number }) => {
+    const start = nowMs()
+    const committed: number[] = []
+    for (let index = 0; index < count; index += 1) {
+      await sleep(Math.max(0, start + index * everyMs - nowMs()))
+      committed.push(await event())
+    }
+    return committed
+  },
+  busy,
+  memory: settledMemory,
+  /** What the process does while nobody asks anything of it. */
+  idle: async (ms: number) => {
+    busy()
+    asked.clear()
+    await sleep(ms)
+    const looks = asked.get('due') ?? 0
+    // The clock is asked for along with the next deadline.
+    const clock = asked.get('now') ?? 0
+    const all = [...asked.values()].reduce((sum, count) => sum + count, 0)
+    return { busy: busy(), looks, others: all - looks - clock }
+  },
+  wait: waiting,
+})
+
+async function ours(): Promise<{ port: number; path: string; event: () => Promise<number> }> {
+  const server = createHttpServer({
+    runsheet,
+    tokens: TOKENS,
+    tenant: 'local',
+    version: '0.0.0',
+    log: pino({ level: 'info' }, pino.destination({ dest: 2, sync: true })),
+    agentWritesPerMinute: 1e9,
+  })
+  const url = await server.listen(0, '127.0.0.1')
+  const { seq } = await runsheet.read(ref)
+  let round = 0
+  return {
+    port: Number(url.port),
+    path: `/api/sessions/${WATCHED}/events?last_event_id=${seq}`,
+    event: async () => {
+      await runsheet.run(ref, change((round += 1)))
+      return nowMs()
+    },
+  }
+}
+
+async function bare(kind: 'bare' | 'joined'): Promise<{ port: number; path: string; event: () => Promise<number> }> {
+  const readers = new Set<ServerResponse>()
+  const server = createServer((request, response) => {
+    if (request.method === 'POST') return void answer(request, response)
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+    response.write(':\n\n')
+    readers.add(response)
+    response.once('close', () => readers.delete(response))
+  })
+  const at = await new Promise<AddressInfo>(resolve => {
+    server.listen(0, '127.0.0.1', () => resolve(server.address() as AddressInfo))
+  })
+  const frames = await recorded(createRunsheet({ store: openMemoryStore() }), 100)
+  let round = 0
+  let due: string[] = []
+  const flush = (): void => {
+    const chunk = Buffer.from(due.join(''))
+    due = []
+    for (const reader of readers) reader.write(chunk)
+  }
+  return {
+    port: at.port,
+    path: '/',
+    event: async () => {
+      const frame = frames[(round += 1) % frames.length] ?? ''
+      const now = nowMs()
+      if (kind === 'joined') {
+        if (due.length === 0) setImmediate(flush)
+        due.push(frame)
+      } else {
+        for (const reader of readers) reader.write(frame)
+        await tick()
+      }
+      return now
+    },
+  }
+}
+
+/** The bytes that ours sends for so many changes. */
+async function recorded(runsheet: Runsheet, count: number): Promise<string[]> {
+  const ref = await planned(runsheet, WATCHED, TASKS)
+  let state = await runsheet.read(ref)
+  const frames: string[] = []
+  for (let round = 0; round < count; round += 1) {
+    const { events } = await runsheet.run(ref, change(round))
+    state = fold(state, events)
+    frames.push(events.map(framed).join('') + framedTodos(state))
+  }
+  await runsheet.close()
+  return frames
+}
+
+/** A tool call without a server around it: no credentials, no checks, no limits, no figures. */
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const {
+    session_id,
+    turn_id,
+    arguments: input,
+  } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, string>
+  const taken = await takeCall(toolsets.task_list, 'AddTask', input, {
+    runsheet,
+    tenant: 'local',
+    conversation: session_id ?? '',
+    turn: turn_id ?? '',
+  })
+  const body = JSON.stringify({ result: 'result' in taken ? taken.result : null })
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
+}
+
+/** So many calls, each in a conversation of its own, that wait for a person. */
+async function waiting(count: number): Promise<void> {
+  const host = { review_timeout_ms: 3_600_000 }
+  const toolset = toolsets.task_manager
+  const input = { tasks: [{ title: 'Look at the reports' }, { title: 'Write down what is missing' }] }
+  for (let made = 0; made < count; made += 100) {
+    const calls = Array.from({ length: 100 }, (_, index) => {
+      const { conversation, tenant } = refOf(`waiting-${made + index}`)
+      return { runsheet, tenant, conversation, turn: 't1', toolCallId: 'call-1', host }
+    })
+    await Promise.all(calls.map(context => takeCall(toolset, 'add_task', input, context)))
+    // The same call again waits on.
+    for (const context of calls) void callTool(toolset, 'add_task', input, context)
+  }
+  for (let left = count; left > 0; ) {
+    left = count - (await runsheet.store.queries.waiting('local', undefined, count)).length
+  }
+  await sleep(500)
+}
+
+/** Counts what is asked of a store. */
+function counted(store: Store): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (...argumentsOf: unknown[]): unknown => {
+        asked.set(String(name), (asked.get(String(name)) ?? 0) + 1)
+        return Reflect.apply(member, target, argumentsOf)
+      }
+    },
+  })
+}

@@ -1,0 +1,15 @@
+import { cpus, totalmem } from 'node:os'
+import { benchCalls } from './server-calls.ts'
+import { benchStreams } from './server-streams.ts'
+import { benchWaiting } from './server-waiting.ts'
+
+const [cpu] = cpus()
+console.log(
+  `Node ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ` +
+    `${Math.round(totalmem() / 2 ** 30)} GiB. Over loopback; ratios are medians of rounds that alternate within this run.`,
+)
+
+const only = process.argv[2]
+if (!only || only === 'streams') await benchStreams()
+if (!only || only === 'calls') await benchCalls()
+if (!only || only === 'waiting') await benchWaiting()
