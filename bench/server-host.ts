@@ -63,7 +63,11 @@ serveParent({
     }
     return committed
   },
-  busy,
+  /** Microseconds of work so far. */
+  work: () => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
   memory: settledMemory,
   /** What the process does while nobody asks anything of it. */
   idle: async (ms: number) => {
@@ -76,7 +80,7 @@ serveParent({
     const all = [...asked.values()].reduce((sum, count) => sum + count, 0)
     return { busy: busy(), looks, others: all - looks - clock }
   },
-  wait: waiting,
+  plans,
 })
 
 async function ours(): Promise<{ port: number; path: string; event: () => Promise<number> }> {
@@ -172,22 +176,19 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
 }
 
-/** So many calls, each in a conversation of its own, that wait for a person. */
-async function waiting(count: number): Promise<void> {
-  const host = { review_timeout_ms: 3_600_000 }
+/** So many calls, each in a conversation of its own: answered at once, or waiting for a person. */
+async function plans({ count, review }: { count: number; review: boolean }): Promise<void> {
+  const host = { review, review_timeout_ms: 3_600_000 }
   const toolset = toolsets.task_manager
   const input = { tasks: [{ title: 'Look at the reports' }, { title: 'Write down what is missing' }] }
   for (let made = 0; made < count; made += 100) {
     const calls = Array.from({ length: 100 }, (_, index) => {
-      const { conversation, tenant } = refOf(`waiting-${made + index}`)
+      const { conversation, tenant } = refOf(`plan-${review}-${made + index}`)
       return { runsheet, tenant, conversation, turn: 't1', toolCallId: 'call-1', host }
     })
     await Promise.all(calls.map(context => takeCall(toolset, 'add_task', input, context)))
-    // The same call again waits on.
+    // The same call again gets the same answer, or waits on.
     for (const context of calls) void callTool(toolset, 'add_task', input, context)
-  }
-  for (let left = count; left > 0; ) {
-    left = count - (await runsheet.store.queries.waiting('local', undefined, count)).length
   }
   await sleep(500)
 }

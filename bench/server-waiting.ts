@@ -16,9 +16,11 @@ interface Idle {
 export async function benchWaiting(): Promise<Line[]> {
   const host = startWorker('server-host.ts', { kind: 'ours', store: 'sqlite' })
   try {
+    // As many calls that are answered come first: a process that works is larger than a fresh one, whoever waits.
+    await host.ask('plans', { count: WAITING, review: false })
     const before = await host.ask<Memory>('memory')
     const without = await host.ask<Idle>('idle', IDLE_MS)
-    await host.ask('wait', WAITING)
+    await host.ask('plans', { count: WAITING, review: true })
     const after = await host.ask<Memory>('memory')
     const meanwhile = await host.ask<Idle>('idle', IDLE_MS)
     const more = (after.rss - before.rss) / 1e6
@@ -26,7 +28,7 @@ export async function benchWaiting(): Promise<Line[]> {
       {
         what: 'memory (RSS)',
         ours: megabytes(after.rss),
-        beside: `${megabytes(before.rss)} before`,
+        beside: `${megabytes(before.rss)} without`,
         ratio: `+${more.toFixed(0)} MB`,
         goal: `at most +${MOST_MB} MB`,
         met: more <= MOST_MB,
@@ -34,7 +36,7 @@ export async function benchWaiting(): Promise<Line[]> {
       {
         what: 'heap and buffers after a collection',
         ours: megabytes(after.heap),
-        beside: `${megabytes(before.heap)} before`,
+        beside: `${megabytes(before.heap)} without`,
         ratio: `+${((after.heap - before.heap) / 1e6).toFixed(0)} MB`,
         goal: '',
         met: undefined,
@@ -64,7 +66,10 @@ export async function benchWaiting(): Promise<Line[]> {
         met: meanwhile.others === 0,
       },
     ]
-    printTable(`${WAITING.toLocaleString('en')} calls that wait for a person, on SQLite`, lines)
+    printTable(
+      `${WAITING.toLocaleString('en')} calls that wait for a person, on SQLite, beside the same process after as many that did not`,
+      lines,
+    )
     return lines
   } finally {
     await host.end()
