@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { readJson } from './body.ts'
@@ -21,6 +23,12 @@ export interface AppOptions {
 
 type Context = Call<unknown, unknown, unknown>['context']
 
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
 /**
  * Every request goes the same way: may it be asked under this name and from this page, by whom, how often, in which form.
  * Then the route is asked, and whatever it throws becomes an answer.
@@ -42,21 +50,22 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
       const file = page(c.req.path)
       if (!file) return unknown(c)
       const cache = file.lasting ? 'public, max-age=31536000, immutable' : 'no-cache'
-      return new Response(file.content, { headers: { ...SAFE, 'content-type': file.type, 'cache-control': cache } })
+      const headers = { ...SAFE, 'content-type': file.type, 'cache-control': cache }
+      return { status: 200, headers, body: file.content }
     }),
   )
   app.all('*', c => answer(c, 'unknown', () => unknown(c)))
   return app
 
-  async function answer(c: Context, route: string, work: () => Promise<Response>): Promise<Response> {
+  async function answer(c: Context, route: string, work: () => Promise<Reply | Response>): Promise<Response> {
     const started = performance.now()
     // The route, not the URL: what a person searched for is nobody's business.
-    const response = await work().catch((error: unknown) => failed(error, log, { method: c.req.method, route }))
-    desk.metrics.request(c.req.method, route, response.status, (performance.now() - started) / 1_000)
-    return response
+    const reply = await work().catch((error: unknown) => failed(error, log, { method: c.req.method, route }))
+    desk.metrics.request(c.req.method, route, reply.status, (performance.now() - started) / 1_000)
+    return reply instanceof Response ? reply : sent(c.env.outgoing, reply)
   }
 
-  async function asked(route: Route, c: Context): Promise<Response> {
+  async function asked(route: Route, c: Context): Promise<Reply | Response> {
     if (!route.public) origins.check(c.req.header('host'), c.req.header('origin'))
     const who = route.role === 'nobody' ? NOBODY : authorized(c)
     if (route.role === 'person' && who.role !== 'person') {
@@ -74,8 +83,10 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     }
     const answered = await route.handle(call, desk)
     if (answered instanceof Response) return answered
-    const { status = 200, body, text = body === undefined ? null : JSON.stringify(body), headers } = answered
-    return new Response(text, { status, headers: { ...SAFE, ...(body === undefined ? {} : JSON_TYPE), ...headers } })
+    const { status = 200, body, text, headers } = answered
+    if (body === undefined)
+      return { status, headers: { ...SAFE, ...headers }, ...(text === undefined ? {} : { body: text }) }
+    return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
   }
 
   function authorized(c: Context): Credential {
@@ -87,7 +98,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     })
   }
 
-  async function refused(c: Context, isPublic: boolean, allow: string): Promise<Response> {
+  async function refused(c: Context, isPublic: boolean, allow: string): Promise<never> {
     if (!isPublic) {
       origins.check(c.req.header('host'), c.req.header('origin'))
       authorized(c)
@@ -95,7 +106,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     throw new HttpError(405, 'method_not_allowed', `Here you can ${allow}.`, { headers: { allow } })
   }
 
-  async function unknown(c: Context): Promise<Response> {
+  async function unknown(c: Context): Promise<never> {
     origins.check(c.req.header('host'), c.req.header('origin'))
     if (/^\/(api|mcp)(\/|$)/.test(c.req.path)) authorized(c)
     throw notFound('not_found', 'There is nothing here.')
@@ -103,11 +114,18 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
 }
 
 /** The answer to whatever was thrown. What nobody foresaw is in the log, and nowhere else. */
-export function failed(error: unknown, log: Logger, about: Readonly<Record<string, string>>): Response {
+export function failed(error: unknown, log: Logger, about: Readonly<Record<string, string>>): Reply {
   const answer = errorAnswer(error)
   if (!answer) log.error({ err: error, ...about }, 'a request failed')
   const { status, error: body, headers } = answer ?? UNFORESEEN
-  return new Response(JSON.stringify({ error: body }), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
+  return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
+}
+
+/** Straight to Node's response: a web one would be read back from its stream first, which costs more than the route. */
+function sent(outgoing: ServerResponse, { status, headers, body }: Reply): Response {
+  if (body === undefined) outgoing.writeHead(status, headers).end()
+  else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+  return RESPONSE_ALREADY_SENT
 }
 
 const NOBODY: Credential = { role: 'agent', tenant: '' }

@@ -110,7 +110,10 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     // What cannot even be routed, such as a Host that is no name.
-    errorHandler: error => failed(error, log, { route: 'none' }),
+    errorHandler: error => {
+      const { status, headers, body } = failed(error, log, { route: 'none' })
+      return new Response(body, { status, headers })
+    },
   })
   const server = createServer(listener)
   let underWay = 0
