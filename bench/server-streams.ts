@@ -3,7 +3,7 @@ import { type Memory, startWorker, type Worker } from './server-process.ts'
 import { type Line, median, perSecond, printTable, times } from './table.ts'
 
 const READERS = 1_000
-const ROUNDS = 7
+const ROUNDS = 5
 /** Less for each reader than what a slow one may leave lying: nobody is cut in a fair run. */
 const BURST = 50
 const STEADY = { count: 40, everyMs: 50 }
@@ -57,7 +57,6 @@ class Hall {
   }
 
   async close(): Promise<void> {
-    await this.#readers.ask('busy').catch(() => {})
     await this.#readers.end()
     await this.#host.end()
   }
@@ -77,8 +76,8 @@ export async function benchStreams(): Promise<Line[]> {
     sqlite: await Hall.open({ kind: 'ours', store: 'sqlite' }),
   }
   try {
-    const bursts = await inTurn(ROUNDS, halls, hall => hall.burst())
-    const steady = await inTurn(STEADY_ROUNDS, halls, hall => hall.steady())
+    const bursts = await inTurn(ROUNDS, ['bare', 'memory', 'joined', 'sqlite'], name => halls[name].burst())
+    const steady = await inTurn(STEADY_ROUNDS, ['bare', 'memory', 'sqlite'], name => halls[name].steady())
     const lines: Line[] = []
     for (const store of ['memory', 'sqlite'] as const) {
       lines.push(burstLine(`bursts of ${BURST} events, ${store}`, bursts, store, 'bare'))
@@ -120,13 +119,13 @@ type Halls = 'bare' | 'joined' | 'memory' | 'sqlite'
 
 async function inTurn<T>(
   rounds: number,
-  halls: Readonly<Record<Halls, Hall>>,
-  work: (hall: Hall) => Promise<T>,
+  names: readonly Halls[],
+  work: (name: Halls) => Promise<T>,
 ): Promise<Record<Halls, T[]>> {
   const figures: Record<Halls, T[]> = { bare: [], joined: [], memory: [], sqlite: [] }
   for (let round = -1; round < rounds; round += 1) {
-    for (const name of ['bare', 'memory', 'joined', 'sqlite'] as const) {
-      const figure = await work(halls[name])
+    for (const name of names) {
+      const figure = await work(name)
       // The first round warms up.
       if (round >= 0) figures[name].push(figure)
     }
