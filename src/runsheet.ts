@@ -17,7 +17,7 @@ import type { At, Committed, Ref, Store } from './store/store.ts'
 export { StoreError } from './store/errors.ts'
 export { Transaction } from './door/transaction.ts'
 export type { ReviewRecord } from './store/rows.ts'
-export type { At, Committed, Lease, Ref } from './store/store.ts'
+export type { At, Committed, Lease, LiveEntry, Ref } from './store/store.ts'
 
 export interface RunsheetOptions {
   readonly store: Store

@@ -8,7 +8,7 @@ import { version } from './version.ts'
 const data = (): Option =>
   new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet')
 /** From the environment only: the command line is there for every process of this machine to read. */
-const { RUNSHEET_TOKEN: token, RUNSHEET_AGENT_TOKEN: agentToken } = process.env
+const { RUNSHEET_TOKEN: token, RUNSHEET_AGENT_TOKEN: agentToken, RUNSHEET_MODEL_KEY: modelKey } = process.env
 
 const program = new Command('runsheet')
   .description('The plan an AI agent works from and a person can trust.')
@@ -59,8 +59,14 @@ program
   .addOption(
     new Option('--public-url <url>', 'where it is reached behind a proxy').env('RUNSHEET_PUBLIC_URL').argParser(url),
   )
-  .addOption(new Option('--model <model>', 'which model answers').env('RUNSHEET_MODEL').default('demo'))
-  .action((options: ServeOptions) => serve({ ...options, ...given({ token, agentToken }) }))
+  .addOption(
+    new Option('--model <model>', 'demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME')
+      .env('RUNSHEET_MODEL')
+      .default('demo'),
+  )
+  .addOption(new Option('--assessor-model <model>', 'who judges; the same, if absent').env('RUNSHEET_ASSESSOR_MODEL'))
+  .addOption(new Option('--model-url <url>', "instead of the provider's own").env('RUNSHEET_MODEL_URL'))
+  .action((options: ServeOptions) => serve({ ...options, ...given({ token, agentToken, modelKey }) }))
 
 program
   .command('url')

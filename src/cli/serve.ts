@@ -1,10 +1,15 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
+import { UnknownModel } from '../agent/failure.ts'
+import { mcpTools } from '../agent/mcp-tools.ts'
+import { configuredModels, type Models } from '../agent/models.ts'
+import { Runner } from '../agent/runner.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { createRunsheet, type Runsheet } from '../runsheet.ts'
+import { logCalls } from '../toolsets/observe.ts'
 import { openFileStore } from '../store/json/store.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { openPostgresStore } from '../store/postgres/store.ts'
@@ -25,6 +30,9 @@ export interface ServeOptions {
   readonly agentWrites: number
   readonly maxStreams: number
   readonly model: string
+  readonly assessorModel?: string
+  readonly modelUrl?: string
+  readonly modelKey?: string
   readonly review?: 'on' | 'off'
   readonly idleExit?: number
   readonly publicUrl?: URL
@@ -49,7 +57,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     const where = alone.other ? ` at ${alone.other.url} (process ${alone.other.pid})` : ''
     throw new Complaint(`another server serves ${options.data} already${where}. For a link to it: runsheet url`)
   }
-  const { policy } = readSettings(options.config)
+  const { policy, mcpServers } = readSettings(options.config)
+  const models = modelsFor(options)
   const host: PolicyPatch = options.review === undefined ? policy : { ...policy, review: options.review === 'on' }
   const log = pino({ level: options.log }, pino.destination({ dest: 2, sync: true }))
   const tokens = folder.tokens({
@@ -69,15 +78,32 @@ export async function serve(options: ServeOptions): Promise<void> {
     version,
     tenant: LOCAL_TENANT,
     page: pageFrom(PAGE),
-    models: [{ name: options.model, default: true }],
+    turns: { names: models.names, usual: models.usual, take: (ref, turn) => void runner.take(ref, turn).catch(noted) },
     agentWritesPerMinute: options.agentWrites,
     maxStreams: options.maxStreams,
     ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
+  })
+  const noted = (error: unknown): void => log.error({ err: error }, 'a turn cannot be driven')
+  const runner = new Runner({
+    runsheet,
+    models,
+    onText: (ref, text) => server.showText(ref, text),
+    onError: noted,
+    observe: logCalls(log),
+    outside: mcpTools({
+      servers: mcpServers,
+      version,
+      onError: (name, error) => {
+        log.warn({ err: error, server: name }, 'an MCP server cannot be used')
+        console.error(`The MCP server ${name} cannot be used, and is left out: ${(error as Error).message}`)
+      },
+    }),
   })
   const url = await server.listen(options.port, options.host).catch(async (error: NodeJS.ErrnoException) => {
     await runsheet.close()
     throw cannotListen(error, options)
   })
+  runner.start()
   alone.note({ url: url.href, pid: process.pid })
   console.log(`Runsheet is ready at ${url.href}#code=${server.loginCode()}`)
   console.log(
@@ -85,12 +111,24 @@ export async function serve(options: ServeOptions): Promise<void> {
   )
   console.log('End with Ctrl-C.')
 
-  const why = await Promise.race([ended, idle(options.idleExit, server, runsheet)])
+  const why = await Promise.race([ended, idle(options.idleExit, () => runner.size > 0, server, runsheet)])
   console.error(why)
   const hard = setTimeout(() => process.exit(1), END_MS)
-  await server.close(FINISH_MS)
+  await Promise.all([server.close(FINISH_MS), runner.close()])
   await runsheet.close()
   clearTimeout(hard)
+}
+
+/** So that a person can follow what the demo model does. */
+const DEMO_PACE_MS = 20
+
+function modelsFor({ model, assessorModel, modelUrl, modelKey }: ServeOptions): Models {
+  try {
+    return configuredModels({ model, assessor: assessorModel, url: modelUrl, key: modelKey, demoPaceMs: DEMO_PACE_MS })
+  } catch (error) {
+    if (error instanceof UnknownModel) throw new Complaint(error.message)
+    throw error
+  }
 }
 
 async function openStore({ store, data }: ServeOptions): Promise<Store> {
@@ -147,12 +185,12 @@ function untilToldToEnd(): Promise<string> {
 }
 
 /** Nobody connected, nothing asked, and no review that waits for somebody to come back: for so long. */
-function idle(ms: number | undefined, server: HttpServer, { store }: Runsheet): Promise<string> {
+function idle(ms: number | undefined, isBusy: () => boolean, server: HttpServer, { store }: Runsheet): Promise<string> {
   if (ms === undefined) return new Promise(() => {})
   return new Promise(resolve => {
     const look = async (): Promise<void> => {
       const { underWay, lastAt } = server.activity()
-      const left = underWay > 0 ? ms : ms - (performance.now() - lastAt)
+      const left = underWay > 0 || isBusy() ? ms : ms - (performance.now() - lastAt)
       if (left > 0) return again(left)
       const [waiting] = await store.queries.waiting(LOCAL_TENANT, undefined, 1)
       if (waiting) return again(Math.max(1_000, Date.parse(waiting.expires_at) - Date.now()))

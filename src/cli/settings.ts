@@ -1,22 +1,36 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
+import type { McpServer } from '../agent/mcp-tools.ts'
 import { policyWith, type PolicyPatch } from '../domain/policy.ts'
 import { Refusal } from '../domain/errors.ts'
 import { Complaint } from './complaint.ts'
 
 const schema = z.strictObject({
   policy: z.record(z.string(), z.unknown()).optional(),
-  mcpServers: z.record(z.string(), z.unknown()).optional(),
+  mcpServers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
+      z.union([
+        z.object({
+          command: z.string(),
+          args: z.array(z.string()).optional(),
+          env: z.record(z.string(), z.string()).optional(),
+        }),
+        z.object({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
+      ]),
+    )
+    .optional(),
 })
 
 export interface Settings {
   /** What new conversations get. */
   readonly policy: PolicyPatch
+  readonly mcpServers: Readonly<Record<string, McpServer>>
 }
 
 /** `runsheet.json`, where there is one. */
 export function readSettings(path: string): Settings {
-  if (!existsSync(path)) return { policy: {} }
+  if (!existsSync(path)) return { policy: {}, mcpServers: {} }
   let raw: unknown
   try {
     raw = JSON.parse(readFileSync(path, 'utf8'))
@@ -28,7 +42,8 @@ export function readSettings(path: string): Settings {
     const [issue] = parsed.error.issues
     throw new Complaint(`${path}: ${[...(issue?.path ?? []), issue?.message ?? 'has another form'].join(' ')}.`)
   }
-  return { policy: checkedPolicy(path, parsed.data.policy ?? {}) }
+  const { policy = {}, mcpServers = {} } = parsed.data
+  return { policy: checkedPolicy(path, policy), mcpServers: mcpServers as Settings['mcpServers'] }
 }
 
 /** Said at the start, not when the first conversation begins. */

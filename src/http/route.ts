@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
-import type { Runsheet } from '../runsheet.ts'
+import type { Ref, Runsheet } from '../runsheet.ts'
 import type { ObservedCall } from '../toolsets/observe.ts'
 import type { Credential, LoginCodes, Role } from './credentials.ts'
 import type { Metrics } from './metrics.ts'
@@ -17,6 +17,8 @@ export interface Desk {
   readonly codes: LoginCodes
   readonly tokens: Readonly<Record<Role, string>>
   readonly models: readonly ModelView[]
+  /** Who drives turns here, if anybody does. */
+  readonly turns: Turns | undefined
   /** What new conversations get. */
   readonly host: PolicyPatch
   readonly observe: (call: ObservedCall) => void
@@ -24,6 +26,15 @@ export interface Desk {
   readonly reviewWaitMs: number
   /** Ends when the server does. */
   readonly closing: AbortSignal
+}
+
+/** What a server needs to know of those who drive turns. */
+export interface Turns {
+  /** The models that a request may name, and the one it gets if it names none. */
+  readonly names: readonly string[]
+  readonly usual: string
+  /** A turn was started: somebody is to take it up. */
+  readonly take: (ref: Ref, turn: string) => void
 }
 
 export interface Call<P, Q, B> {

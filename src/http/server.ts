@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { ModelView } from '../domain/wire.ts'
-import type { Runsheet } from '../runsheet.ts'
+import type { LiveEntry, Ref, Runsheet } from '../runsheet.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { createApp, failed } from './app.ts'
 import { Credentials, LoginCodes, type Role } from './credentials.ts'
@@ -13,7 +12,7 @@ import { Metrics } from './metrics.ts'
 import { withOpenApi } from './openapi.ts'
 import { hostOf, Origins } from './origins.ts'
 import type { Page } from './page.ts'
-import type { Desk, Route } from './route.ts'
+import type { Desk, Route, Turns } from './route.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { loginRoutes } from './routes/login.ts'
 import { probeRoutes } from './routes/probes.ts'
@@ -31,7 +30,7 @@ export interface ServerOptions {
   readonly log: Logger
   readonly version: string
   readonly page?: Page
-  readonly models?: readonly ModelView[]
+  readonly turns?: Turns
   /** What new conversations get. */
   readonly host?: PolicyPatch
   /** Where it is reached behind a proxy. */
@@ -47,6 +46,8 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<URL>
   /** A fresh single-use code for the page. */
   loginCode(): string
+  /** Text as a step that runs here writes it. */
+  showText(ref: Ref, text: LiveEntry): void
   /** Requests and streams that are under way, and when the last one ended: for who ends when nobody is there. */
   activity(): { readonly underWay: number; readonly lastAt: number }
   /** Takes no more, ends the streams, lets what is under way finish for so long, and then cuts. */
@@ -89,7 +90,8 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     metrics,
     codes,
     tokens,
-    models: options.models ?? [],
+    models: (options.turns?.names ?? []).map(name => ({ name, default: name === options.turns?.usual })),
+    turns: options.turns,
     host: options.host ?? {},
     observe: call => {
       logged(call)
@@ -136,6 +138,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       return publicUrl ?? new URL(`http://${shownHost(host)}:${actual}/`)
     },
     loginCode: () => codes.issue(),
+    showText: (ref, text) => streams.showText(ref, text),
     activity: () => ({ underWay, lastAt }),
     close: async withinMs => {
       closing.abort()

@@ -267,7 +267,12 @@ describe('the fence', () => {
 
   it('[TS12] refuses once; the refusal is an answer, and is repeated for the same call only', async () => {
     const again = { toolCallId: 'same' }
-    expect(await desk.take('complete_todo', settle, again)).toEqual({ status: 'answered', result: refused, ok: false })
+    expect(await desk.take('complete_todo', settle, again)).toEqual({
+      status: 'answered',
+      result: refused,
+      ok: false,
+      written: true,
+    })
     expect(await desk.call('complete_todo', settle, again)).toEqual(refused)
     expect(await desk.call('complete_todo', settle)).toMatchObject({ title: 'Stare', status: 'completed' })
   })

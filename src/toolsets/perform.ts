@@ -17,7 +17,8 @@ export const NO_CONTEXT = 'Error: Task list is not available (no conversation co
 
 /** A call that was taken: answered, or waiting for a person. */
 export type Taken =
-  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean }
+  /** `written`: the answer is in the log. */
+  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly written: boolean }
   | { readonly status: 'pending_review'; readonly review_id: string }
   /** In a judged run: nothing is written until the assessor was asked. */
   | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
@@ -252,7 +253,7 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
       type: 'tool_answered',
       data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: false },
     })
-    return { status: 'answered', result, ok: false }
+    return { status: 'answered', result, ok: false, written: true }
   }
   if (result === PENDING) {
     const [review_id = ''] = transaction.state.pending_reviews.slice(-1)
@@ -262,7 +263,7 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
     type: 'tool_answered',
     data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: true },
   })
-  return { status: 'answered', result, ok: true }
+  return { status: 'answered', result, ok: true, written: true }
 }
 
 /** The review that a call waits for which was made in this turn with the same tool and arguments. */
@@ -297,6 +298,6 @@ function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sour
   return { source_user_message_id, source_assistant_message_id }
 }
 
-const answered = (result: Json, ok: boolean): Taken => ({ status: 'answered', result, ok })
+const answered = (result: Json, ok: boolean): Taken => ({ status: 'answered', result, ok, written: false })
 
 const elapsed = (started: number): number => Math.round(performance.now() - started)

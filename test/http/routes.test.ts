@@ -708,7 +708,7 @@ describe('toolsets', () => {
       { name: 'demo', default: true },
       { name: 'openai:gpt', default: false },
     ]
-    const server = await started({ models })
+    const server = await started({ turns: { names: ['demo', 'openai:gpt'], usual: 'demo', take: () => {} } })
     expect((await server.ask('GET', '/api/models', { as: 'agent' })).body).toEqual({ models })
   })
 })

@@ -2,9 +2,10 @@ import type { CommandOf } from '../command.ts'
 import { type Conversation, openTasks, planCounts, apply, stamped } from '../conversation.ts'
 import { invalidId, Refusal } from '../errors.ts'
 import type { NewEvent } from '../event.ts'
+import { invalidField } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { policyWith, samePolicy, type Toolset } from '../policy.ts'
-import { isId } from '../text.ts'
+import { isBlank, isId } from '../text.ts'
 import { finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { turnRunning } from './tasks.ts'
@@ -46,6 +47,8 @@ export function otherToolset({ policy }: Conversation, toolset: Toolset): Refusa
 export function startTurn(state: Conversation, command: CommandOf<'start_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, message_id, message, model, continue_turn_id } = command
   if (!isId(turn_id)) return invalidId('turn_id')
+  if (!message.isWellFormed()) return invalidField('message', 'must be well-formed Unicode')
+  if (isBlank(message)) return invalidField('message', 'must not be empty')
   if (state.turns.has(turn_id)) {
     return new Refusal('turn_conflict', `Turn ${turn_id} exists already in this conversation, with another request.`)
   }

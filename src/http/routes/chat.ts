@@ -1,18 +1,24 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
+import { invalidField } from '../../domain/fields.ts'
+import { hashOf, StoreError } from '../../runsheet.ts'
 import { HttpError } from '../errors.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+
+/** A message is as long as a body may be; what else is wrong with it, the person is told. */
+const message = z.string().min(1).meta({ description: 'what is to be done' })
 
 export const chatRoutes = [
   route({
     method: 'post',
     path: '/api/chat',
     role: 'person',
-    summary: 'Starts a turn and streams it',
+    summary: 'Starts a turn, and streams it from its start to its end; the same request again attaches',
     body: z.strictObject({
       session_id: s.id,
       turn_id: s.id,
-      message: z.string().min(1),
+      message,
       model: z.string().optional(),
       toolset: s.toolset.optional(),
       review: z.boolean().optional(),
@@ -20,9 +26,40 @@ export const chatRoutes = [
       gate: z.boolean().optional(),
       continue_turn_id: s.id.optional(),
     }),
-    answers: { 501: { description: 'This server runs no turns yet', schema: s.errorBody } },
-    handle: async () => {
-      throw new HttpError(501, 'not_implemented', 'This server runs no turns yet; agents elsewhere can call its tools.')
+    answers: {
+      200: { description: 'Server-sent events, from `turn_started` to `turn_finished`', type: 'text/event-stream' },
+      409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
+      501: { description: 'This server runs no turns', schema: s.errorBody },
+    },
+    handle: async ({ body, who, context }, { runsheet, streams, host, turns }) => {
+      if (!turns)
+        throw new HttpError(501, 'not_implemented', 'This server runs no turns; agents elsewhere can call its tools.')
+      const { session_id, turn_id, message: text, model = turns.usual, continue_turn_id, ...policy } = body
+      if (!turns.names.includes(model)) throw invalidField('model', `must be one of ${turns.names.join(', ')}`)
+      const ref = { tenant: who.tenant, conversation: session_id }
+      const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
+      const command = {
+        type: 'start_turn',
+        turn_id,
+        message_id: runsheet.newId(),
+        message: text,
+        model,
+        policy,
+        host,
+        continue_turn_id,
+      } as const
+      const started = await runsheet
+        .transact({ ...ref, once }, transaction => {
+          const event = transaction.mustRun(command).find(({ type }) => type === 'turn_started')
+          return event?.seq ?? 0
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+          throw new HttpError(409, 'turn_conflict', `Turn ${turn_id} exists already, with another request.`)
+        })
+      if (!started.replayed) turns.take(ref, turn_id)
+      await streams.serve(ref, started.value - 1, context.env.outgoing, turn_id)
+      return RESPONSE_ALREADY_SENT
     },
   }),
 ]

@@ -1,6 +1,6 @@
 import { type Conversation, fold } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
-import type { Ref, Runsheet } from '../../runsheet.ts'
+import type { LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
@@ -9,6 +9,15 @@ import { Recent } from './recent.ts'
 const PAGE = 100
 /** Beyond this, of the lists that are due in one tick only the newest goes out: the others are history already. */
 const MOST_LISTS = 128 * 1024
+
+/** How often text is looked for that another process writes. */
+const LOOK_EVERY_MS = 200
+
+interface Page {
+  readonly frames: string
+  readonly seq: number
+  readonly isOver?: boolean
+}
 
 interface Due {
   readonly frame: string
@@ -32,6 +41,11 @@ export class Channel {
   #framed: number
   /** How far those are who have everything. */
   #sent: number
+  /** The text that is being written, as far as everybody has it. */
+  #text: LiveEntry | undefined
+  #watch: NodeJS.Timeout | undefined
+  /** Turns that ended in what is due, and where. */
+  #ended: { readonly turn: string; readonly seq: number }[] = []
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
   constructor(runsheet: Runsheet, ref: Ref, state: Conversation, onEnd: (error?: unknown) => void) {
@@ -56,13 +70,23 @@ export class Channel {
         // It has seen what another process wrote and we have not read: it gets the list once we have.
         if (reader.seq > this.#sent) return
         reader.write(this.#framedTodos())
-        return this.#showText(reader)
+        return this.#greet(reader)
       }
-      const events = this.#recent.between(reader.seq, this.#sent) ?? (await this.#page(reader.seq, this.#sent))
+      const known: Page | undefined =
+        reader.until === undefined ? this.#recent.between(reader.seq, this.#sent) : undefined
+      const events = known ?? (await this.#page(reader.seq, this.#sent, reader.until))
       reader.seq = events.seq
       reader.write(events.frames)
       await reader.drained()
+      if (events.isOver) return reader.end()
     }
+  }
+
+  /** Text as it is being written, by a step that runs here. */
+  showText(text: LiveEntry): void {
+    clearInterval(this.#watch)
+    this.#watch = undefined
+    this.#spread(text)
   }
 
   forget(reader: Reader): void {
@@ -70,6 +94,7 @@ export class Channel {
   }
 
   close(): void {
+    clearInterval(this.#watch)
     this.#stop.abort()
   }
 
@@ -86,11 +111,14 @@ export class Channel {
     this.#state = fold(before, commit)
     if (this.#due.length === 0) setImmediate(() => this.#flush())
     for (const event of commit) {
+      if (event.type === 'step_finished' || event.type === 'turn_finished') this.#text = undefined
+      if (event.type === 'turn_finished') this.#ended.push({ turn: event.data.turn_id, seq: event.seq })
       const frame = framed(event)
       this.#due.push({ frame, isList: false })
       this.#recent.add(event.seq, frame)
     }
     this.#framed = this.#state.seq
+    this.#watchText()
     if (touchesView(commit, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
   }
 
@@ -101,23 +129,30 @@ export class Channel {
     const from = this.#sent
     this.#due = []
     this.#sent = this.#framed
+    const ended = this.#ended
+    this.#ended = []
     const wereAhead: Reader[] = []
     for (const reader of this.#live) {
-      if (reader.seq === from) {
+      const isOver = reader.until !== undefined && ended.some(({ turn }) => turn === reader.until)
+      if (reader.seq === from && !isOver) {
         reader.write(chunk)
         reader.seq = this.#sent
       } else if (reader.seq <= this.#sent) wereAhead.push(reader)
     }
-    // These go on from where they are.
+    // These go on from where they are, one by one: they were ahead of us, or want no more than up to the end of a turn.
     for (const reader of wereAhead) {
       this.#live.delete(reader)
       void this.serve(reader).catch(() => reader.end())
     }
   }
 
-  async #page(after: number, upTo: number): Promise<{ readonly frames: string; readonly seq: number }> {
-    const events = await this.#runsheet.store.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
-    return { frames: events.map(framed).join(''), seq: events.at(-1)?.seq ?? upTo }
+  async #page(after: number, upTo: number, until: string | undefined): Promise<Page> {
+    const page = await this.#runsheet.store.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
+    const end = page.findIndex(event => event.type === 'turn_finished' && event.data.turn_id === until)
+    const events = end < 0 ? page : page.slice(0, end + 1)
+    const last = events.at(-1)
+    if (!last) throw new Error(`the log ends at ${after}, before ${upTo}`)
+    return { frames: events.map(framed).join(''), seq: last.seq, isOver: end >= 0 }
   }
 
   #framedTodos(): Buffer {
@@ -127,17 +162,51 @@ export class Channel {
   }
 
   /** One who joins while a step is being written gets its text so far. */
-  async #showText(reader: Reader): Promise<void> {
+  async #greet(reader: Reader): Promise<void> {
     while (!reader.gone) {
       const { running_turn, seq } = this.#state
       if (running_turn === null) return
-      const live = await this.#runsheet.store.live.read(this.#ref)
+      const text = this.#text ?? (await this.#runsheet.store.live.read(this.#ref))
       // What came meanwhile may have ended that text: nobody is to see it after its end.
       if (this.#state.seq !== seq) continue
-      if (live?.turn_id !== running_turn) return
-      const { message_id, text } = live
-      return reader.write(framedAside(this.#state, 'text_snapshot', { message_id, text }))
+      if (text?.turn_id !== running_turn) return
+      this.#text ??= text
+      return reader.write(this.#framedText('text_snapshot', this.#text.message_id, this.#text.text))
     }
+  }
+
+  /** Hands on what has been added to a text; one that begins anew is sent as a whole. */
+  #spread(text: LiveEntry): void {
+    if (text.turn_id !== this.#state.running_turn) return
+    this.#flush()
+    const before = this.#text?.message_id === text.message_id ? this.#text.text : ''
+    if (text.text === before) return
+    const goesOn = text.text.startsWith(before)
+    const frame = goesOn
+      ? this.#framedText('text_delta', text.message_id, text.text.slice(before.length))
+      : this.#framedText('text_snapshot', text.message_id, text.text)
+    this.#text = text
+    for (const reader of this.#live) if (reader.seq === this.#sent) reader.write(frame)
+  }
+
+  /** Looks now and then at what another process writes, while a turn runs and nobody here writes it. */
+  #watchText(): void {
+    if (this.#state.running_turn === null) {
+      clearInterval(this.#watch)
+      this.#watch = undefined
+      return
+    }
+    this.#watch ??= setInterval(() => void this.#lookAtText(), LOOK_EVERY_MS).unref()
+  }
+
+  async #lookAtText(): Promise<void> {
+    const { seq } = this.#state
+    const text = await this.#runsheet.store.live.read(this.#ref).catch(() => undefined)
+    if (text && this.#state.seq === seq && this.#watch) this.#spread(text)
+  }
+
+  #framedText(type: 'text_delta' | 'text_snapshot', message_id: string, text: string): Buffer {
+    return Buffer.from(framedAside(this.#state, type, { message_id, text }))
   }
 }
 

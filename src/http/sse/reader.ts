@@ -14,13 +14,16 @@ const HEADERS = {
 /** One connection that follows a conversation, and how far it has got. */
 export class Reader {
   seq: number
+  /** The turn whose end is the end of this stream. */
+  readonly until: string | undefined
   readonly #response: ServerResponse
   readonly #onCut: () => void
   #draining = false
 
-  constructor(response: ServerResponse, seq: number, onCut: () => void) {
+  constructor(response: ServerResponse, seq: number, onCut: () => void, until?: string) {
     this.#response = response
     this.seq = seq
+    this.until = until
     this.#onCut = onCut
   }
 

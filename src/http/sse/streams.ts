@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Ref, Runsheet } from '../../runsheet.ts'
+import type { LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
@@ -42,16 +42,17 @@ export class Streams {
     return this.#readers.size
   }
 
-  /** Serves the log behind `after`, then what comes, for as long as the client stays. */
-  async serve(ref: Ref, after: number, response: ServerResponse): Promise<void> {
+  /** Serves the log behind `after`, then what comes, for as long as the client stays or until a turn is over. */
+  async serve(ref: Ref, after: number, response: ServerResponse, until?: string): Promise<void> {
     if (this.#readers.size >= this.#options.most) {
       throw new HttpError(503, 'too_many_streams', 'Too many follow already; try again in a moment.', {
         headers: { 'retry-after': '5' },
       })
     }
-    const reader = new Reader(response, after, () => {
+    const onCut = (): void => {
       this.cuts += 1
-    })
+    }
+    const reader = new Reader(response, after, onCut, until)
     this.#readers.add(reader)
     const place = this.#join(ref, reader)
     response.once('close', () => this.#leave(ref, place, reader))
@@ -77,6 +78,14 @@ export class Streams {
       this.#options.onError(error)
       reader.end()
     }
+  }
+
+  /** Text as it is being written by a step that runs here. */
+  showText(ref: Ref, text: LiveEntry): void {
+    void this.#places.get(keyOf(ref))?.channel.then(
+      channel => channel.showText(text),
+      () => {},
+    )
   }
 
   close(): void {

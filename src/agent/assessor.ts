@@ -1,0 +1,94 @@
+import { generateText, type LanguageModel } from 'ai'
+import type { Json } from '../domain/event.ts'
+import type { Claim, Judged, Opinion } from '../toolsets/claims.ts'
+import { toolsets } from '../toolsets/index.ts'
+import { cut } from './digest.ts'
+import { added, type Run } from './run.ts'
+
+const MOST_RESULT = 4_000
+const MOST_RESULTS = 20
+const MOST_TEXT = 8_000
+/** One that gives no clear answer is asked once more. */
+const TRIES = 2
+
+export interface Assessor {
+  readonly name: string
+  readonly model: LanguageModel
+}
+
+export const ASSESSOR = `You are the assessor. Another model worked on a task and says that it is settled. Judge from what its tools really answered
+and from what it wrote whether that is so, by the criteria where there are some. Its own word is no proof. A task that is cancelled must have
+a good reason. Answer with one line: OK, or NOT_OK: and what is missing, in one sentence.`
+
+/** What the assessor says of a claim, asked again where it gives no clear answer. It fails closed: silence is no pass. */
+export async function judge(
+  assessor: Assessor,
+  claim: Claim,
+  run: Run,
+  text: string,
+  signal: AbortSignal,
+): Promise<Judged> {
+  const opinions: Opinion[] = []
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const opinion = await asked(assessor, caseOf(claim, run, text), signal)
+    opinions.push(opinion)
+    if (opinion.verdict !== 'unknown') break
+  }
+  return { claim, opinions }
+}
+
+/** The first line decides: anything else than the two forms is no verdict. */
+export function verdictIn(answer: string): Pick<Opinion, 'verdict' | 'reason'> {
+  const [first = ''] = answer.trim().split(/\r?\n/)
+  if (/^OK\.?$/.test(first.trim())) return { verdict: 'ok', reason: '' }
+  const [, reason] = /^NOT_OK\s*:\s*(\S.*)$/.exec(first.trim()) ?? []
+  if (reason !== undefined) return { verdict: 'not_ok', reason: cut(reason, 2_000) }
+  return {
+    verdict: 'unknown',
+    reason: answer.trim() === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`,
+  }
+}
+
+async function asked({ name, model }: Assessor, prompt: string, signal: AbortSignal): Promise<Opinion> {
+  try {
+    const { text, usage } = await generateText({
+      model,
+      instructions: ASSESSOR,
+      prompt,
+      abortSignal: signal,
+      maxRetries: 2,
+    })
+    const { inputTokens = 0, outputTokens = 0, totalTokens = inputTokens + outputTokens } = usage
+    const counted = { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens }
+    return { ...verdictIn(text), model: name, usage: added({}, counted) }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    const message = error instanceof Error ? error.message : String(error)
+    return { verdict: 'unknown', reason: `The assessor could not be asked: ${cut(message, 300)}`, model: name }
+  }
+}
+
+/** The task, what the worker says, and what its tools really answered. */
+function caseOf(claim: Claim, run: Run, text: string): string {
+  const results = run.steps
+    .flatMap(({ calls }) => calls)
+    .filter(({ answer, tool }) => answer && !OWN.has(tool))
+    .slice(-MOST_RESULTS)
+    .map(({ tool, arguments: args, answer }) => `${tool}(${short(args)}) answered: ${short(answer?.result ?? null)}`)
+  const said = [...run.steps.map(step => step.text).filter(each => each.trim() !== ''), text].filter(Boolean)
+  return [
+    `The request: ${cut(run.request.message, 2_000)}`,
+    `The task: ${claim.title}`,
+    ...(claim.details === '' ? [] : [`Details: ${claim.details}`]),
+    `It is done when: ${claim.criteria === '' ? '(no criteria were given)' : claim.criteria}`,
+    `It is said to be: ${claim.status}`,
+    `The worker says: ${claim.outcome === '' ? '(nothing)' : claim.outcome}`,
+    `What the tools answered:\n${results.length === 0 ? '(no other tool was used)' : results.join('\n')}`,
+    `What the worker wrote:\n${cut([...new Set(said)].join('\n---\n'), MOST_TEXT) || '(nothing)'}`,
+  ].join('\n\n')
+}
+
+/** Those of the plan itself prove nothing. */
+const OWN: ReadonlySet<string> = new Set(Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)))
+
+const short = (value: Json): string => cut(typeof value === 'string' ? value : JSON.stringify(value), MOST_RESULT)

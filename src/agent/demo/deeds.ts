@@ -1,0 +1,25 @@
+/** The little that can be done without knowing anything: sums, words, letters. Everything else is walked through. */
+export function deed(title: string): string {
+  const sum = arithmetic(title)
+  if (sum !== undefined) return sum
+  const [, words] = /\bcount\b.*\bwords\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
+  if (words !== undefined) return `${words.trim().split(/\s+/).length} words.`
+  const [, letters] = /\bcount\b.*\b(?:letters|characters)\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
+  if (letters !== undefined) return `${Array.from(letters).length} characters.`
+  const [, how, text] = /\b(reverse|uppercase|lowercase)\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
+  if (how !== undefined && text !== undefined) return changed(how.toLowerCase(), text)
+  return `Walked through “${title}”, as the demo model does.`
+}
+
+function arithmetic(title: string): string | undefined {
+  const [, left, sign, right] = /(-?\d+(?:\.\d+)?)\s*([-+*/x×÷])\s*(-?\d+(?:\.\d+)?)/.exec(title) ?? []
+  if (left === undefined || sign === undefined || right === undefined) return undefined
+  const [a, b] = [Number(left), Number(right)]
+  const result = { '+': a + b, '-': a - b, '*': a * b, x: a * b, '×': a * b, '/': a / b, '÷': a / b }[sign]
+  return result === undefined || !Number.isFinite(result) ? undefined : `${left} ${sign} ${right} = ${result}`
+}
+
+function changed(how: string, text: string): string {
+  if (how === 'reverse') return Array.from(text).toReversed().join('')
+  return how === 'uppercase' ? text.toUpperCase() : text.toLowerCase()
+}

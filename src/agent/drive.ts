@@ -1,0 +1,265 @@
+import { currentTask, openTasks } from '../domain/conversation.ts'
+import type { Json } from '../domain/event.ts'
+import { type Runsheet, StoreError } from '../runsheet.ts'
+import type { Lease } from '../runsheet.ts'
+import { promptFor } from '../toolsets/guidance.ts'
+import { toolsets } from '../toolsets/index.ts'
+import type { ObservedCall } from '../toolsets/observe.ts'
+import { todosOf } from '../toolsets/todos.ts'
+import { planTurnOf, tasksInView } from '../domain/conversation.ts'
+import { askModel, toolsFor } from './ask.ts'
+import { judge } from './assessor.ts'
+import { callTool } from './calls.ts'
+import { digestOf } from './digest.ts'
+import { type Failure, failureOf } from './failure.ts'
+import type { LiveText } from './live.ts'
+import type { Models } from './models.ts'
+import { type Because, type Move, nextMove } from './move.ts'
+import type { OutsideLimits, OutsideTools } from './outside.ts'
+import { lastStep } from './run.ts'
+import { ActiveTurn } from './turn.ts'
+import { ASSISTANT, followUpText, lastWords } from './words.ts'
+
+export interface Circumstances {
+  readonly runsheet: Runsheet
+  readonly models: Models
+  readonly outside: OutsideTools
+  readonly limits: OutsideLimits
+  readonly instructions?: string | undefined
+  readonly observe?: ((call: ObservedCall) => void) | undefined
+  readonly live: LiveText
+  /** The first pause before a provider is asked again. */
+  readonly retryMs: number
+}
+
+/** Ends when the turn is stopped, or when it is not ours any more. */
+export interface Signals {
+  readonly stop: AbortSignal
+  readonly leave: AbortSignal
+}
+
+type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
+
+/** A provider that fails is asked three times. */
+const TRIES = 3
+
+/**
+ * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move is decided by the log
+ * alone: whoever takes the turn up after a crash goes on where this one was.
+ */
+export async function drive(lease: Lease, with_: Circumstances, signals: Signals): Promise<void> {
+  const turn = await ActiveTurn.open(with_.runsheet, lease)
+  if (!turn) return
+  const either = AbortSignal.any([signals.stop, signals.leave])
+  for (;;) {
+    const move = nextMove(turn.run)
+    try {
+      switch (move.type) {
+        case 'park':
+          return
+        case 'finish':
+          return await finish(turn, with_, move.ending, move.because)
+        case 'ask':
+          await ask(turn, with_, move, either)
+          break
+        case 'call':
+          await callTool(turn, with_, move.step, move.call, either)
+          break
+        case 'judge':
+          await assess(turn, with_, move, either)
+          break
+        case 'follow':
+          await follow(turn, with_, move)
+          break
+      }
+    } catch (error) {
+      if (signals.leave.aborted || isLost(error)) return
+      if (error instanceof Failed) return await finish(turn, with_, 'failed', 'error', error.failure)
+      // A stop is in the log: the next move ends the turn.
+      if (!signals.stop.aborted) throw error
+    }
+    await turn.catchUp()
+  }
+}
+
+/** Asks the model, and stores what it said before anything is done about it. */
+async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, signal: AbortSignal): Promise<void> {
+  const { run } = turn
+  const number = run.steps.length + 1
+  const toolset = toolsets[run.policy.toolset]
+  const message_id = with_.runsheet.newId()
+  const outside = move.isLast ? [] : await with_.outside.list()
+  const instructions = [
+    with_.instructions ?? ASSISTANT,
+    move.isLast ? '' : promptFor(toolset),
+    digestOf(run),
+    move.isLast ? 'This is the last call of this turn: give your answer now, and say what is not done.' : '',
+  ]
+  const question = {
+    model: with_.models.named(run.request.model),
+    instructions: instructions.filter(text => text !== '').join('\n\n'),
+    messages: turn.history,
+    tools: move.isLast ? {} : toolsFor(toolset, outside),
+    signal,
+    onText: (text: string) => with_.live.show(turn.lease, { turn_id: run.turn, message_id, text }),
+    usedIds: new Set(run.steps.flatMap(({ calls }) => calls.map(({ id }) => id))),
+  }
+  const { text, calls, parts, usage } = await patiently(() => askModel(question), with_.retryMs, signal)
+  const data = {
+    step: number,
+    message_id,
+    text,
+    tool_calls: calls as unknown as readonly Json[],
+    usage,
+    digest_seq: run.state.seq,
+    budget: move.budget,
+    parts,
+  }
+  await with_.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
+  await with_.live.done(turn.lease)
+}
+
+/** `manage_todos`: the text is judged as the claim for the current task, and the next one is taken up. */
+async function assess(
+  turn: ActiveTurn,
+  with_: Circumstances,
+  move: MoveOf<'judge'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run } = turn
+  const task = run.state.tasks.get(move.task)
+  if (!task) return
+  const { title, details, criteria } = task
+  const claim = { task: task.id, title, details, criteria, status: 'completed', outcome: move.step.text } as const
+  const assessor = with_.models.assessorFor(run.request.model)
+  const { opinions } = await judge(assessor, claim, run, move.step.text, signal)
+  const { newId } = with_.runsheet
+  await with_.runsheet.transact(turn.at(`judge:${move.step.number}`), transaction => {
+    for (const opinion of opinions) {
+      transaction.mustRun({
+        type: 'assess_task',
+        turn_id: run.turn,
+        task: task.id,
+        ...opinion,
+        claim: { status: 'completed', outcome: cutOutcome(move.step.text) },
+        basis: move.step.digest_seq,
+      })
+    }
+    const last = opinions.at(-1)
+    if (last?.verdict === 'unknown') return null
+    const say = (text: string) =>
+      transaction.mustRun(
+        turn.fact({ type: 'message_added', data: { message_id: newId(), role: 'user', text, synthetic: true } }),
+      )
+    const { state } = transaction
+    const next = currentTask(state, run.turn)
+    if (next?.id === task.id) {
+      say(`That step is not done yet: ${last?.reason || 'a person changed it meanwhile.'} Go on with it: ${next.title}`)
+      return null
+    }
+    if (!next) return null
+    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
+    if (run.advances >= run.policy.max_advances) {
+      const remaining = openTasks(state, run.turn).length
+      const message = `The limit of ${run.policy.max_advances} steps in a row is reached; ${remaining} remain.`
+      transaction.mustRun(
+        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
+      )
+      return null
+    }
+    const data = {
+      next: next.title,
+      state: todos as unknown as Json,
+      iteration: run.advances + 1,
+      max_iterations: run.policy.max_advances,
+    }
+    transaction.mustRun(turn.fact({ type: 'todos_resubmitting', data }))
+    say(`NEXT_TODO: ${next.title}`)
+    return null
+  })
+}
+
+/** The gate: what is open, and to go on. */
+async function follow(turn: ActiveTurn, { runsheet }: Circumstances, { followUp }: MoveOf<'follow'>): Promise<void> {
+  const { run } = turn
+  const open = openTasks(run.state, run.turn).map(({ number, title }) => ({ id: number, title }))
+  const text = followUpText(run)
+  await runsheet.run(
+    turn.at(`gate:${run.steps.length}`),
+    turn.fact({ type: 'gate_followed', data: { follow_up: followUp, open } }),
+    turn.fact({ type: 'message_added', data: { message_id: runsheet.newId(), role: 'user', text, synthetic: true } }),
+  )
+}
+
+/** The one way out: the last message, and what the turn amounts to. */
+async function finish(
+  turn: ActiveTurn,
+  with_: Circumstances,
+  ending: MoveOf<'finish'>['ending'],
+  because: Because,
+  failure?: Failure,
+): Promise<void> {
+  const { run } = turn
+  const step = lastStep(run)
+  const isAnswer = step !== undefined && step.calls.length === 0 && !run.isAsked
+  const unfinished = because === 'stopped' ? with_.live.textOf(turn.lease) : ''
+  const text = lastWords(run, because, isAnswer ? step.text : unfinished, failure?.message)
+  const message_id = isAnswer ? step.message_id : with_.runsheet.newId()
+  const why = failure ?? (because === 'empty' ? EMPTY : undefined)
+  await with_.runsheet.run(
+    turn.at('end'),
+    turn.fact({ type: 'message_added', data: { message_id, role: 'assistant', text } }),
+    {
+      type: 'finish_turn',
+      turn_id: run.turn,
+      ending,
+      ...(why ? { failure: { code: why.code, message: why.message } } : {}),
+      steps: run.steps.length,
+      usage: run.usage,
+    },
+  )
+  await with_.live.done(turn.lease)
+}
+
+const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
+
+/** What a provider did wrong, once trying again is over. */
+class Failed extends Error {
+  readonly failure: Failure
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+async function patiently<T>(work: () => Promise<T>, pauseMs: number, signal: AbortSignal): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted) throw error
+      const failure = failureOf(error)
+      if (tries >= TRIES || !failure.again) throw new Failed(failure)
+      await pause(Math.min(30_000, failure.afterMs ?? pauseMs * 2 ** (tries - 1)), signal)
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+/** Somebody else drives it, or it is over already. */
+const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
+
+const cutOutcome = (text: string): string => Array.from(text).slice(0, 8_000).join('')

@@ -1,0 +1,49 @@
+import { APICallError } from 'ai'
+
+/** Why a turn failed: a code for programs, words for a person, and whether trying again may help. */
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly again: boolean
+  readonly afterMs?: number
+}
+
+/** What a provider, or the way to it, did wrong. */
+export function failureOf(error: unknown): Failure {
+  if (APICallError.isInstance(error)) return answered(error)
+  if (error instanceof UnknownModel) return { code: 'model_unknown', message: error.message, again: false }
+  const message = error instanceof Error ? error.message : String(error)
+  return { code: 'provider_unreachable', message: `The model could not be reached: ${short(message)}.`, again: true }
+}
+
+export class UnknownModel extends Error {
+  override readonly name = 'UnknownModel'
+}
+
+function answered({ statusCode, message, responseHeaders, isRetryable }: APICallError): Failure {
+  if (statusCode === undefined) {
+    return { code: 'provider_unreachable', message: `The model could not be reached: ${short(message)}.`, again: true }
+  }
+  const seconds = Number(responseHeaders?.['retry-after'] ?? Number.NaN)
+  const after = Number.isFinite(seconds) ? { afterMs: seconds * 1_000 } : {}
+  if (statusCode === 429) {
+    return {
+      code: 'provider_busy',
+      message: `The model's provider is busy (429): ${short(message)}.`,
+      again: true,
+      ...after,
+    }
+  }
+  if (statusCode >= 500) {
+    return {
+      code: 'provider_failed',
+      message: `The model's provider failed (${statusCode}): ${short(message)}.`,
+      again: true,
+      ...after,
+    }
+  }
+  const code = statusCode === 401 || statusCode === 403 ? 'provider_denied' : 'provider_refused'
+  return { code, message: `The model's provider refused (${statusCode}): ${short(message)}.`, again: isRetryable }
+}
+
+const short = (message: string): string => message.replaceAll(/\s+/g, ' ').slice(0, 300).replace(/\.$/, '')

@@ -1,0 +1,112 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { Json } from '../domain/event.ts'
+import type { OutsideTool, OutsideTools } from './outside.ts'
+
+/** A server as other hosts name it in their settings, too. */
+export type McpServer =
+  | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+
+export interface McpOptions {
+  readonly servers: Readonly<Record<string, McpServer>>
+  readonly version: string
+  readonly onError: (server: string, error: unknown) => void
+}
+
+/** How long a server may take to say what it has. */
+const CONNECT_MS = 10_000
+/** One that could not be reached is tried again after a while, not before every step. */
+const AGAIN_MS = 30_000
+
+/** The tools of MCP servers. One that fails is reported and left out; the others are there. */
+export function mcpTools({ servers, version, onError }: McpOptions): OutsideTools {
+  const connections = Object.entries(servers).map(([name, server]) => new Connection(name, server, version, onError))
+  return {
+    list: async () => (await Promise.all(connections.map(connection => connection.tools()))).flat(),
+    close: async () => {
+      await Promise.all(connections.map(connection => connection.close()))
+    },
+  }
+}
+
+class Connection {
+  readonly #name: string
+  readonly #server: McpServer
+  readonly #version: string
+  readonly #onError: McpOptions['onError']
+  #client: Client | undefined
+  #tools: Promise<readonly OutsideTool[]> | undefined
+  #failedAt = Number.NEGATIVE_INFINITY
+
+  constructor(name: string, server: McpServer, version: string, onError: McpOptions['onError']) {
+    this.#name = name
+    this.#server = server
+    this.#version = version
+    this.#onError = onError
+  }
+
+  async tools(): Promise<readonly OutsideTool[]> {
+    if (performance.now() - this.#failedAt < AGAIN_MS) return []
+    this.#tools ??= this.#connect()
+    try {
+      return await this.#tools
+    } catch (error) {
+      this.#lost(error)
+      return []
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.close().catch(() => {})
+  }
+
+  async #connect(): Promise<readonly OutsideTool[]> {
+    const client = new Client({ name: 'runsheet', version: this.#version })
+    this.#client = client
+    const forget = (): void => {
+      if (this.#client === client) this.#tools = undefined
+    }
+    Object.assign(client, { onclose: forget })
+    await client.connect(transportFor(this.#server), { timeout: CONNECT_MS })
+    const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
+    return tools.map(tool => ({
+      name: `${this.#name}__${tool.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
+      description: tool.description ?? '',
+      inputSchema: tool.inputSchema as OutsideTool['inputSchema'],
+      isRepeatable: tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true,
+      call: (input, signal) => this.#call(client, tool.name, input, signal),
+    }))
+  }
+
+  async #call(client: Client, name: string, input: unknown, signal: AbortSignal): Promise<Json> {
+    const given = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
+    // Its limit is that of our own signal, not the client's shorter one.
+    const answer = await client.callTool({ name, arguments: given }, { signal, timeout: 2 ** 31 - 1 })
+    const texts = answer.content.map(part => (part.type === 'text' ? part.text : `[${part.type}]`))
+    const result = answer.structuredContent === undefined ? texts.join('\n') : (answer.structuredContent as Json)
+    if (answer.isError) throw new Error(typeof result === 'string' ? result : JSON.stringify(result))
+    return result
+  }
+
+  #lost(error: unknown): void {
+    this.#failedAt = performance.now()
+    this.#tools = undefined
+    void this.close()
+    this.#onError(this.#name, error)
+  }
+}
+
+function transportFor(server: McpServer): StdioClientTransport | StreamableHTTPClientTransport {
+  if ('url' in server) {
+    return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: { ...server.headers } } })
+  }
+  const { command, args = [], env = {} } = server
+  // What a program needs to start, and nothing that is ours: no token, no key.
+  return new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...getDefaultEnvironment(), ...env },
+    stderr: 'ignore',
+  })
+}

@@ -1,0 +1,85 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { LanguageModel } from 'ai'
+import type { Assessor } from './assessor.ts'
+import { demoModel } from './demo/model.ts'
+import { UnknownModel } from './failure.ts'
+
+/** Which models there are. A turn names one; the assessor is a model of its own, or the same. */
+export interface Models {
+  readonly names: readonly string[]
+  /** Used where a request names none. */
+  readonly usual: string
+  named(name: string): LanguageModel
+  assessorFor(name: string): Assessor
+}
+
+export interface ModelSettings {
+  /** `demo`, or a provider and its model's name: `openai:gpt-5`. */
+  readonly model: string
+  readonly assessor?: string | undefined
+  /** Instead of the provider's own. */
+  readonly url?: string | undefined
+  readonly key?: string | undefined
+  readonly demoPaceMs?: number
+}
+
+const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings) => LanguageModel>> = {
+  openai: (name, settings) => createOpenAI(given(settings)).chat(name),
+  anthropic: (name, settings) => createAnthropic(given(settings))(name),
+  google: (name, settings) => createGoogleGenerativeAI(given(settings))(name),
+  'openai-compatible': (name, { url, key }) => {
+    if (!url) throw new UnknownModel('openai-compatible needs a URL: set RUNSHEET_MODEL_URL.')
+    return createOpenAICompatible({
+      name: 'openai-compatible',
+      baseURL: url,
+      includeUsage: true,
+      ...(key ? { apiKey: key } : {}),
+    })(name)
+  },
+}
+
+/** The models that are configured; what cannot be is said at once. */
+export function configuredModels(settings: ModelSettings): Models {
+  const assessor = settings.assessor ?? settings.model
+  const made = new Map([settings.model, assessor].map(name => [name, modelFor(name, settings)]))
+  return givenModels(made, settings.model, assessor)
+}
+
+/** Models that a program brings along. */
+export function givenModels(models: ReadonlyMap<string, LanguageModel>, usual: string, assessor?: string): Models {
+  const named = (name: string): LanguageModel => {
+    const model = models.get(name)
+    if (!model)
+      throw new UnknownModel(`The model ${name} is not configured here. There are: ${[...models.keys()].join(', ')}.`)
+    return model
+  }
+  return {
+    names: [...models.keys()],
+    usual,
+    named,
+    assessorFor: name => ({ name: assessor ?? name, model: named(assessor ?? name) }),
+  }
+}
+
+function modelFor(name: string, settings: ModelSettings): LanguageModel {
+  if (name === 'demo') return demoModel({ paceMs: settings.demoPaceMs ?? 0 })
+  const [provider = '', ...rest] = name.split(':')
+  const make = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
+  const model = rest.join(':')
+  if (!make || model === '') {
+    throw new UnknownModel(
+      `There is no model ${name}. Use demo, or ${Object.keys(PROVIDERS)
+        .map(each => `${each}:NAME`)
+        .join(', ')}.`,
+    )
+  }
+  return make(model, settings)
+}
+
+const given = ({ url, key }: ModelSettings): { baseURL?: string; apiKey?: string } => ({
+  ...(url ? { baseURL: url } : {}),
+  ...(key ? { apiKey: key } : {}),
+})

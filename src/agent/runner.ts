@@ -1,0 +1,179 @@
+import { isRunning } from '../domain/turn.ts'
+import { isParked } from '../domain/conversation.ts'
+import { type Lease, type Ref, type Runsheet, StoreError } from '../runsheet.ts'
+import { type Circumstances, drive } from './drive.ts'
+import { LiveText, type Shown } from './live.ts'
+import type { Models } from './models.ts'
+import { noTools, type OutsideLimits, type OutsideTools, USUAL_LIMITS } from './outside.ts'
+import type { ObservedCall } from '../toolsets/observe.ts'
+
+export interface RunnerOptions {
+  readonly runsheet: Runsheet
+  readonly models: Models
+  readonly outside?: OutsideTools
+  readonly limits?: OutsideLimits
+  readonly instructions?: string
+  readonly observe?: (call: ObservedCall) => void
+  readonly onText?: (ref: Ref, shown: Shown) => void
+  readonly onError?: (error: unknown) => void
+  /** How long a turn stays ours without a sign of life; a dead process's turns are taken up after that. */
+  readonly leaseMs?: number
+  readonly retryMs?: number
+}
+
+const LEASE_MS = 6_000
+const RETRY_MS = 1_000
+/** How often turns are looked for that nobody drives and nobody hinted at. */
+const LOOK_EVERY_MS = 1_500
+
+interface Driven {
+  readonly lease: Lease
+  readonly stop: AbortController
+  readonly leave: AbortController
+  readonly ended: Promise<void>
+}
+
+/** Drives the turns that nobody else drives: those started here, those that a person has decided about, those left behind. */
+export class Runner {
+  readonly #options: RunnerOptions
+  readonly #with: Circumstances
+  readonly #id: string
+  readonly #leaseMs: number
+  readonly #driven = new Map<string, Driven>()
+  readonly #ending = new AbortController()
+  #timers: NodeJS.Timeout[] = []
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(options: RunnerOptions) {
+    const { runsheet, models, outside = noTools, limits = USUAL_LIMITS, instructions, observe } = options
+    this.#options = options
+    this.#id = runsheet.newId()
+    this.#leaseMs = options.leaseMs ?? LEASE_MS
+    this.#with = {
+      runsheet,
+      models,
+      outside,
+      limits,
+      instructions,
+      observe,
+      live: new LiveText(runsheet, options.onText ?? (() => {})),
+      retryMs: options.retryMs ?? RETRY_MS,
+    }
+  }
+
+  start(): void {
+    void this.#listen()
+    this.#timers = [
+      setInterval(() => this.look(), Math.min(LOOK_EVERY_MS, this.#leaseMs)),
+      setInterval(() => void this.#renew(), this.#leaseMs / 3),
+    ]
+    for (const timer of this.#timers) timer.unref()
+    this.look()
+  }
+
+  /** How many turns are driven here now. */
+  get size(): number {
+    return this.#driven.size
+  }
+
+  /** Takes up a turn that was just started or decided about. */
+  async take(ref: Ref, turn: string): Promise<void> {
+    if (this.#ending.signal.aborted || this.#driven.has(keyOf(ref))) return
+    const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
+    const lease = await this.#options.runsheet.store.claim(this.#id, this.#leaseMs, wanted)
+    if (lease) this.#drive(lease)
+  }
+
+  /** Takes up whatever nobody drives. */
+  look(): void {
+    this.#looking = this.#looking.then(async () => {
+      try {
+        while (!this.#ending.signal.aborted) {
+          const lease = await this.#options.runsheet.store.claim(this.#id, this.#leaseMs)
+          if (!lease) return
+          this.#drive(lease)
+        }
+      } catch (error) {
+        if (!this.#ending.signal.aborted) this.#options.onError?.(error)
+      }
+    })
+  }
+
+  /** Lets go of every turn, for somebody else to go on with. */
+  async close(): Promise<void> {
+    this.#ending.abort()
+    for (const timer of this.#timers) clearInterval(timer)
+    for (const { leave } of this.#driven.values()) leave.abort(new Error('The process ends.'))
+    await this.#looking
+    await Promise.all([...this.#driven.values()].map(({ ended }) => ended))
+    await this.#with.outside.close()
+  }
+
+  #drive(lease: Lease): void {
+    const key = keyOf(lease)
+    if (this.#driven.has(key)) return
+    const stop = new AbortController()
+    const leave = new AbortController()
+    const ended = drive(lease, this.#with, { stop: stop.signal, leave: leave.signal })
+      .catch((error: unknown) => this.#options.onError?.(error))
+      .then(() => this.#letGo(lease))
+    this.#driven.set(key, { lease, stop, leave, ended })
+  }
+
+  async #letGo(lease: Lease): Promise<void> {
+    this.#driven.delete(keyOf(lease))
+    try {
+      await this.#options.runsheet.store.release(lease)
+      // It may have been decided while it was being parked: then nobody else will hint at it.
+      await this.#heed(lease)
+    } catch (error) {
+      if (!this.#ending.signal.aborted) this.#options.onError?.(error)
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { runsheet, onError } = this.#options
+    while (!this.#ending.signal.aborted) {
+      try {
+        for await (const hint of runsheet.store.changes(this.#ending.signal)) await this.#heed(hint)
+      } catch (error) {
+        if (this.#ending.signal.aborted) return
+        onError?.(error)
+        await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS).unref())
+      }
+    }
+  }
+
+  /** Something happened in a conversation: a stop for what we drive, or a turn that wants to be driven. */
+  async #heed(ref: Ref): Promise<void> {
+    if (this.#ending.signal.aborted) return
+    try {
+      const state = await this.#options.runsheet.read({ tenant: ref.tenant, conversation: ref.conversation })
+      const { running_turn } = state
+      const turn = running_turn === null ? undefined : state.turns.get(running_turn)
+      if (!turn || !isRunning(turn)) return
+      const driven = this.#driven.get(keyOf(ref))
+      if (driven) {
+        if (turn.stop_requested) driven.stop.abort(new Error('Stopped.'))
+      } else if (!isParked(state, turn.id)) await this.take(ref, turn.id)
+    } catch (error) {
+      if (!this.#ending.signal.aborted && !(error instanceof StoreError && error.code === 'file_invalid')) {
+        this.#options.onError?.(error)
+      }
+    }
+  }
+
+  async #renew(): Promise<void> {
+    await Promise.all(
+      [...this.#driven.values()].map(async ({ lease, leave }) => {
+        try {
+          if (!(await this.#options.runsheet.store.renew(lease, this.#leaseMs))) leave.abort(new Error('Taken over.'))
+        } catch (error) {
+          this.#options.onError?.(error)
+        }
+      }),
+    )
+  }
+}
+
+const keyOf = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
