@@ -84,16 +84,25 @@ export async function askModel(question: Question): Promise<Said> {
 
 /** The tools of a step. They have no `execute`: a step is stored before anything is done for it. */
 export function toolsFor(toolset: Toolset, outside: readonly OutsideTool[]): ToolSet {
-  const own = toolset.tools.map(each => [
-    each.name,
-    tool({ description: each.description, inputSchema: jsonSchema(jsonSchemaOf(each)) }),
-  ])
+  const own = OWN.get(toolset) ?? ownTools(toolset)
+  OWN.set(toolset, own)
   const others = outside.map(each => [
     each.name,
     tool({ description: each.description, inputSchema: jsonSchema(each.inputSchema) }),
   ])
-  return Object.fromEntries([...others, ...own])
+  return { ...Object.fromEntries(others), ...own }
 }
+
+/** Made once: a schema is as costly to make as a step is to store. */
+const OWN = new Map<Toolset, ToolSet>()
+
+const ownTools = ({ tools }: Toolset): ToolSet =>
+  Object.fromEntries(
+    tools.map(each => [
+      each.name,
+      tool({ description: each.description, inputSchema: jsonSchema(jsonSchemaOf(each)) }),
+    ]),
+  )
 
 function unused(id: string, used: ReadonlySet<string>): string {
   const name = id === '' ? 'call' : id.slice(0, 180)

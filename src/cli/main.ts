@@ -2,11 +2,17 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { Complaint } from './complaint.ts'
 import { serve, type ServeOptions } from './serve.ts'
+import { printStats } from './stats.ts'
 import { printUrl } from './url.ts'
 import { version } from './version.ts'
 
 const data = (): Option =>
   new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet')
+const kept = (): Option =>
+  new Option('--store <store>', 'sqlite, file, memory, or postgres://…')
+    .env('RUNSHEET_STORE')
+    .default('sqlite')
+    .argParser(store)
 /** From the environment only: the command line is there for every process of this machine to read. */
 const { RUNSHEET_TOKEN: token, RUNSHEET_AGENT_TOKEN: agentToken, RUNSHEET_MODEL_KEY: modelKey } = process.env
 
@@ -23,12 +29,7 @@ program
   .addOption(new Option('--host <address>', 'where to listen').env('RUNSHEET_HOST').default('127.0.0.1'))
   .addOption(new Option('--port <number>', '0 for any that is free').env('RUNSHEET_PORT').default(4747).argParser(port))
   .addOption(data())
-  .addOption(
-    new Option('--store <store>', 'sqlite, file, memory, or postgres://…')
-      .env('RUNSHEET_STORE')
-      .default('sqlite')
-      .argParser(store),
-  )
+  .addOption(kept())
   .addOption(
     new Option('--review <on|off>', 'what new conversations get').env('RUNSHEET_REVIEW').choices(['on', 'off']),
   )
@@ -73,6 +74,13 @@ program
   .description('print a fresh link to the page of the server that runs')
   .addOption(data())
   .action((options: { data: string }) => printUrl({ ...options, ...given({ token }) }))
+
+program
+  .command('stats')
+  .description('how often the assessor was overruled, by model')
+  .addOption(data())
+  .addOption(kept())
+  .action(printStats)
 
 try {
   // Set empty is not set.

@@ -10,13 +10,10 @@ import { pageFrom } from '../http/page.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { createRunsheet, type Runsheet } from '../runsheet.ts'
 import { logCalls } from '../toolsets/observe.ts'
-import { openFileStore } from '../store/json/store.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { openPostgresStore } from '../store/postgres/store.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
-import { LOCAL_TENANT, type Store } from '../store/store.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
 import { Complaint } from './complaint.ts'
 import { DataFolder } from './folder.ts'
+import { nameOf, openStore } from './open-store.ts'
 import { readSettings } from './settings.ts'
 import { version } from './version.ts'
 
@@ -129,32 +126,6 @@ function modelsFor({ model, assessorModel, modelUrl, modelKey }: ServeOptions): 
     if (error instanceof UnknownModel) throw new Complaint(error.message)
     throw error
   }
-}
-
-async function openStore({ store, data }: ServeOptions): Promise<Store> {
-  try {
-    switch (store) {
-      case 'sqlite':
-        return await openSqliteStore({ path: join(data, 'runsheet.db') })
-      case 'file':
-        return await openFileStore({ data })
-      case 'memory':
-        return openMemoryStore()
-      default:
-        return await openPostgresStore({ url: store })
-    }
-  } catch (error) {
-    throw new Complaint(`cannot open ${nameOf(store)}: ${(error as Error).message}`)
-  }
-}
-
-/** Without what a URL may hold of a password. */
-function nameOf(store: string): string {
-  const names: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
-  const known = names[store]
-  if (known) return known
-  const { host, pathname } = new URL(store)
-  return `PostgreSQL at ${host}${pathname}`
 }
 
 function cannotListen({ code, message }: NodeJS.ErrnoException, { host, port }: ServeOptions): Complaint {

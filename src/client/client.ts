@@ -19,7 +19,7 @@ import type {
   ToolsetSummary,
   TurnAnswer,
 } from '../domain/wire.ts'
-import { type Ask, askJson, type ClientOptions } from './http.ts'
+import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
 import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
 
 export type PersonsFields = {
@@ -34,6 +34,13 @@ export interface ToolCallRequest {
   readonly tool_call_id?: string
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
+}
+export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {
+  readonly session_id: string
+  readonly turn_id: string
+  readonly message: string
+  readonly model?: string
+  readonly continue_turn_id?: string
 }
 interface Page {
   readonly limit?: number
@@ -59,6 +66,14 @@ export function createClient(options: ClientOptions) {
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** The conversation as it is and as it changes; it reconnects by itself. */
     live: (id: string, more: LiveOptions = {}): LiveConversation => liveConversation(options, id, more),
+    /**
+     * Starts a turn, or attaches to it; resolves once it is under way. It belongs to the server from then on: follow it
+     * with `live`, and stop it with `stop`.
+     */
+    chat: async (request: ChatRequest, signal?: AbortSignal): Promise<void> => {
+      const response = await ask(options, '/api/chat', { method: 'POST', body: request, signal })
+      await response.body?.cancel()
+    },
     timeline: (id: string, taskId?: string) =>
       json<{ events: readonly StoredEvent[]; seq: number }>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
     setPolicy: (id: string, policy: PolicyPatch) =>

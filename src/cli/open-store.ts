@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import { openFileStore } from '../store/json/store.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { openPostgresStore } from '../store/postgres/store.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import type { Store } from '../store/store.ts'
+import { Complaint } from './complaint.ts'
+
+/** The store that a command names, in the data folder or elsewhere. */
+export async function openStore({ store, data }: { readonly store: string; readonly data: string }): Promise<Store> {
+  try {
+    switch (store) {
+      case 'sqlite':
+        return await openSqliteStore({ path: join(data, 'runsheet.db') })
+      case 'file':
+        return await openFileStore({ data })
+      case 'memory':
+        return openMemoryStore()
+      default:
+        return await openPostgresStore({ url: store })
+    }
+  } catch (error) {
+    throw new Complaint(`cannot open ${nameOf(store)}: ${(error as Error).message}`)
+  }
+}
+
+/** Without what a URL may hold of a password. */
+export function nameOf(store: string): string {
+  const names: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
+  const known = names[store]
+  if (known) return known
+  const { host, pathname } = new URL(store)
+  return `PostgreSQL at ${host}${pathname}`
+}

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { type Judgement, JUDGED, judgementsIn } from '../domain/judgement.ts'
+import { LOCAL_TENANT, type Store } from '../store/store.ts'
+import { Complaint } from './complaint.ts'
+import { DataFolder } from './folder.ts'
+import { openStore } from './open-store.ts'
+
+const PAGE = 200
+
+/** How often each assessor was right, by what persons made of its verdicts. */
+export async function printStats(options: { readonly data: string; readonly store: string }): Promise<void> {
+  if (!existsSync(options.data)) throw new Complaint(`there is no data folder ${options.data}. Name it with --data.`)
+  const { path } = new DataFolder(options.data)
+  const store = await openStore({ store: options.store, data: path })
+  try {
+    const judgements = await allJudgements(store)
+    console.log(judgements.size === 0 ? 'Nothing was judged yet.' : table(judgements))
+  } finally {
+    await store.close()
+  }
+}
+
+async function allJudgements({ queries }: Store): Promise<Map<string, Judgement>> {
+  let judgements = new Map<string, Judgement>()
+  let cursor: string | undefined
+  do {
+    const { items, next_cursor } = await queries.conversations(LOCAL_TENANT, { limit: PAGE, cursor })
+    for (const { session_id } of items) {
+      const ref = { tenant: LOCAL_TENANT, conversation: session_id }
+      judgements = judgementsIn(await queries.events(ref, { types: JUDGED }), judgements)
+    }
+    cursor = next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return judgements
+}
+
+const COLUMNS: readonly (keyof Judgement)[] = [
+  'judged',
+  'ok',
+  'not_ok',
+  'unknown',
+  'overruled',
+  'false_passes',
+  'false_rejects',
+]
+
+function table(judgements: ReadonlyMap<string, Judgement>): string {
+  const head = ['assessor', ...COLUMNS.map(name => name.replace('_', ' '))]
+  const rows = [...judgements].map(([model, judgement]) => [model, ...COLUMNS.map(name => String(judgement[name]))])
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map(row => row[i]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')
+  return [head, ...rows].map(line).join('\n')
+}
