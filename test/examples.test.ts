@@ -74,7 +74,7 @@ it.each(['README.md', 'docs/http.md'])('the commands of %s work as they stand th
     const here = `set -euo pipefail\n${script.replaceAll('http://127.0.0.1:4747', url)}`
     const { stdout } = await promisify(execFile)('bash', ['-c', here], { cwd })
     expect(stdout).toContain('"confirmed"')
-    expect(stdout).toContain('"remaining":')
+    expect(stdout).toContain('"judged_by":"assessor"')
     expect(stdout).toContain('event: todos_updated')
   } finally {
     server.process.kill('SIGTERM')
