@@ -5,7 +5,7 @@ import { awaitCall, takeCall } from '../toolsets/perform.ts'
 import { judge } from './assessor.ts'
 import type { Circumstances } from './drive.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
-import type { Call, Step } from './run.ts'
+import type { Call, Run, Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
 /** Makes one call of a step: of the plan's own tools, or of one that lives elsewhere. It ends in an answer, or parks. */
@@ -47,7 +47,7 @@ async function callOwn(
     turn: run.turn,
     toolCallId: call.id,
     model: run.request.model,
-    run: { lease, basis: step.digest_seq },
+    run: { lease, basis: step.digest_seq, said: lastSaid(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
   }
@@ -60,8 +60,8 @@ async function callOwn(
     const assessor = models.assessorFor(run.request.model)
     const judged = []
     for (const claim of taken.claims) judged.push(await judge(assessor, claim, run, '', signal))
-    const judgedRun = { lease, basis: step.digest_seq, judged }
-    taken = await takeCall(toolset, call.tool, call.arguments, { ...context, run: judgedRun })
+    const asJudged = { ...context, run: { lease, basis: step.digest_seq, said: lastSaid(run), judged } }
+    taken = await takeCall(toolset, call.tool, call.arguments, asJudged)
   }
   if (taken.status === 'claimed')
     return answered(turn, with_, call, 'Error: The plan changed meanwhile. Look at it again.')
@@ -100,4 +100,10 @@ async function answered(
 ): Promise<void> {
   const data = { tool_call_id, tool, result, duration_ms, ok }
   await runsheet.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
+}
+
+/** The newest text of the turn, as much of it as an outcome may hold. */
+function lastSaid({ steps }: Run): string | undefined {
+  const said = steps.findLast(({ text }) => text.trim() !== '')?.text.trim()
+  return said === undefined ? undefined : Array.from(said).slice(0, 8_000).join('')
 }

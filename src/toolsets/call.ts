@@ -3,7 +3,8 @@ import { findTask, isClaim } from '../domain/decide/tasks.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
-import { type Task, NEXT } from '../domain/task.ts'
+import { TOOLSETS } from '../domain/policy.ts'
+import { ASKS, NEXT, type Task } from '../domain/task.ts'
 import { isRunning } from '../domain/turn.ts'
 import type { Transaction } from '../runsheet.ts'
 import { type Claim, type Judged, verdictOn } from './claims.ts'
@@ -20,6 +21,7 @@ interface Circumstances {
   readonly newId: () => string
   readonly sources: Sources
   readonly judged: readonly Judged[] | undefined
+  readonly said: string | undefined
 }
 
 type Edit = Partial<CommandOf<'edit_tasks'>>
@@ -55,12 +57,22 @@ export class ToolCall implements View {
     const { turnId, basis, sources, transaction } = this.#c
     const change: TaskChange[] = []
     for (const [row, one] of (edit.change ?? []).entries()) {
-      const settled = this.#settled(one, row)
+      const settled = this.#settled(this.#withOutcome(one), row)
       if (settled instanceof Refusal) return settled
       change.push(settled)
     }
     const changes = edit.change ? { ...edit, change } : edit
     return transaction.run({ ...sources, ...changes, type: 'edit_tasks', by: 'model', turn_id: turnId, basis })
+  }
+
+  /** Where the tools have no place for an outcome, what the model last said is it. */
+  #withOutcome(change: TaskChange): TaskChange {
+    const { status, outcome } = change.fields
+    const { policy } = this.state
+    const { said } = this.#c
+    if (!said || outcome !== undefined || status === undefined || !ASKS[status].outcome) return change
+    if (!policy || TOOLSETS[policy.toolset].outcome) return change
+    return { ...change, fields: { ...change.fields, outcome: said } }
   }
 
   /**

@@ -26,6 +26,8 @@ export interface ToolContext extends Sources {
 export interface RunContext {
   readonly lease: Lease
   readonly basis: number
+  /** What the model last said: the outcome where its tools have no place for one. */
+  readonly said?: string | undefined
   /** What the assessor said of the claims that this call makes; absent, it has not been asked yet. */
   readonly judged?: readonly Judged[] | undefined
 }

@@ -228,6 +228,7 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
     newId: context.runsheet.newId,
     sources: sourcesOf(context),
     judged: context.run?.judged,
+    said: context.run?.said,
   })
   for (const judged of context.run?.judged ?? []) {
     if (typeof judged.claim.task === 'string') call.assess(judged.claim.task, judged)
