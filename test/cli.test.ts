@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createClient } from '../src/client/client.ts'
-import { type Child, runCli } from './support/children.ts'
+import { type Child, runCli, runProcess } from './support/children.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
 
@@ -62,7 +64,7 @@ describe.each(['src/cli/main.ts', 'dist/cli/main.js'])('%s', file => {
       const { code, stderr, lines } = await said(cli([word], { file }))
       expect({ code, stderr, lines }).toEqual({
         code: 2,
-        stderr: `runsheet: I do not know ${word}. Try: runsheet --help\n`,
+        stderr: `runsheet: I do not know ${word}. Try: ${file.startsWith('src') ? 'npm run -s runsheet --' : 'npx runsheet'} --help\n`,
         lines: [],
       })
     }
@@ -105,7 +107,7 @@ describe('serve', () => {
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
     expect(code).toBe(1)
     expect(stderr).toBe(
-      `runsheet: another server serves ${data} already at ${url} (process ${child.process.pid}). For a link to it: runsheet url\n`,
+      `runsheet: another server serves ${data} already at ${url} (process ${child.process.pid}). For a link to it: npm run -s runsheet -- url\n`,
     )
   })
 
@@ -138,10 +140,127 @@ describe('serve', () => {
     expect(stderr).not.toContain('s3cret')
   })
 
+  it.each(['mongo', 'postgres://ann:s3cret#x@127.0.0.1:1/x', 'postgres://ann:s3cret@host:99999/db'])(
+    '[CL6] the store %s is refused in one line, without what may be a password',
+    async store => {
+      const { code, stderr } = await said(cli(['serve', '--data', data, '--store', store]))
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^runsheet: --store must be [^\n]*\n$/)
+      expect(stderr).not.toContain('s3cret')
+    },
+  )
+
+  it('[CL7] what is not ours to read or to write is one line each', async () => {
+    mkdirSync(data)
+    for (const name of ['server.lock', 'person-token', 'runsheet.db']) {
+      mkdirSync(join(data, name))
+      const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
+      expect(code, name).toBe(1)
+      expect(stderr).toMatch(/^runsheet: cannot [^\n]+\n$/)
+      rmSync(join(data, name), { recursive: true })
+    }
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('[CL7] a folder that another owner keeps to themselves is one line', async () => {
+    const closed = scratchFolder()
+    for (const mode of [0o000, 0o555]) {
+      chmodSync(closed, mode)
+      const child = runCli(['serve', '--port', '0', '--data', closed], { cwd: '/', uid: 65_534 })
+      children.push(child)
+      const { code, stderr } = await said(child)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^runsheet: cannot use the data folder [^\n]+\n$/)
+    }
+    rmSync(closed, { recursive: true })
+  })
+
+  it('[CL2] npm start ends on SIGTERM, and leaves nobody behind', async () => {
+    const root = fileURLToPath(new URL('..', import.meta.url))
+    const npm = runProcess(['npm', 'start', '--silent', '--', '--port', '0', '--data', data], {
+      cwd: root,
+      env: process.env,
+    })
+    children.push(npm)
+    const [, url = ''] = READY.exec(await npm.line(line => READY.test(line))) ?? []
+    npm.process.kill('SIGTERM')
+    await npm.ended
+    await expect
+      .poll(() =>
+        fetch(new URL('/healthz', url)).then(
+          () => 'there',
+          () => 'gone',
+        ),
+      )
+      .toBe('gone')
+  })
+
+  it('[CL9] the documented command prints a link from a clone', async () => {
+    const root = fileURLToPath(new URL('..', import.meta.url))
+    const { url } = await serve()
+    const npm = runProcess(['npm', 'run', '-s', 'runsheet', '--', 'url', '--data', data], {
+      cwd: root,
+      env: process.env,
+    })
+    expect((await said(npm)).lines[0]).toContain(`${url}#code=`)
+  })
+
+  it('[CL9] a token goes to the server that holds the folder, not to whoever has its old port', async () => {
+    const first = await serve()
+    first.child.process.kill('SIGKILL')
+    await first.child.ended
+    const note = join(data, 'server.json')
+    const old = readFileSync(note, 'utf8')
+    const heard: string[] = []
+    const stranger = createHttpServer((request, response) => {
+      heard.push(request.headers.authorization ?? '')
+      response.end('{}')
+    })
+    await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve))
+    const { port } = stranger.address() as AddressInfo
+    writeFileSync(note, old.replaceAll(/127\.0\.0\.1:\d+/g, `127.0.0.1:${port}`))
+    expect((await said(cli(['url', '--data', data]))).code).toBe(1)
+    const { url } = await serve()
+    expect((await said(cli(['url', '--data', data]))).lines[0]).toContain(url)
+    stranger.close()
+    expect(heard).toEqual([])
+  })
+
+  it('[CL9] url says so where the server was given a token of its own, and makes none', async () => {
+    await serve([], { env: { RUNSHEET_TOKEN: 'given-to-a-person' } })
+    expect(await said(cli(['url', '--data', data]))).toMatchObject({
+      code: 1,
+      stderr: `runsheet: the server of ${data} was given a token of its own: set RUNSHEET_TOKEN to the same.\n`,
+    })
+    expect(existsSync(join(data, 'person-token'))).toBe(false)
+    const { lines } = await said(cli(['url', '--data', data], { env: { RUNSHEET_TOKEN: 'given-to-a-person' } }))
+    expect(lines[0]).toContain('#code=')
+    await said(cli(['url', '--data', join(folder, 'nowhere')]))
+    expect(existsSync(join(folder, 'nowhere'))).toBe(false)
+  })
+
+  it('[CL9] behind a proxy the link has the public name, and the server is asked where it listens', async () => {
+    const child = cli(['serve', '--port', '0', '--data', data, '--public-url', 'https://runsheet.example.com'])
+    expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/runsheet\.example\.com\/#code=/)
+    const { lines } = await said(cli(['url', '--data', data]))
+    expect(lines[0]).toMatch(/^https:\/\/runsheet\.example\.com\/#code=/)
+  })
+
+  it('[JU5] stats says how the judge did, also beside a server that runs', async () => {
+    const { url } = await serve()
+    expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['Nothing was judged yet.'])
+    const person = createClient({ url, token: secret('person-token') })
+    await person.chat({ session_id: 'c', turn_id: 't', message: 'Look left. Look right.', review: false })
+    await expect.poll(async () => (await person.session('c')).turns[0]?.status, { timeout: 20_000 }).toBe('done')
+    const [task] = (await person.tasks('c')).tasks
+    await person.changeTask('c', task?.id ?? '', task?.version ?? 0, { status: 'pending' })
+    const { lines } = await said(cli(['stats', '--data', data]))
+    expect(lines[1]?.trim().split(/\s+/)).toEqual(['demo', '2', '2', '0', '0', '1', '1', '0'])
+    expect((await said(cli(['stats', '--data', join(folder, 'none')]))).code).toBe(1)
+  })
+
   it.each([
     ['--port', 'x'],
     ['--port', '65536'],
-    ['--store', 'mongo'],
     ['--review', 'maybe'],
     ['--idle-exit', '5'],
     ['--idle-exit', '0s'],
@@ -151,7 +270,7 @@ describe('serve', () => {
   ])('[CL6] %s %s is refused in one line', async (option, value) => {
     const { code, stderr } = await said(cli(['serve', '--data', data, option, value]))
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^runsheet: [^\n]*Try: runsheet --help\n$/)
+    expect(stderr).toMatch(/^runsheet: [^\n]*Try: npm run -s runsheet -- --help\n$/)
     expect(stderr).toContain(value)
     expect(existsSync(data)).toBe(false)
   })
@@ -223,7 +342,7 @@ describe('serve', () => {
     await child.ended
     expect(await said(cli(['url', '--data', data]))).toMatchObject({
       code: 1,
-      stderr: `runsheet: no server serves ${data}. Start one with: runsheet serve\n`,
+      stderr: `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve\n`,
     })
   })
 

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { ROUTES } from '../src/http/server.ts'
 import { toolsets } from '../src/toolsets/index.ts'
 import { runCli } from './support/children.ts'
+import { routeTable } from './support/route-table.ts'
 import { startServer, TOKENS } from './support/server.ts'
 import { scratchFolder } from './support/scratch.ts'
 
@@ -81,6 +82,11 @@ it.each(['README.md', 'docs/http.md'])('the commands of %s work as they stand th
     await server.ended
     rmSync(cwd, { recursive: true })
   }
+})
+
+it('[HT22] the table of routes in the docs is that of the OpenAPI document', () => {
+  const [, table] = /<!-- routes -->\n([\s\S]*?)<!-- \/routes -->/.exec(page('docs/http.md')) ?? []
+  expect(table).toBe(routeTable())
 })
 
 it('[HT22] the page about HTTP has an example of every route', () => {

@@ -4,7 +4,8 @@ import { createClient, type ReviewRequest, RunsheetError } from '../src/client/i
 
 const TOKEN = 'runsheet.token'
 const LOOK_EVERY_MS = 2_000
-const SIGN_IN = 'Not signed in. Run “npx runsheet url” and open the link that it prints.'
+const SIGN_IN =
+  'Not signed in. Where the server runs: “npm run -s runsheet -- url” (installed: “npx runsheet url”), and open the link.'
 
 const state = element('#state')
 const reviews = element('#reviews')

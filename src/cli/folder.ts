@@ -1,11 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { newToken, type Role } from '../http/credentials.ts'
 import { Complaint } from './complaint.ts'
 
 export interface ServerNote {
+  /** Where people reach it, and where it listens: behind a proxy these differ. */
   readonly url: string
+  readonly local: string
   readonly pid: number
 }
 
@@ -30,6 +32,12 @@ export class DataFolder {
     }
   }
 
+  /** The person's token, where one was made here. */
+  personToken(): string | undefined {
+    const file = this.#file('person-token')
+    return existsSync(file) ? this.#kept(file) : undefined
+  }
+
   /**
    * Makes us the one server of this folder, for as long as the process lives; or says who that is. The lock is the
    * operating system's: whoever dies lets go of it.
@@ -38,7 +46,9 @@ export class DataFolder {
     const lock = this.#lock('BEGIN EXCLUSIVE')
     if (!lock) return { other: this.#noted() }
     held.push(lock)
-    return { note: note => writeFileSync(this.#file('server.json'), JSON.stringify(note), { mode: 0o600 }) }
+    // Whoever has that port by now is somebody else.
+    rmSync(this.#file('server.json'), { force: true })
+    return { note: note => this.#note(note) }
   }
 
   /** Who serves the folder now. Where nobody holds the lock, what was noted is old, and another's port by now. */
@@ -50,13 +60,22 @@ export class DataFolder {
 
   #lock(sql: string): DatabaseSync | undefined {
     // Patient enough for one who only looks.
-    const db = new DatabaseSync(this.#file('server.lock'), { timeout: 100 })
+    let db: DatabaseSync | undefined
     try {
+      db = new DatabaseSync(this.#file('server.lock'), { timeout: 100 })
       db.exec(sql)
       return db
     } catch (error) {
-      db.close()
+      db?.close()
       if (/locked|busy/i.test(String(error))) return undefined
+      throw new Complaint(`cannot use the data folder ${this.path}: ${causeOf(error)}.`)
+    }
+  }
+
+  #note(note: ServerNote): void {
+    try {
+      writeFileSync(this.#file('server.json'), JSON.stringify(note), { mode: 0o600 })
+    } catch (error) {
       throw new Complaint(`cannot use the data folder ${this.path}: ${causeOf(error)}.`)
     }
   }
@@ -72,17 +91,28 @@ export class DataFolder {
 
   #secret(name: string): string {
     const file = this.#file(name)
-    try {
-      if (!existsSync(file)) writeFileSync(file, `${newToken()}\n`, { mode: 0o600, flag: 'wx' })
-      chmodSync(file, 0o600)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        throw new Complaint(`cannot keep a token in ${file}: ${causeOf(error)}.`)
-      }
-    }
-    const token = readFileSync(file, 'utf8').trim()
+    const token = this.#kept(file)
     if (token.length < 16) throw new Complaint(`${file} holds no token. Delete it, and a new one is made.`)
     return token
+  }
+
+  #kept(file: string): string {
+    try {
+      if (!existsSync(file)) writeFileSync(file, `${newToken()}\n`, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      // Another process was faster: its token counts.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw this.#unkept(file, error)
+    }
+    try {
+      chmodSync(file, 0o600)
+      return readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      throw this.#unkept(file, error)
+    }
+  }
+
+  #unkept(file: string, error: unknown): Complaint {
+    return new Complaint(`cannot keep a token in ${file}: ${causeOf(error)}.`)
   }
 
   #file(name: string): string {
@@ -102,6 +132,8 @@ function causeOf(error: unknown): string {
     ENOTDIR: 'it is not a folder',
     EEXIST: 'it is not a folder',
     ENOSPC: 'the disk is full',
+    EISDIR: 'it is a folder',
+    ERR_SQLITE_ERROR: 'it cannot be read or written',
   }
   return known[code ?? ''] ?? message
 }

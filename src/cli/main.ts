@@ -4,15 +4,12 @@ import { Complaint } from './complaint.ts'
 import { serve, type ServeOptions } from './serve.ts'
 import { printStats } from './stats.ts'
 import { printUrl } from './url.ts'
-import { version } from './version.ts'
+import { self, version } from './version.ts'
 
 const data = (): Option =>
   new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet')
 const kept = (): Option =>
-  new Option('--store <store>', 'sqlite, file, memory, or postgres://…')
-    .env('RUNSHEET_STORE')
-    .default('sqlite')
-    .argParser(store)
+  new Option('--store <store>', 'sqlite, file, memory, or postgres://…').env('RUNSHEET_STORE').default('sqlite')
 /** From the environment only: the command line is there for every process of this machine to read. */
 const { RUNSHEET_TOKEN: token, RUNSHEET_AGENT_TOKEN: agentToken, RUNSHEET_MODEL_KEY: modelKey } = process.env
 
@@ -89,7 +86,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    if (error.exitCode !== 0) complain(`${inWords(error)} Try: runsheet --help`, 2)
+    if (error.exitCode !== 0) complain(`${inWords(error)} Try: ${self} --help`, 2)
   } else if (error instanceof Complaint) complain(error.message, 1)
   else throw error
 }
@@ -128,14 +125,10 @@ function count(raw: string): number {
   return value
 }
 
-function store(raw: string): string {
-  if (['sqlite', 'file', 'memory'].includes(raw) || /^postgres(ql)?:\/\/./.test(raw)) return raw
-  throw new InvalidArgumentError('It must be sqlite, file, memory or postgres://…')
-}
-
 function url(raw: string): URL {
-  if (URL.canParse(raw) && /^https?:/.test(raw)) return new URL(raw)
-  throw new InvalidArgumentError('It must be a URL, like https://runsheet.example.com')
+  const given = URL.canParse(raw) ? new URL(raw) : undefined
+  if (given && /^https?:$/.test(given.protocol) && given.href === `${given.origin}/`) return given
+  throw new InvalidArgumentError('It must be a URL without a path, like https://runsheet.example.com')
 }
 
 function duration(raw: string): number {

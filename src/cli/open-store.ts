@@ -6,6 +6,16 @@ import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { Store } from '../store/store.ts'
 import { Complaint } from './complaint.ts'
 
+const NAMES: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
+
+/** Said without what was given: it may hold a password. */
+export function checkStore(store: string): void {
+  if (Object.hasOwn(NAMES, store) || (/^postgres(ql)?:\/\/./.test(store) && URL.canParse(store))) return
+  throw new Complaint(
+    '--store must be sqlite, file, memory or postgres://…, with what is special in a password encoded.',
+  )
+}
+
 /** The store that a command names, in the data folder or elsewhere. */
 export async function openStore({ store, data }: { readonly store: string; readonly data: string }): Promise<Store> {
   try {
@@ -26,8 +36,7 @@ export async function openStore({ store, data }: { readonly store: string; reado
 
 /** Without what a URL may hold of a password. */
 export function nameOf(store: string): string {
-  const names: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
-  const known = names[store]
+  const known = NAMES[store]
   if (known) return known
   const { host, pathname } = new URL(store)
   return `PostgreSQL at ${host}${pathname}`

@@ -13,9 +13,9 @@ import { logCalls } from '../toolsets/observe.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { Complaint } from './complaint.ts'
 import { DataFolder } from './folder.ts'
-import { nameOf, openStore } from './open-store.ts'
+import { checkStore, nameOf, openStore } from './open-store.ts'
 import { readSettings } from './settings.ts'
-import { version } from './version.ts'
+import { self, version } from './version.ts'
 
 export interface ServeOptions {
   readonly host: string
@@ -48,11 +48,12 @@ const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 /** Serves until a signal, or until nobody has been there for a while. */
 export async function serve(options: ServeOptions): Promise<void> {
+  checkStore(options.store)
   const folder = new DataFolder(options.data)
   const alone = folder.serveAlone()
   if ('other' in alone) {
     const where = alone.other ? ` at ${alone.other.url} (process ${alone.other.pid})` : ''
-    throw new Complaint(`another server serves ${options.data} already${where}. For a link to it: runsheet url`)
+    throw new Complaint(`another server serves ${options.data} already${where}. For a link to it: ${self} url`)
   }
   const { policy, mcpServers } = readSettings(options.config)
   const models = modelsFor(options)
@@ -101,12 +102,12 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw cannotListen(error, options)
   })
   runner.start()
-  alone.note({ url: url.href, pid: process.pid })
+  alone.note({ url: url.href, local: server.local().href, pid: process.pid })
   console.log(`Runsheet is ready at ${url.href}#code=${server.loginCode()}`)
   console.log(
-    `Data in ${options.data} (${nameOf(options.store)}). An agent's token is in ${join(options.data, 'agent-token')}.`,
+    `Data in ${options.data} (${nameOf(options.store)}).${options.agentToken ? '' : ` An agent's token is in ${join(options.data, 'agent-token')}.`}`,
   )
-  console.log('End with Ctrl-C.')
+  console.log(`A fresh link: ${self} url. End with Ctrl-C.`)
 
   const why = await Promise.race([ended, idle(options.idleExit, () => runner.size > 0, server, runsheet)])
   console.error(why)

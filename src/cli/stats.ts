@@ -3,12 +3,13 @@ import { type Judgement, JUDGED, judgementsIn } from '../domain/judgement.ts'
 import { LOCAL_TENANT, type Store } from '../store/store.ts'
 import { Complaint } from './complaint.ts'
 import { DataFolder } from './folder.ts'
-import { openStore } from './open-store.ts'
+import { checkStore, openStore } from './open-store.ts'
 
 const PAGE = 200
 
 /** How often each assessor was right, by what persons made of its verdicts. */
 export async function printStats(options: { readonly data: string; readonly store: string }): Promise<void> {
+  checkStore(options.store)
   if (!existsSync(options.data)) throw new Complaint(`there is no data folder ${options.data}. Name it with --data.`)
   const { path } = new DataFolder(options.data)
   const store = await openStore({ store: options.store, data: path })

@@ -19,6 +19,7 @@ import type {
   ToolsetSummary,
   TurnAnswer,
 } from '../domain/wire.ts'
+import { RunsheetError } from './errors.ts'
 import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
 import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
 
@@ -100,7 +101,13 @@ export function createClient(options: ClientOptions) {
       json<{ reviews: readonly ReviewRequest[] }>('/api/task-manager/reviews/pending', {
         query: { session_id: sessionId },
       }),
-    review: (id: string) => json<ReviewAnswer>(review(id)),
+    /** A review, and once it is decided what the tool answers. */
+    review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
+      const { reviews, ...answer } = await json<ReviewAnswer>(review(id))
+      const [only] = reviews
+      if (!only) throw new RunsheetError(404, { code: 'review_not_found', message: `There is no review ${id}.` })
+      return { review: only, ...answer }
+    },
     decide: (id: string, decision: CommandOf<'decide_review'>['decision']) =>
       json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision }),
     showPanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'PUT' }),

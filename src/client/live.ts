@@ -102,7 +102,9 @@ class Live implements LiveConversation {
 
   /** Everything as of one seq; events go on from there. */
   async #load(): Promise<void> {
-    const answer = await askJson<SessionAnswer>(this.#options, this.#path, { signal: this.#end.signal })
+    // A server that takes the question and says nothing is given up like a line that went silent.
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(this.#more.silenceMs)])
+    const answer = await askJson<SessionAnswer>(this.#options, this.#path, { signal })
     this.#known = true
     this.#set({
       conversation: conversationOf(answer),
@@ -188,7 +190,7 @@ class Live implements LiveConversation {
     const usual = Math.min(maxPauseMs, pauseMs * 2 ** this.#pauses)
     this.#pauses = Math.min(this.#pauses + 1, 16)
     // Not all of them at the same moment, when a server comes back.
-    const ms = Math.max(asked, usual) * (0.5 + Math.random() / 2)
+    const ms = Math.max(asked, usual / 2) + (usual / 2) * Math.random()
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, ms)
       this.#wake = () => {

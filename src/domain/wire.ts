@@ -72,7 +72,8 @@ export interface DecisionAnswer {
   readonly result: Json
 }
 export interface ReviewAnswer {
-  readonly review: ReviewRequest
+  /** The one that was asked for. */
+  readonly reviews: readonly ReviewRequest[]
   readonly result?: Json
 }
 export type ToolAnswer = { readonly result: Json } | { readonly status: 'pending_review'; readonly review_id: string }

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
-import { readJson } from './body.ts'
+import { hasBody, readJson } from './body.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import { errorAnswer, HttpError, notFound } from './errors.ts'
+import { SAFE } from './headers.ts'
 import type { Limits } from './limits.ts'
 import type { Origins } from './origins.ts'
 import { parseBody, parseUrl } from './parse.ts'
@@ -60,7 +61,10 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
   async function answer(c: Context, route: string, work: () => Promise<Reply | Response>): Promise<Response> {
     const started = performance.now()
     // The route, not the URL: what a person searched for is nobody's business.
-    const reply = await work().catch((error: unknown) => failed(error, log, { method: c.req.method, route }))
+    const reply = await work().catch((error: unknown) => {
+      if (c.env.incoming.aborted || c.env.outgoing.destroyed) return LEFT
+      return failed(error, log, { method: c.req.method, route })
+    })
     desk.metrics.request(c.req.method, route, reply.status, (performance.now() - started) / 1_000)
     return reply instanceof Response ? reply : sent(c.env.outgoing, reply)
   }
@@ -72,7 +76,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
       throw new HttpError(403, 'persons_only', "This is a person's to do: an agent's token does not allow it.")
     }
     if (route.role !== 'nobody' && route.method !== 'get') await limits.write(who)
-    const raw = route.body ? await readJson(c) : undefined
+    const raw = route.body || hasBody(c) ? await readJson(c) : undefined
     const call: Call<unknown, unknown, unknown> = {
       params: parseUrl(route.params, c.req.param()),
       query: parseUrl(route.query, c.req.query()),
@@ -123,25 +127,18 @@ export function failed(error: unknown, log: Logger, about: Readonly<Record<strin
 
 /** Straight to Node's response: a web one would be read back from its stream first, which costs more than the route. */
 function sent(outgoing: ServerResponse, { status, headers, body }: Reply): Response {
+  if (outgoing.destroyed || outgoing.headersSent) return RESPONSE_ALREADY_SENT
   if (body === undefined) outgoing.writeHead(status, headers).end()
   else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
   return RESPONSE_ALREADY_SENT
 }
 
+/** Nobody is there any more to be told. */
+const LEFT: Reply = { status: 499, headers: {} }
+
 const NOBODY: Credential = { role: 'agent', tenant: '' }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' } as const
-
-/** Nothing of ours is framed, sniffed, kept by a cache, or able to load anything from elsewhere. */
-const SAFE = {
-  'cache-control': 'no-store',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-} as const
 
 const UNFORESEEN = {
   status: 500,

@@ -23,6 +23,10 @@ export async function readJson(c: Context): Promise<unknown> {
   return value
 }
 
+/** Whether something was sent along, wanted or not. */
+export const hasBody = (c: Context): boolean =>
+  Number(c.req.header('content-length') ?? 0) > 0 || c.req.header('transfer-encoding') !== undefined
+
 function isJson(header: string | undefined): boolean {
   const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
   return type.trim() === 'application/json' && parameters.every(each => /^\s*(charset\s*=\s*"?utf-8"?)?\s*$/.test(each))

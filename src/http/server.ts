@@ -44,6 +44,8 @@ export interface ServerOptions {
 export interface HttpServer {
   /** Resolves with where it listens; rejects, say, with EADDRINUSE. */
   listen(port: number, host: string): Promise<URL>
+  /** Where it listens, whatever its public name. */
+  local(): URL
   /** A fresh single-use code for the page. */
   loginCode(): string
   /** Text as a step that runs here writes it. */
@@ -118,6 +120,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     },
   })
   const server = createServer(listener)
+  let local = new URL('http://127.0.0.1/')
   let underWay = 0
   let lastAt = performance.now()
   server.on('request', (_, response) => {
@@ -135,8 +138,10 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     listen: async (port, host) => {
       const { port: actual } = await listening(server, port, host)
       origins.listenOn(host, actual, publicUrl)
-      return publicUrl ?? new URL(`http://${shownHost(host)}:${actual}/`)
+      local = new URL(`http://${shownHost(host)}:${actual}/`)
+      return publicUrl ?? local
     },
+    local: () => local,
     loginCode: () => codes.issue(),
     showText: (ref, text) => streams.showText(ref, text),
     activity: () => ({ underWay, lastAt }),

@@ -4,10 +4,19 @@ import { otherToolset } from '../domain/decide/turns.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
 import { type Changes, statusAt } from '../domain/review.ts'
-import { type At, hashOf, type ReviewRecord, StoreError, type Transaction } from '../runsheet.ts'
+import {
+  type At,
+  hashOf,
+  type Ref,
+  type ReviewRecord,
+  type Runsheet,
+  StoreError,
+  type Transaction,
+} from '../runsheet.ts'
 import { PENDING, ToolCall } from './call.ts'
 import type { Claim } from './claims.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
+import { toolsets } from './index.ts'
 import { countItems, type ObservedCall } from './observe.ts'
 import { parseInput, teaching } from './teach.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
@@ -188,6 +197,25 @@ export function reviewAnswer(
   const rows = resolution.changes ?? UNCHANGED
   const changes = toolset.changes?.(rows, tasks) ?? (rows as unknown as Json)
   return { ...tool?.created?.(view, tasks), changes, ...said }
+}
+
+/**
+ * What a review that is decided answers, whoever decides it: in the words of the toolset that asked, which was the
+ * conversation's then. A person may have changed that since.
+ */
+export async function decidedAnswer(
+  { store }: Runsheet,
+  ref: Ref,
+  reviewId: string,
+): Promise<(state: Conversation, record: ReviewRecord) => Json> {
+  const events = await store.queries.events(ref, { types: ['policy_set', 'task_create_review_required'] })
+  const asked = events.findIndex(
+    event => event.type === 'task_create_review_required' && event.data.review_id === reviewId,
+  )
+  const policy = events.slice(0, asked).findLast(event => event.type === 'policy_set')
+  const toolset = toolsets[policy?.data.policy.toolset ?? 'runsheet']
+  const creating = toolset.tools.find(tool => tool.created)
+  return (state, record) => reviewAnswer(toolset, creating?.name ?? '', state, record)
 }
 
 const UNCHANGED: Changes = { kept: [], edited: [], added: [], removed: [], reordered: false }

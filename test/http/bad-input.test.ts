@@ -58,12 +58,13 @@ describe('what is not about storage', () => {
     }
   })
 
-  test('[HT2] a body that no route asked for is not read into memory, and changes nothing', async () => {
-    const code = await send(at.url.port, 'POST', '/api/login/codes', {
-      headers: bearer('person'),
-      body: '['.repeat(1_000),
-    })
-    expect(code.status).toBe(201)
+  test('[HT2] a body that no route asked for is held to the same: JSON, and not too large', async () => {
+    const post = (type: string, body: string) =>
+      send(at.url.port, 'POST', '/api/login/codes', { headers: { ...bearer('person'), 'content-type': type }, body })
+    expect((await post('text/plain', '{}')).status).toBe(415)
+    expect((await post('application/json', '['.repeat(1_000))).status).toBe(400)
+    expect((await post('application/json', ' '.repeat(300_000))).status).toBe(413)
+    expect((await post('application/json', '{}')).status).toBe(201)
   })
 
   const headOf = (start: string, lines: readonly string[], version = '1.1'): string =>

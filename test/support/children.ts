@@ -20,17 +20,22 @@ export function runChild(file: URL, argument: unknown, prefix: readonly string[]
 /** The command line of ours, as it is compiled or as it is written. */
 export function runCli(
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string } = {},
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string; uid?: number } = {},
 ): Child {
-  const { file = 'src/cli/main.ts', env = {}, cwd } = options
+  const { file = 'src/cli/main.ts', env = {}, cwd, uid } = options
   const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNSHEET_')))
-  return runProcess([process.execPath, main, ...args], { env: { ...clean, ...env }, ...(cwd ? { cwd } : {}) })
+  return runProcess([process.execPath, main, ...args], {
+    env: { ...clean, ...env },
+    ...(cwd ? { cwd } : {}),
+    ...(uid ? { uid } : {}),
+  })
 }
 
-function runProcess(
+/** A process of its own, by its command and arguments. */
+export function runProcess(
   [command = '', ...args]: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; uid?: number } = {},
 ): Child {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options })
   const lines: string[] = []

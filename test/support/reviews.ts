@@ -76,8 +76,13 @@ export class Table {
     }, PATIENCE)
   }
 
-  review(id: string): Promise<Answered<ReviewAnswer>> {
-    return this.server.ask('GET', `${REVIEWS}/${id}`)
+  /** The one review that the route answers with, unwrapped. */
+  async review(id: string): Promise<Answered<{ review: ReviewRequest; result?: Json }>> {
+    const answered = await this.server.ask<ReviewAnswer>('GET', `${REVIEWS}/${id}`)
+    const { reviews, ...rest } = answered.body
+    const [review] = reviews
+    if (!review || reviews.length > 1) throw new Error(`${reviews.length} reviews where there is one`)
+    return { ...answered, body: { review, ...rest } }
   }
 
   decide(id: string, body: unknown, options: AskOptions = {}): Promise<Answered<DecisionAnswer>> {

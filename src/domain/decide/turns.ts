@@ -4,7 +4,7 @@ import { invalidId, Refusal } from '../errors.ts'
 import type { NewEvent } from '../event.ts'
 import { invalidField } from '../fields.ts'
 import type { Instant } from '../instant.ts'
-import { policyWith, samePolicy, type Toolset } from '../policy.ts'
+import { type PolicyPatch, policyWith, samePolicy, type Toolset } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
 import { finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
@@ -26,7 +26,8 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const turn = state.turns.get(turn_id)
   if (turn && turn.status !== 'open') return new Refusal('turn_finished', `Turn ${turn_id} is over (${turn.status}).`)
-  const other = toolset === undefined ? undefined : otherToolset(state, toolset)
+  if (turn?.stop_requested) return new Refusal('turn_finished', `Turn ${turn_id} was stopped by a person.`)
+  const other = toolset === undefined ? undefined : otherToolset(state, toolset, host)
   if (other) return other
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
@@ -36,12 +37,10 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
 }
 
 /** A conversation speaks one toolset at a time, whoever calls. */
-export function otherToolset({ policy }: Conversation, toolset: Toolset): Refusal | undefined {
-  if (!policy || policy.toolset === toolset) return undefined
-  return new Refusal(
-    'persons_only',
-    `This conversation uses the toolset ${policy.toolset}; only a person changes that.`,
-  )
+export function otherToolset({ policy }: Conversation, toolset: Toolset, host: PolicyPatch = {}): Refusal | undefined {
+  const fixed = policy?.toolset ?? host.toolset
+  if (fixed === undefined || fixed === toolset) return undefined
+  return new Refusal('persons_only', `This conversation uses the toolset ${fixed}; only a person changes that.`)
 }
 
 export function startTurn(state: Conversation, command: CommandOf<'start_turn'>, now: Instant): NewEvent[] | Refusal {

@@ -15,7 +15,7 @@ export const loginRoutes = [
         throw new HttpError(
           401,
           'invalid_code',
-          'This link was used already or is too old. Get a fresh one with: runsheet url',
+          'This link was used already or is too old. Get a fresh one with the command that the start names.',
         )
       }
       return { body: { token: tokens.person } }

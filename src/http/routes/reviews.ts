@@ -1,11 +1,6 @@
 import * as z from 'zod'
-import type { Conversation } from '../../domain/conversation.ts'
-import type { Json } from '../../domain/event.ts'
 import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
-import type { Ref, ReviewRecord, Runsheet } from '../../runsheet.ts'
-import { toolsets } from '../../toolsets/index.ts'
-import { reviewAnswer } from '../../toolsets/perform.ts'
-import type { Toolset } from '../../toolsets/toolset.ts'
+import { decidedAnswer } from '../../toolsets/perform.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -33,15 +28,18 @@ export const reviewRoutes = [
     summary: 'A review, and once it is decided what the tool answers',
     params: ofReview,
     answers: {
-      200: { description: 'The review', schema: z.object({ review: s.review, result: s.anyJson.optional() }) },
+      200: {
+        description: 'The one review',
+        schema: z.object({ reviews: z.array(s.review), result: s.anyJson.optional() }),
+      },
     },
     handle: async ({ params, who }, { runsheet }) => {
       const { record, ...ref } = await runsheet.review(who.tenant, params.review_id)
       const { review } = record
-      if (!record.resolution) return { body: { review } satisfies ReviewAnswer }
-      const toolset = await askingToolset(runsheet, ref, params.review_id)
-      const result = resultOf(toolset, await runsheet.read(ref), record)
-      return { body: { review, result } satisfies ReviewAnswer }
+      if (!record.resolution) return { body: { reviews: [review] } satisfies ReviewAnswer }
+      const answer = await decidedAnswer(runsheet, ref, params.review_id)
+      const result = answer(await runsheet.read(ref), record)
+      return { body: { reviews: [review], result } satisfies ReviewAnswer }
     },
   }),
   route({
@@ -61,13 +59,13 @@ export const reviewRoutes = [
     },
     handle: async ({ params, body, who }, { runsheet, metrics }) => {
       const ref = await runsheet.review(who.tenant, params.review_id)
-      const toolset = await askingToolset(runsheet, ref, params.review_id)
+      const answer = await decidedAnswer(runsheet, ref, params.review_id)
       const decided = await runsheet.decideReview(
         who.tenant,
         params.review_id,
         body,
         'http',
-        (state, record): DecisionAnswer => ({ review: record.review, result: resultOf(toolset, state, record) }),
+        (state, record): DecisionAnswer => ({ review: record.review, result: answer(state, record) }),
       )
       metrics.decision(body.action)
       return { body: decided }
@@ -102,19 +100,3 @@ export const reviewRoutes = [
     },
   }),
 ]
-
-/** The toolset of the tool that asked: that of the conversation when it did. A person may have changed it since. */
-async function askingToolset({ store }: Runsheet, ref: Ref, reviewId: string): Promise<Toolset> {
-  const events = await store.queries.events(ref, { types: ['policy_set', 'task_create_review_required'] })
-  const asked = events.findIndex(
-    event => event.type === 'task_create_review_required' && event.data.review_id === reviewId,
-  )
-  const policy = events.slice(0, asked).findLast(event => event.type === 'policy_set')
-  return toolsets[policy?.data.policy.toolset ?? 'runsheet']
-}
-
-/** What the tool that asked answers: a toolset has one tool that creates. */
-function resultOf(toolset: Toolset, state: Conversation, record: ReviewRecord): Json {
-  const creating = toolset.tools.find(tool => tool.created)
-  return reviewAnswer(toolset, creating?.name ?? '', state, record)
-}

@@ -15,6 +15,9 @@ const ofTask = ofSession.extend({ task_id: s.id })
 const oneTask = z.object({ task: s.task, seq: z.int() })
 const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
 
+/** In a conversation that never stands still, the list may be newer than its seq: events tell the rest twice. */
+const MOST_TRIES = 5
+
 export const taskRoutes = [
   route({
     method: 'get',
@@ -36,13 +39,18 @@ export const taskRoutes = [
     },
     handle: async ({ params, query, who }, { runsheet }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const state = await known(runsheet, ref)
       const { turn_id: turn, status, ...page } = query
-      if (turn !== undefined && !state.turns.has(turn)) {
-        throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
+      // Read until nobody wrote in between, so that the list is as of the seq that goes with it.
+      for (let tries = 0; ; tries += 1) {
+        const state = await known(runsheet, ref)
+        if (turn !== undefined && !state.turns.has(turn)) {
+          throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
+        }
+        const { items, next_cursor } = await pageOf(runsheet.store.queries.tasks(ref, { turn, status }, page))
+        const { seq } = await runsheet.read(ref)
+        if (seq !== state.seq && tries < MOST_TRIES) continue
+        return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
       }
-      const { items, next_cursor } = await pageOf(runsheet.store.queries.tasks(ref, { turn, status }, page))
-      return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
     },
   }),
   route({

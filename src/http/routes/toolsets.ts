@@ -6,7 +6,7 @@ import { StoreError } from '../../runsheet.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
-import { awaitCall, takeCall } from '../../toolsets/perform.ts'
+import { awaitCall, type Taken, takeCall } from '../../toolsets/perform.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { type Desk, route } from '../route.ts'
@@ -116,8 +116,13 @@ async function called(
   { reviewWaitMs, closing }: Desk,
   connection: { readonly destroyed: boolean; once(event: 'close', listener: () => void): unknown },
 ): Promise<ToolAnswer> {
-  const taken = await takeCall(toolset, tool, input, context).catch((error: unknown) => {
-    if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+  const taken = await takeCall(toolset, tool, input, context).catch((error: unknown): Taken => {
+    if (!(error instanceof StoreError)) throw error
+    // It stays so until somebody mends the file: the model is to know.
+    if (error.code === 'file_invalid') {
+      return { status: 'answered', result: `Error: ${error.message}`, ok: false, written: false }
+    }
+    if (error.code !== 'key_conflict') throw error
     throw new HttpError(409, 'tool_call_conflict', 'This tool call id was used already, with other arguments.')
   })
   if (taken.status === 'answered') return { result: taken.result }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { SAFE } from '../headers.ts'
 
 /** What may lie in memory for a reader who does not read; beyond it the line is cut, and resuming makes that safe. */
 const MOST_BUFFERED = 256 * 1024
@@ -6,6 +7,7 @@ const MOST_BUFFERED = 256 * 1024
 const DRAIN_MS = 30_000
 
 const HEADERS = {
+  ...SAFE,
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

@@ -1,0 +1,11 @@
+import { withOpenApi } from '../../src/http/openapi.ts'
+import { ROUTES } from '../../src/http/server.ts'
+
+/** Every operation of the OpenAPI document as a line: what it is, and whose token it takes. */
+export function routeTable(): string {
+  const rows = withOpenApi(ROUTES, '0').map(({ method, path, role, summary, answers }) => {
+    const statuses = Object.keys(answers).join(', ')
+    return `| \`${method.toUpperCase()} ${path}\` | ${role === 'nobody' ? '–' : role} | ${summary} | ${statuses} |`
+  })
+  return ['| request | token | what it does | answers |', '| --- | --- | --- | --- |', ...rows, ''].join('\n')
+}
