@@ -30,13 +30,22 @@ export interface LiveConversation {
 }
 
 export interface LiveOptions {
+  /** Nobody has said anything in it yet: it waits for `retry` before it looks. */
+  readonly isNew?: boolean
   /** The first pause before trying again; it doubles up to `maxPauseMs`. */
   readonly pauseMs?: number
   readonly maxPauseMs?: number
   /** A line that is silent for so long is taken for dead: heartbeats come every 15 s. */
   readonly silenceMs?: number
+  /**
+   * Asked before a stream is opened: what to call once it is closed, or nothing where there is no room for one more.
+   * Browsers open six connections to a server; who gets none looks again every two seconds instead.
+   */
+  readonly slot?: () => Promise<(() => void) | undefined>
 }
 
+/** How often one looks who has no room to follow. */
+const LOOK_EVERY_MS = 2_000
 /** What trying again does not help against. */
 const FINAL: ReadonlySet<number> = new Set([400, 401, 403])
 
@@ -48,7 +57,7 @@ export function liveConversation(options: ClientOptions, sessionId: string, more
 
 class Live implements LiveConversation {
   readonly #options: ClientOptions
-  readonly #more: Required<LiveOptions>
+  readonly #more: Required<Omit<LiveOptions, 'slot' | 'isNew'>> & Pick<LiveOptions, 'slot'>
   readonly #path: string
   readonly #listeners = new Set<() => void>()
   readonly #eventListeners = new Set<(event: StoredEvent) => void>()
@@ -63,7 +72,8 @@ class Live implements LiveConversation {
     this.#more = { pauseMs: 250, maxPauseMs: 5_000, silenceMs: 45_000, ...more }
     this.#path = `/api/sessions/${encodeURIComponent(sessionId)}`
     const conversation = emptyConversation(sessionId)
-    this.#state = { status: 'connecting', conversation, title: null, messages: [], text: null, error: null }
+    const status = more.isNew ? 'waiting' : 'connecting'
+    this.#state = { status, conversation, title: null, messages: [], text: null, error: null }
   }
 
   readonly snapshot = (): LiveState => this.#state
@@ -87,10 +97,16 @@ class Live implements LiveConversation {
   }
 
   async run(): Promise<void> {
+    if (this.#state.status === 'waiting') await new Promise<void>(resolve => (this.#wake = resolve))
     while (!this.#end.signal.aborted) {
       try {
         if (!this.#known) await this.#load()
-        await this.#follow()
+        const release = await this.#more.slot?.()
+        if (this.#more.slot && !release) {
+          await this.#lookInstead()
+          continue
+        }
+        await this.#follow().finally(release)
         this.#set({ status: 'reconnecting' })
       } catch (error) {
         if (this.#end.signal.aborted) return
@@ -112,6 +128,13 @@ class Live implements LiveConversation {
       messages: answer.messages,
       text: null,
     })
+  }
+
+  /** Without a stream of its own: everything anew, after a while. */
+  async #lookInstead(): Promise<void> {
+    this.#set({ status: 'live', error: null })
+    await this.#rest(LOOK_EVERY_MS)
+    if (!this.#end.signal.aborted) await this.#load()
   }
 
   async #follow(): Promise<void> {
@@ -191,7 +214,11 @@ class Live implements LiveConversation {
     this.#pauses = Math.min(this.#pauses + 1, 16)
     // Not all of them at the same moment, when a server comes back.
     const ms = Math.max(asked, usual / 2) + (usual / 2) * Math.random()
-    await new Promise<void>(resolve => {
+    await this.#rest(ms)
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise<void>(resolve => {
       const timer = setTimeout(resolve, ms)
       this.#wake = () => {
         clearTimeout(timer)

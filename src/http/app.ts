@@ -27,7 +27,7 @@ type Context = Call<unknown, unknown, unknown>['context']
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  readonly body?: string | Uint8Array<ArrayBuffer>
 }
 
 /**

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('[AU4] the printed link signs in, leaves no code in the address, and shows what waits for a decision', async () => {
+it('[AU4] the printed link signs in, leaves no code in the address, and shows the plan that waits for a decision', async () => {
   const { url, server, agent, person, close } = await startServer({ page: pageFrom(built) })
   const call = {
     session_id: 'c',
@@ -43,15 +43,17 @@ it('[AU4] the printed link signs in, leaves no code in the address, and shows wh
   const problems: string[] = []
   page.on('console', message => message.type() === 'error' && problems.push(message.text()))
   page.on('pageerror', error => problems.push(String(error)))
-  await page.goto(`${url.href}#code=${server.loginCode()}`)
-  await page.getByText('1 waiting for your decision').waitFor()
-  expect(page.url()).toBe(url.href)
-  expect(await page.locator('li').allTextContents()).toEqual(['Collect', '<b>Write</b>'])
+  await page.goto(`${url.href}?chat=c#code=${server.loginCode()}`)
+  await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
+  expect(page.url()).toBe(`${url.href}?chat=c`)
+  expect(
+    await page.getByLabel(/^Title, /).evaluateAll(inputs => inputs.map(input => (input as HTMLInputElement).value)),
+  ).toEqual(['Collect', '<b>Write</b>'])
   await page.getByRole('button', { name: 'Confirm' }).click()
   expect(await waiting).toMatchObject({ result: { ids: [1, 2], changes: 'none' } })
-  await page.getByText('No plan waits for you').waitFor()
+  await page.getByText('0 of 2 · 2 remaining').waitFor()
   await page.reload()
-  await page.getByText('No plan waits for you').waitFor()
+  await page.getByText('0 of 2 · 2 remaining').waitFor()
   expect((await person.tasks('c')).tasks).toHaveLength(2)
   expect(problems).toEqual([])
   await page.close()

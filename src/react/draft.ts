@@ -1,0 +1,69 @@
+import type { DraftRow, ReviewRequest, RowStatus, SubmittedRow } from '../domain/review.ts'
+import type { Priority } from '../domain/task.ts'
+
+/** A row under a person's hands. Tags are one text while they are typed. */
+export interface EditRow {
+  readonly key: string
+  readonly draft_index?: number
+  readonly title: string
+  readonly details: string
+  readonly criteria: string
+  readonly priority: Priority
+  readonly status: RowStatus
+  readonly tags: string
+}
+
+export interface Draft {
+  readonly rows: readonly EditRow[]
+  readonly comment: string
+}
+
+export function draftOf({ draft_tasks }: ReviewRequest): Draft {
+  return {
+    rows: draft_tasks.map((row, draft_index) => ({ ...editable(row), key: `d${draft_index}`, draft_index })),
+    comment: '',
+  }
+}
+
+export const emptyRow = (key: string): EditRow => ({
+  key,
+  title: '',
+  details: '',
+  criteria: '',
+  priority: 'medium',
+  status: 'todo',
+  tags: '',
+})
+
+export const fromTemplate = (row: Omit<DraftRow, 'order'>, key: string): EditRow => ({ ...editable(row), key })
+
+/** What is submitted: every field as it stands, so that what is seen is what is written. */
+export function submitted({ title, details, criteria, priority, status, tags, draft_index }: EditRow): SubmittedRow {
+  const row = { title, details, criteria, priority, status, tags: tagsIn(tags) }
+  return draft_index === undefined ? row : { ...row, draft_index }
+}
+
+export const tagsIn = (text: string): string[] =>
+  text
+    .split(/[,，]/)
+    .map(tag => tag.trim())
+    .filter(tag => tag !== '')
+
+/** The first row without a title, counted from 1. */
+export function rowWithoutTitle({ rows }: Draft): number | undefined {
+  const place = rows.findIndex(({ title }) => title.trim() === '')
+  return place < 0 ? undefined : place + 1
+}
+
+export const isChanged = (draft: Draft, review: ReviewRequest): boolean =>
+  JSON.stringify(draft) !== JSON.stringify(draftOf(review))
+
+export function moved<T>(rows: readonly T[], from: number, to: number): T[] {
+  const row = rows[from]
+  if (row === undefined || to < 0 || to >= rows.length) return [...rows]
+  return rows.toSpliced(from, 1).toSpliced(to, 0, row)
+}
+
+function editable({ title, details, criteria, priority, status, tags }: Omit<DraftRow, 'order'>): Omit<EditRow, 'key'> {
+  return { title, details, criteria, priority, status, tags: tags.join(', ') }
+}

@@ -1,0 +1,91 @@
+import { type ReactElement, useEffect, useState } from 'react'
+import type { Client } from '../client/client.ts'
+import type { Template } from '../domain/template.ts'
+import { type Draft, type EditRow, fromTemplate, submitted } from './draft.ts'
+import { useWords } from './words.ts'
+
+interface TemplatesProps {
+  readonly client: Client
+  readonly draft: Draft
+  readonly onInsert: (rows: readonly EditRow[]) => void
+}
+
+/** Batches that were saved: put one in, or save what is here. */
+export function Templates({ client, draft, onInsert }: TemplatesProps): ReactElement {
+  const words = useWords()
+  const [templates, setTemplates] = useState<readonly Template[]>([])
+  const [name, setName] = useState<string>()
+  const [problem, setProblem] = useState('')
+  useEffect(() => {
+    client.templates().then(
+      ({ templates: saved }) => setTemplates(saved),
+      () => {},
+    )
+  }, [client])
+  const insert = (chosen: string): void => {
+    const tasks = templates.find(each => each.name === chosen)?.tasks ?? []
+    onInsert(tasks.map((row, i) => fromTemplate(row, `t${draft.rows.length}-${i}-${chosen}`)))
+  }
+  const save = async (): Promise<void> => {
+    try {
+      const rows = draft.rows.map(row => ({ ...submitted(row), draft_index: undefined }))
+      const saved = await client.saveTemplate((name ?? '').trim(), rows)
+      setTemplates([...templates.filter(each => each.name !== saved.name), saved])
+      setName(undefined)
+      setProblem('')
+    } catch (error) {
+      setProblem((error as Error).message)
+    }
+  }
+  return (
+    <>
+      {templates.length > 0 && (
+        <select
+          className="rs-input"
+          aria-label={words.insertTemplate}
+          value=""
+          onChange={event => insert(event.target.value)}
+        >
+          <option value="" disabled>
+            {words.insertTemplate}
+          </option>
+          {templates.map(each => (
+            <option key={each.name} value={each.name}>
+              {each.name}
+            </option>
+          ))}
+        </select>
+      )}
+      {name === undefined ? (
+        <button type="button" className="rs-button" onClick={() => setName('')}>
+          {words.saveTemplate}
+        </button>
+      ) : (
+        <form
+          className="rs-template"
+          onSubmit={event => {
+            event.preventDefault()
+            void save()
+          }}
+        >
+          <input
+            autoFocus
+            className="rs-input"
+            aria-label={words.templateName}
+            placeholder={words.templateName}
+            value={name}
+            onChange={event => setName(event.target.value)}
+          />
+          <button type="submit" className="rs-button" disabled={name.trim() === ''}>
+            {words.save}
+          </button>
+        </form>
+      )}
+      {problem !== '' && (
+        <span className="rs-problem" role="alert">
+          {problem}
+        </span>
+      )}
+    </>
+  )
+}
