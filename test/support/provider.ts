@@ -1,0 +1,274 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** What a model is scripted to do in one request; a string is a text. */
+export type Answer = string | Script
+export interface Script {
+  readonly text?: string
+  readonly calls?: readonly ScriptedCall[]
+  /** `null` leaves it out. */
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null
+  /** From 400 on: an error, with `body` instead of the usual one. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Cuts the line once so many bytes of the body are written; 0 before there is an answer at all. */
+  readonly cutAfter?: number
+  /** Cuts the line behind the text, before its end. */
+  readonly dies?: boolean
+  /** Writes what there is, and then nothing, for ever. */
+  readonly hangs?: boolean
+  /** Waits for this before anything is answered. */
+  readonly after?: Promise<unknown>
+  /** A pause between the pieces of the text, in ms. */
+  readonly pace?: number
+  readonly finish?: string
+  /** With status 200: the whole body, as it is. */
+  readonly raw?: string
+}
+export interface ScriptedCall {
+  readonly tool: string
+  /** An object, or a string that is sent as it is. */
+  readonly args?: unknown
+  /** Absent: one of its own. */
+  readonly id?: string
+}
+
+/** As many answers as there are requests, or whatever each comes to. Who asks for more than a list has gets a 400. */
+export type Answers = readonly Answer[] | ((request: ModelRequest, count: number) => Answer | Promise<Answer>)
+
+export interface ModelMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
+  readonly content?: string | null
+  readonly tool_calls?: readonly {
+    readonly id: string
+    readonly function: { readonly name: string; readonly arguments: string }
+  }[]
+  readonly tool_call_id?: string
+}
+export interface ModelRequest {
+  readonly model: string
+  readonly messages: readonly ModelMessage[]
+  readonly tools?: readonly { readonly function: { readonly name: string } }[]
+  readonly stream?: boolean
+}
+export interface Received {
+  readonly request: ModelRequest
+  readonly headers: IncomingMessage['headers']
+  readonly path: string
+  /** When it came, by `performance.now()`. */
+  readonly at: number
+}
+
+/** For tests: a real HTTP server that speaks chat completions, and does as it is told. */
+export class Provider {
+  /** Requests of the worker, and those of the assessor. */
+  readonly asked: Received[] = []
+  readonly judged: Received[] = []
+  /** How often whoever asked hung up before the answer was over. */
+  hungUp = 0
+  #answers: Answers = []
+  #assessor: Answers = () => 'OK'
+  #pending: readonly [number, number] = [0, 0]
+  readonly #looks = new Set<() => void>()
+  readonly #server = createServer((request, response) => {
+    this.#handle(request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500)
+      response.end(String(error))
+    })
+  })
+
+  static async start(answers: Answers = [], assessor?: Answers): Promise<Provider> {
+    const provider = new Provider()
+    provider.script(answers, assessor)
+    provider.#server.listen(0, '127.0.0.1')
+    await once(provider.#server, 'listening')
+    return provider
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
+  }
+
+  /** From now on; what was recorded is forgotten. */
+  script(answers: Answers, assessor: Answers = () => 'OK'): void {
+    this.#answers = answers
+    this.#assessor = assessor
+    this.#pending = [0, 0]
+    this.asked.length = 0
+    this.judged.length = 0
+    this.hungUp = 0
+  }
+
+  /** The messages of the worker's request with this number, from 0. */
+  messages(count: number): readonly ModelMessage[] {
+    return this.asked.at(count)?.request.messages ?? []
+  }
+
+  /** Its system message. */
+  system(count: number): string {
+    return this.messages(count).find(({ role }) => role === 'system')?.content ?? ''
+  }
+
+  /** The names of the tools that came with it. */
+  tools(count: number): readonly string[] {
+    return (this.asked.at(count)?.request.tools ?? []).map(tool => tool.function.name)
+  }
+
+  /** What the assessor was asked, with this number. */
+  prompt(count: number): string {
+    return this.judged.at(count)?.request.messages.findLast(({ role }) => role === 'user')?.content ?? ''
+  }
+
+  /** Resolves once it holds: looked at with every request and whenever somebody hangs up. */
+  until(holds: (provider: this) => boolean): Promise<void> {
+    return new Promise(resolve => {
+      const look = (): void => {
+        if (!holds(this)) return
+        this.#looks.delete(look)
+        resolve()
+      }
+      this.#looks.add(look)
+      look()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise(resolve => this.#server.close(resolve))
+  }
+
+  async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    let raw = ''
+    for await (const chunk of message) raw += String(chunk)
+    const request = JSON.parse(raw) as ModelRequest
+    const isAssessor = isAssessing(request)
+    response.on('close', () => {
+      if (!response.writableFinished && !cutByUs.has(response)) this.hungUp += 1
+      this.#look()
+    })
+    const received = { request, headers: message.headers, path: message.url ?? '', at: performance.now() }
+    ;(isAssessor ? this.judged : this.asked).push(received)
+    this.#look()
+    const answer = await this.#next(request, isAssessor)
+    const script = typeof answer === 'string' ? { text: answer } : answer
+    await script.after
+    await respond(response, request, script)
+  }
+
+  async #next(request: ModelRequest, isAssessor: boolean): Promise<Answer> {
+    const answers = isAssessor ? this.#assessor : this.#answers
+    const [worker, assessor] = this.#pending
+    const count = isAssessor ? assessor : worker
+    this.#pending = isAssessor ? [worker, assessor + 1] : [worker + 1, assessor]
+    if (typeof answers === 'function') return answers(request, count)
+    return answers[count] ?? { status: 400, body: '{"error":{"message":"the script is over"}}' }
+  }
+
+  #look(): void {
+    for (const look of this.#looks) look()
+  }
+}
+
+export const isAssessing = ({ messages }: ModelRequest): boolean =>
+  messages.some(({ role, content }) => role === 'system' && content?.startsWith('You are the assessor') === true)
+
+let made = 0
+const cutByUs = new WeakSet<ServerResponse>()
+
+async function respond(response: ServerResponse, request: ModelRequest, script: Script): Promise<void> {
+  const { status = 200, headers = {}, cutAfter, hangs, dies, pace = 0 } = script
+  if (cutAfter === 0) return cut(response)
+  if (status >= 400) {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(
+      script.body ?? JSON.stringify({ error: { message: `scripted ${status}`, type: 'scripted', code: '' } }),
+    )
+    return
+  }
+  const stream = request.stream === true
+  response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json', ...headers })
+  let bytes = 0
+  for (const piece of piecesOf(request, script)) {
+    if (response.destroyed) return
+    const chunk = Buffer.from(piece)
+    const taken = chunk.subarray(0, cutAfter === undefined ? chunk.length : Math.max(0, cutAfter - bytes))
+    bytes += taken.length
+    if (taken.length > 0) await new Promise(resolve => response.write(taken, resolve))
+    if (cutAfter !== undefined && bytes >= cutAfter) return cut(response)
+    if (pace > 0) await wait(pace)
+  }
+  if (dies) return cut(response)
+  if (!hangs) response.end()
+}
+
+function piecesOf(request: ModelRequest, script: Script): Iterable<string> {
+  if (script.raw !== undefined) return [script.raw]
+  return request.stream === true ? streamed(request, script) : [whole(request, script)]
+}
+
+function cut(response: ServerResponse): void {
+  cutByUs.add(response)
+  response.destroy()
+}
+
+const callsOf = ({ calls = [] }: Script) =>
+  calls.map(({ tool, args = {}, id }) => ({
+    id: id ?? `call_${(made += 1)}`,
+    type: 'function',
+    function: { name: tool, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+  }))
+
+function usageOf({ usage = { prompt_tokens: 10, completion_tokens: 5 } }: Script) {
+  return usage && { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens }
+}
+
+function whole({ model }: ModelRequest, script: Script): string {
+  const tool_calls = callsOf(script)
+  const message = {
+    role: 'assistant',
+    content: script.text ?? null,
+    ...(tool_calls.length > 0 ? { tool_calls } : {}),
+  }
+  const finish_reason = script.finish ?? (tool_calls.length > 0 ? 'tool_calls' : 'stop')
+  const usage = usageOf(script)
+  return JSON.stringify({
+    id: `chatcmpl-${(made += 1)}`,
+    object: 'chat.completion',
+    created: 0,
+    model,
+    choices: [{ index: 0, message, finish_reason }],
+    ...(usage ? { usage } : {}),
+  })
+}
+
+/** Each piece is one event; a text comes in words, arguments in a few characters at a time. */
+function* streamed({ model }: ModelRequest, script: Script): Generator<string> {
+  const base = { id: `chatcmpl-${(made += 1)}`, object: 'chat.completion.chunk', created: 0, model }
+  const event = (delta: unknown, finish_reason: string | null = null): string =>
+    `data: ${JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const { text = '', hangs, dies } = script
+  yield event({ role: 'assistant', content: '' })
+  for (const piece of text.length > 2_000 ? pieces(text, 4_000) : (text.match(/\s*\S+\s*/g) ?? [])) {
+    yield event({ content: piece })
+  }
+  const calls = callsOf(script)
+  for (const [index, call] of calls.entries()) {
+    yield event({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: '' } }] })
+    for (const piece of pieces(call.function.arguments, Math.max(9, call.function.arguments.length / 50))) {
+      yield event({ tool_calls: [{ index, function: { arguments: piece } }] })
+    }
+  }
+  if (hangs || dies) return
+  yield event({}, script.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'))
+  const usage = usageOf(script)
+  if (usage) yield `data: ${JSON.stringify({ ...base, choices: [], usage })}\n\n`
+  yield 'data: [DONE]\n\n'
+}
+
+function* pieces(text: string, size: number): Generator<string> {
+  const step = Math.ceil(size)
+  for (let at = 0; at < text.length; at += step) yield text.slice(at, at + step)
+}

@@ -1,0 +1,252 @@
+import { createParser } from 'eventsource-parser'
+import { inject } from 'vitest'
+import { configuredModels, type Models } from '../../src/agent/models.ts'
+import type { OutsideLimits, OutsideTool } from '../../src/agent/outside.ts'
+import { givenTools, type OutsideTools } from '../../src/agent/outside.ts'
+import { Runner } from '../../src/agent/runner.ts'
+import type { CommandOf } from '../../src/domain/command.ts'
+import type { StoredEvent } from '../../src/domain/event.ts'
+import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
+import type { ReviewRequest } from '../../src/domain/review.ts'
+import type { Task } from '../../src/domain/task.ts'
+import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+
+import { type Answers, Provider } from './provider.ts'
+import { startServer, type TestServer, TOKENS } from './server.ts'
+import type { Frame, Streamed } from './sse.ts'
+import { placeFor, type StoreKind } from './stores.ts'
+
+export interface TurnsOptions {
+  readonly store?: StoreKind
+  /** Instead of one on a store of its own; it is closed with the server. */
+  readonly runsheet?: Runsheet
+  readonly answers?: Answers
+  readonly assessor?: Answers
+  /** Instead of those at the provider. */
+  readonly models?: Models
+  /** Another model's name for the judge. */
+  readonly assessorModel?: string
+  readonly outside?: OutsideTools | readonly OutsideTool[]
+  readonly limits?: OutsideLimits
+  readonly instructions?: string
+  /** What new conversations get. */
+  readonly host?: PolicyPatch
+  readonly leaseMs?: number
+  readonly retryMs?: number
+  /** A server that only starts turns: somebody else drives them. */
+  readonly isIdle?: boolean
+}
+
+export interface ChatBody {
+  readonly session_id?: string
+  readonly turn_id?: string
+  readonly message?: string
+  readonly model?: string
+  readonly toolset?: Toolset
+  readonly review?: boolean
+  readonly assessor?: boolean
+  readonly gate?: boolean
+  readonly continue_turn_id?: string
+}
+export type Decision = CommandOf<'decide_review'>['decision']
+/** What the person says to each review, as it comes; undefined leaves it waiting. */
+export type Decide = (review: ReviewRequest, count: number) => Decision | undefined
+
+export const MODEL = 'openai-compatible:test'
+
+/** A stream of `POST /api/chat`, as it comes. */
+export class ChatReader {
+  readonly frames: Frame[] = []
+  readonly status: number
+  readonly response: Response
+  isOver = false
+  /** Resolves when the line ends, whoever ended it. */
+  readonly over: Promise<void>
+  readonly #looks = new Set<() => void>()
+  readonly #leave: AbortController
+
+  constructor(response: Response, leave: AbortController) {
+    this.response = response
+    this.status = response.status
+    this.#leave = leave
+    this.over = this.#read()
+  }
+
+  /** The stored events so far. */
+  get events(): StoredEvent[] {
+    return this.frames.filter(({ id }) => id !== undefined).map(({ data }) => data as unknown as StoredEvent)
+  }
+
+  get types(): string[] {
+    return this.events.map(({ type }) => type)
+  }
+
+  of<T extends StoredEvent['type']>(type: T): Extract<StoredEvent, { type: T }>[] {
+    return this.events.filter((event): event is Extract<StoredEvent, { type: T }> => event.type === type)
+  }
+
+  /** What came without an id. */
+  asides(...types: readonly string[]): Streamed[] {
+    return this.frames.flatMap(({ id, data }) => (id === undefined && types.includes(data.type) ? [data] : []))
+  }
+
+  /** Resolves once it holds; rejects if the line ends before. */
+  until(holds: (reader: this) => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (holds(this)) resolve()
+        else if (this.isOver) reject(new Error(`the line ended first, after: ${this.types.join(', ')}`))
+        else return
+        this.#looks.delete(look)
+      }
+      this.#looks.add(look)
+      look()
+    })
+  }
+
+  reached(type: StoredEvent['type'], count = 1): Promise<void> {
+    return this.until(() => this.of(type).length >= count)
+  }
+
+  /** Hangs up. */
+  leave(): void {
+    this.#leave.abort()
+  }
+
+  async #read(): Promise<void> {
+    const parser = createParser({
+      onEvent: ({ id, event, data }) => this.frames.push({ id, event, data: JSON.parse(data) as Streamed }),
+    })
+    const decoder = new TextDecoder()
+    try {
+      if (this.status === 200) {
+        for await (const chunk of this.response.body ?? []) {
+          parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }))
+          this.#look()
+        }
+      }
+    } catch {
+      // Cut, by whichever side: what came is there.
+    }
+    this.isOver = true
+    this.#look()
+  }
+
+  #look(): void {
+    for (const look of this.#looks) look()
+  }
+}
+
+/** For tests: a server that drives turns, and the provider that they are driven with. */
+export interface TestTurns extends TestServer {
+  readonly provider: Provider
+  readonly runner: Runner
+  /** What the runner complained about. */
+  readonly complaints: readonly unknown[]
+  /** Starts a turn, or attaches; resolves with the headers. Names that are not given are made up. */
+  readonly open: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
+  /** The same, to the end of its stream. */
+  readonly chat: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
+  /** The whole log of a conversation. */
+  readonly log: (session?: string) => Promise<readonly StoredEvent[]>
+  readonly tasks: (session?: string) => Promise<readonly Task[]>
+  /** Status by title, in list order. */
+  readonly statuses: (session?: string) => Promise<[string, string][]>
+  readonly stopRunner: () => Promise<void>
+}
+
+export const confirmAll: Decide = review => confirmed(review)
+export const rejectAll: Decide = () => ({ action: 'cancel', reason: 'user_cancelled' })
+
+/** Every row as it was drafted. */
+export const confirmed = ({ draft_tasks }: ReviewRequest, comment?: string): Decision => ({
+  action: 'confirm',
+  tasks: draft_tasks.map(({ title }, draft_index) => ({ title, draft_index })),
+  ...(comment === undefined ? {} : { comment }),
+})
+
+export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns> {
+  const { store = 'memory', answers, assessor, host, isIdle = false } = options
+  const provider = await Provider.start(answers, assessor)
+  const models =
+    options.models ?? configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' })
+  const place = await placeFor(store, store === 'postgres' ? inject('postgresUrl') : '')
+  const runsheet = options.runsheet ?? createRunsheet({ store: await place.open() })
+  const complaints: unknown[] = []
+  const runner: Runner = new Runner({
+    runsheet,
+    models,
+    retryMs: options.retryMs ?? 1,
+    onText: (ref, shown) => server.server.showText(ref, shown),
+    onError: error => complaints.push(error),
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    ...(options.limits ? { limits: options.limits } : {}),
+    ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    ...(options.outside ? { outside: 'list' in options.outside ? options.outside : givenTools(options.outside) } : {}),
+  })
+  const take = (ref: { tenant: string; conversation: string }, turn: string): void => {
+    if (!isIdle) void runner.take(ref, turn).catch(error => complaints.push(error))
+  }
+  const server: TestServer = await startServer({
+    runsheet,
+    turns: { names: models.names, usual: models.usual, take },
+    ...(host ? { host } : {}),
+  })
+  if (!isIdle) runner.start()
+  let isRunning = true
+  const stopRunner = async (): Promise<void> => {
+    if (isRunning) await runner.close()
+    isRunning = false
+  }
+  const open = async (body: ChatBody = {}, decide?: Decide): Promise<ChatReader> => {
+    const leave = new AbortController()
+    const response = await fetch(new URL('/api/chat', server.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id: 'c1', turn_id: 't1', message: 'Do it.', ...body }),
+      signal: leave.signal,
+    })
+    const reader = new ChatReader(response, leave)
+    if (decide) void deciding(server, reader, decide)
+    return reader
+  }
+  const log = (session = 'c1'): Promise<readonly StoredEvent[]> =>
+    runsheet.store.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
+  const tasks = async (session = 'c1'): Promise<readonly Task[]> => (await server.person.tasks(session)).tasks
+  return {
+    ...server,
+    provider,
+    runner,
+    complaints,
+    open,
+    chat: async (body, decide) => {
+      const reader = await open(body, decide)
+      await reader.over
+      return reader
+    },
+    log,
+    tasks,
+    statuses: async session => (await tasks(session)).map(({ title, status }) => [title, status]),
+    stopRunner,
+    close: async () => {
+      await stopRunner()
+      await server.close()
+      await place.remove()
+      await provider.close()
+    },
+  }
+}
+
+/** The person, who decides whatever the stream asks for. */
+async function deciding({ person }: TestServer, reader: ChatReader, decide: Decide): Promise<void> {
+  for (let count = 0; ; count += 1) {
+    try {
+      await reader.reached('task_create_review_required', count + 1)
+    } catch {
+      return
+    }
+    const review = reader.of('task_create_review_required').at(count)
+    const decision = review && decide(review.data, count)
+    if (review && decision) await person.decide(review.data.review_id, decision)
+  }
+}
