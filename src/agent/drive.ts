@@ -11,7 +11,7 @@ import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
 import { callTool } from './calls.ts'
 import { digestOf } from './digest.ts'
-import { type Failure, failureOf } from './failure.ts'
+import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './models.ts'
 import { type Because, type Move, nextMove } from './move.ts'
@@ -75,6 +75,7 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
     } catch (error) {
       if (signals.leave.aborted || isLost(error)) return
       if (error instanceof Failed) return await finish(turn, with_, 'failed', 'error', error.failure)
+      if (error instanceof UnknownModel) return await finish(turn, with_, 'failed', 'error', failureOf(error))
       // A stop is in the log: the next move ends the turn.
       if (!signals.stop.aborted) throw error
     }
