@@ -21,11 +21,11 @@ export class UnknownModel extends Error {
 }
 
 function answered({ statusCode, message, responseHeaders, isRetryable }: APICallError): Failure {
-  if (statusCode === undefined) {
+  // One that began to answer and broke off has a good status.
+  if (statusCode === undefined || statusCode < 400) {
     return { code: 'provider_unreachable', message: `The model could not be reached: ${short(message)}.`, again: true }
   }
-  const seconds = Number(responseHeaders?.['retry-after'] ?? Number.NaN)
-  const after = Number.isFinite(seconds) ? { afterMs: seconds * 1_000 } : {}
+  const after = waitFor(responseHeaders?.['retry-after'])
   if (statusCode === 429) {
     return {
       code: 'provider_busy',
@@ -44,6 +44,13 @@ function answered({ statusCode, message, responseHeaders, isRetryable }: APICall
   }
   const code = statusCode === 401 || statusCode === 403 ? 'provider_denied' : 'provider_refused'
   return { code, message: `The model's provider refused (${statusCode}): ${short(message)}.`, again: isRetryable }
+}
+
+/** Seconds, or a date. */
+function waitFor(retryAfter = ''): { afterMs?: number } {
+  const seconds = retryAfter.trim() === '' ? Number.NaN : Number(retryAfter)
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1_000
+  return Number.isFinite(ms) ? { afterMs: Math.max(0, ms) } : {}
 }
 
 const short = (message: string): string => message.replaceAll(/\s+/g, ' ').slice(0, 300).replace(/\.$/, '')
