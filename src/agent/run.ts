@@ -122,7 +122,9 @@ function wentOn(run: Run, event: StoredEvent): Run {
       return isSettling(run, event.data.task, event.data.from) ? { ...run, followUps: 0 } : run
     case 'task_assessed': {
       const { verdict, task_id, usage } = event.data
-      return { ...run, unjudged: verdict === 'unknown' ? task_id : undefined, usage: added(run.usage, usage ?? {}) }
+      // A clear word about another task does not make up for the one that is missing.
+      const before = run.unjudged === task_id ? undefined : run.unjudged
+      return { ...run, unjudged: verdict === 'unknown' ? task_id : before, usage: added(run.usage, usage ?? {}) }
     }
     default:
       return run
