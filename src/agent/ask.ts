@@ -43,6 +43,7 @@ export async function askModel(question: Question): Promise<Said> {
     // Told here by the stream itself; by default it would go to the console.
     onError: () => {},
   })
+  let said = ''
   let text = ''
   const calls: StoredCall[] = []
   const renamed = new Map<number, string>()
@@ -50,7 +51,9 @@ export async function askModel(question: Question): Promise<Said> {
   for await (const part of result.stream) {
     switch (part.type) {
       case 'text-delta':
-        if (text.length < MOST_TEXT) onText((text = `${text}${part.text}`.slice(0, MOST_TEXT)))
+        if (said.length >= MOST_TEXT) break
+        said += part.text
+        onText((text = bounded(said)))
         break
       case 'tool-call': {
         const id = unused(part.toolCallId, used)
@@ -104,6 +107,12 @@ const ownTools = ({ tools }: Toolset): ToolSet =>
     ]),
   )
 
+/** Not cut through a character. */
+function bounded(text: string): string {
+  const cut = text.slice(0, MOST_TEXT)
+  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
+}
+
 function unused(id: string, used: ReadonlySet<string>): string {
   const name = id === '' ? 'call' : id.slice(0, 180)
   if (!used.has(name) && id !== '') return name
@@ -117,7 +126,7 @@ function partsOf(messages: readonly ModelMessage[], renamed: ReadonlyMap<number,
     message.role === 'assistant' && Array.isArray(message.content) ? message.content : [],
   )
   const kept = parts.map(part => {
-    if (part.type !== 'tool-call') return part.type === 'text' ? { ...part, text: part.text.slice(0, MOST_TEXT) } : part
+    if (part.type !== 'tool-call') return part.type === 'text' ? { ...part, text: bounded(part.text) } : part
     const toolCallId = renamed.get(count) ?? part.toolCallId
     count += 1
     // A provider takes back objects only, whatever it was that its model sent.
