@@ -19,12 +19,17 @@ export async function callTool(
   const toolset = toolsets[turn.run.policy.toolset]
   if (call.problem !== undefined && call.problem !== UNKNOWN)
     return answered(turn, with_, call, `Error: ${call.problem}`)
-  if (toolset.tools.some(({ name }) => name === call.tool)) return callOwn(turn, with_, step, call, signal)
+  const isOffered = call.problem === undefined
+  const isOwn = toolset.tools.some(({ name }) => name === call.tool)
+  if (isOwn && isOffered) return callOwn(turn, with_, step, call, signal)
   const outside = await with_.outside.list()
   const tool = outside.find(({ name }) => name === call.tool)
-  if (tool) return callOutside(turn, with_, call, tool, signal)
-  const there = [...toolset.tools, ...outside].map(({ name }) => name).join(', ')
-  return answered(turn, with_, call, `Error: There is no tool ${call.tool.slice(0, 64)}. There are: ${there}.`)
+  if (tool && isOffered) return callOutside(turn, with_, call, tool, signal)
+  const name = call.tool.slice(0, 64).toWellFormed()
+  // The last call of a budget is asked for an answer: what is called all the same is not made.
+  if (isOwn || tool) return answered(turn, with_, call, `Error: ${name} was not offered in this step; it was not made.`)
+  const there = [...toolset.tools, ...outside].map(each => each.name).join(', ')
+  return answered(turn, with_, call, `Error: There is no tool ${name}. There are: ${there}.`)
 }
 
 const UNKNOWN = 'unknown tool'
