@@ -76,7 +76,24 @@ function modelFor(name: string, settings: ModelSettings): LanguageModel {
         .join(', ')}.`,
     )
   }
+  checkSettings(provider, settings)
   return make(model, settings)
+}
+
+/** Where a provider's own key is looked for. */
+const KEYS: Readonly<Record<string, string>> = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+}
+
+/** Said at the start, not when the first turn fails. */
+function checkSettings(provider: string, { url, key }: ModelSettings): void {
+  if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))
+    throw new UnknownModel('RUNSHEET_MODEL_URL is no http or https URL.')
+  const own = KEYS[provider]
+  if (own && !key && !process.env[own])
+    throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${own}.`)
 }
 
 const given = ({ url, key }: ModelSettings): { baseURL?: string; apiKey?: string } => ({
