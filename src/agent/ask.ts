@@ -70,6 +70,10 @@ export async function askModel(question: Question): Promise<Said> {
       }
       case 'error':
         throw part.error
+      case 'finish-step':
+        // Some providers' streams just end when the line does: half an answer is none.
+        if (part.finishReason === 'interrupted') throw new Error('the answer broke off')
+        break
       case 'abort':
         throw signal.reason ?? new Error('aborted')
       default:
