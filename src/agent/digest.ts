@@ -22,7 +22,7 @@ export function digestOf(run: Run): string {
   const waiting = plan.filter(task => isOpen(task) && task.id !== current?.id)
   const ended = settled
     .slice(-MOST_DONE)
-    .map(task => `${line(task)} (${task.status}${task.outcome ? `: ${cut(task.outcome, MOST_OUTCOME)}` : ''})`)
+    .map(task => `${line(task)} (${task.status}${task.outcome ? `: ${cut(inLine(task.outcome), MOST_OUTCOME)}` : ''})`)
   return [
     '## Where the plan stands',
     `The request: ${cut(request.message, MOST_REQUEST)}`,
@@ -41,10 +41,13 @@ function section(name: string, lines: readonly string[], of: number): string[] {
 
 function details({ details: text, criteria }: Task): string[] {
   return [
-    ...(text === '' ? [] : [`  ${cut(text, MOST_OUTCOME * 3)}`]),
-    ...(criteria === '' ? [] : [`  It is done when: ${cut(criteria, MOST_OUTCOME * 3)}`]),
+    ...(text === '' ? [] : [`  ${cut(inLine(text), MOST_OUTCOME * 3)}`]),
+    ...(criteria === '' ? [] : [`  It is done when: ${cut(inLine(criteria), MOST_OUTCOME * 3)}`]),
   ]
 }
+
+/** What a model wrote must not read as a line of ours. */
+const inLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
 
 export function cut(text: string, most: number): string {
   const points = Array.from(text)

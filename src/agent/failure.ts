@@ -1,4 +1,5 @@
 import { APICallError } from 'ai'
+import { cut } from './digest.ts'
 
 /** Why a turn failed: a code for programs, words for a person, and whether trying again may help. */
 export interface Failure {
@@ -48,9 +49,9 @@ function answered({ statusCode, message, responseHeaders, isRetryable }: APICall
 
 /** Seconds, or a date. */
 function waitFor(retryAfter = ''): { afterMs?: number } {
-  const seconds = retryAfter.trim() === '' ? Number.NaN : Number(retryAfter)
-  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1_000
+  if (/^\d+(\.\d+)?$/.test(retryAfter)) return { afterMs: Number(retryAfter) * 1_000 }
+  const ms = /[a-z]/i.test(retryAfter) ? Date.parse(retryAfter) - Date.now() : Number.NaN
   return Number.isFinite(ms) ? { afterMs: Math.max(0, ms) } : {}
 }
 
-const short = (message: string): string => message.replaceAll(/\s+/g, ' ').slice(0, 300).replace(/\.$/, '')
+const short = (message: string): string => cut(message.replaceAll(/\s+/g, ' '), 300).replace(/\.$/, '')

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { EventType, Json, StoredEvent } from '../domain/event.ts'
+import type { StoredCall } from './run.ts'
 
 /** What a model is told of a conversation is made of these. */
 export const TOLD: readonly EventType[] = ['turn_started', 'step_finished', 'tool_answered', 'message_added']
@@ -24,6 +25,7 @@ export function historyOf(events: readonly StoredEvent[], turn: string, limit: n
 function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
   const messages: ModelMessage[] = []
   const steps = new Map<string, number>()
+  const called = new Set<string>()
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
   for (const event of events) {
     switch (event.type) {
@@ -32,11 +34,14 @@ function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
         break
       case 'step_finished': {
         steps.set(event.data.message_id, messages.length)
+        for (const call of event.data.tool_calls as unknown as readonly StoredCall[]) called.add(call.tool_call_id)
         messages.push(assistant(event.data.parts, event.data.text, answered))
         break
       }
       case 'tool_answered': {
         const { tool_call_id: toolCallId, tool: toolName, result } = event.data
+        // An agent elsewhere made it, in a turn of its own.
+        if (!called.has(toolCallId)) break
         messages.push({
           role: 'tool',
           content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }],

@@ -37,14 +37,16 @@ export async function answerOf(
   signal: AbortSignal,
   { timeoutMs, mostCharacters }: OutsideLimits = USUAL_LIMITS,
 ): Promise<{ readonly result: Json; readonly ok: boolean }> {
+  signal.throwIfAborted()
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs)
   const until = AbortSignal.any([signal, late.signal])
   try {
     const given = Promise.withResolvers<never>()
     until.addEventListener('abort', () => given.reject(until.reason), { once: true })
-    const result = await Promise.race([tool.call(input, until), given.promise])
-    return { result: bounded(result, mostCharacters), ok: true }
+    const call = async (): Promise<Json> => tool.call(input, until)
+    const result = await Promise.race([call(), given.promise])
+    return { result: bounded(asJson(result), mostCharacters), ok: true }
   } catch (error) {
     // A stop is no answer of the tool's: the turn ends, and says so.
     if (signal.aborted) throw signal.reason
@@ -54,6 +56,9 @@ export async function answerOf(
     clearTimeout(timer)
   }
 }
+
+/** A program may give anything; what is kept and told is JSON. */
+const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json
 
 /** As much as a model can use; what is left out is said. */
 function bounded<T extends Json>(result: T, most: number): T | string {

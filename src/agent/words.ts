@@ -1,4 +1,5 @@
 import { listed, openTasks } from '../domain/conversation.ts'
+import { toolsets } from '../toolsets/index.ts'
 import { cut } from './digest.ts'
 import type { Because } from './move.ts'
 import type { Run } from './run.ts'
@@ -10,7 +11,8 @@ tools where they help, and say what came of them. Never claim to have done what 
 /** The gate's follow-up. */
 export function followUpText(run: Run): string {
   const open = openTasks(run.state, run.turn)
-  const names = open.slice(0, 10).map(({ number, title }) => `${number} ${cut(title, 120)}`)
+  const { idOf } = toolsets[run.policy.toolset]
+  const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
   return `The plan is not finished. Open: ${names.join('; ')}${more}. Go on with it: do the work, and settle each task with what came of it. If something cannot be done, mark it blocked and say why.`
 }
@@ -43,6 +45,7 @@ function leftOver({ state, turn, policy }: Run): string {
     ...blocked
       .slice(0, 20)
       .map(({ title, outcome }) => `- ${title} (blocked${outcome ? `: ${cut(outcome, 200)}` : ''})`),
+    ...(blocked.length > 20 ? [`- and ${blocked.length - 20} more (blocked)`] : []),
   ]
   return lines.length === 0 ? '' : `Not done:\n${lines.join('\n')}`
 }

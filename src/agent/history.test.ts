@@ -1,0 +1,161 @@
+import type { ModelMessage } from 'ai'
+import { describe, expect, it } from 'vitest'
+import { RunDriver } from '../../test/support/runs.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { historyOf, TOLD } from './history.ts'
+
+const told = (run: RunDriver): StoredEvent[] => run.log.filter(({ type }) => TOLD.includes(type))
+const history = (run: RunDriver, turn = run.turn, limit = 40): ModelMessage[] => historyOf(told(run), turn, limit)
+
+/** Who said what, in a few words. */
+const outline = (messages: readonly ModelMessage[]): string[] =>
+  messages.map(({ role, content }) => {
+    if (typeof content === 'string') return `${role}: ${content}`
+    const parts = content.map(part => {
+      if (part.type === 'text') return part.text
+      if (part.type === 'tool-call') return `calls ${part.toolCallId}`
+      return part.type === 'tool-result' ? `answers ${part.toolCallId}` : part.type
+    })
+    return `${role}: ${parts.join(' + ')}`
+  })
+
+/** A turn of two messages: what was asked, and what was answered. */
+function turns(count: number): RunDriver {
+  const run = new RunDriver({}, 'turn-0')
+  run.step('answer 0')
+  run.finish('turn-0')
+  for (let number = 1; number < count; number += 1) {
+    const turn = `turn-${number}`
+    run.next(turn, `question ${number}`)
+    Object.assign(run, { turn })
+    run.step(`answer ${number}`)
+    run.finish(turn)
+  }
+  return run
+}
+
+describe('the history', () => {
+  it('[TR8] is the request, what the model said and called, and what was answered, in order', () => {
+    const run = new RunDriver()
+      .step('Let me see.', { answer: { found: 1 } }, { answer: 'two' })
+      .said('Go on.')
+      .step('It is one.')
+    expect(outline(history(run))).toEqual([
+      'user: Do it',
+      'assistant: Let me see. + calls call-1 + calls call-2',
+      'tool: answers call-1',
+      'tool: answers call-2',
+      'user: Go on.',
+      'assistant: It is one.',
+    ])
+  })
+
+  it('[TR8] gives texts as texts and everything else as JSON', () => {
+    const run = new RunDriver().step('', { answer: 'text' }, { answer: { a: [1] } }, { answer: null })
+    const outputs = history(run).flatMap(({ role, content }) => {
+      if (role !== 'tool') return []
+      return content.map(part => ('output' in part ? part.output : undefined))
+    })
+    expect(outputs).toEqual([
+      { type: 'text', value: 'text' },
+      { type: 'json', value: { a: [1] } },
+      { type: 'json', value: null },
+    ])
+  })
+
+  it('[TR8] gives a call that has no answer to nobody', () => {
+    const run = new RunDriver().step('Two things.', { answer: 1 }, {})
+    expect(outline(history(run))).toEqual([
+      'user: Do it',
+      'assistant: Two things. + calls call-1',
+      'tool: answers call-1',
+    ])
+    expect(outline(history(new RunDriver().step('', {})))).toEqual(['user: Do it'])
+  })
+
+  it('[TR8] gives an answer to a call that this model never made to nobody: agents elsewhere call, too', () => {
+    const run = new RunDriver({}, 'turn-0')
+    run.finish('turn-0')
+    run.run({ type: 'open_turn', turn_id: 'outside', toolset: 'runsheet' })
+    run.fact(
+      { type: 'tool_answered', data: { tool_call_id: 'x', tool: 'plan', result: 1, duration_ms: 1, ok: true } },
+      'outside',
+    )
+    run.next('turn-1', 'And now?')
+    expect(outline(history(run, 'turn-1'))).toEqual(['user: Do it', 'user: And now?'])
+  })
+
+  it('[TR8] an empty answer is no message', () => {
+    expect(outline(history(new RunDriver().step('').said('Well?')))).toEqual(['user: Do it', 'user: Well?'])
+  })
+
+  it('[TR10] the last word on a step stands in its place', () => {
+    const run = new RunDriver().step('', { answer: 1 }).step('So far.')
+    const data = { message_id: 'message-of-step-2', role: 'assistant', text: 'So far.\n\nNot done:\n- A' } as const
+    run.fact({ type: 'message_added', data })
+    expect(outline(history(run))).toEqual([
+      'user: Do it',
+      'assistant: calls call-1',
+      'tool: answers call-1',
+      'assistant: So far.\n\nNot done:\n- A',
+    ])
+  })
+
+  it('[TR10] last words that belong to no step stand at the end', () => {
+    const run = new RunDriver().step('', { answer: 1 })
+    run.fact({ type: 'message_added', data: { message_id: 'other', role: 'assistant', text: 'Stopped.' } })
+    expect(outline(history(run)).at(-1)).toBe('assistant: Stopped.')
+  })
+
+  it.each([
+    { limit: 40, first: 'user: question 10' },
+    { limit: 41, first: 'user: question 10' },
+    { limit: 4, first: 'user: question 28' },
+    { limit: 3, first: 'user: question 29' },
+    { limit: 1, first: 'user: now' },
+    { limit: 0, first: 'user: now' },
+  ])('[TR8] of earlier turns the last $limit messages, whole turns only: from $first', ({ limit, first }) => {
+    const run = turns(30).next('now', 'now')
+    const messages = outline(history(run, 'now', limit))
+    expect(messages[0]).toBe(first)
+    expect(messages.at(-1)).toBe('user: now')
+    expect(messages.length).toBeLessThanOrEqual(limit + 1)
+  })
+
+  it('[TR8] a long turn is left out as a whole, and nothing older is told out of its place', () => {
+    const run = turns(2)
+    run.next('long', 'a lot')
+    Object.assign(run, { turn: 'long' })
+    for (let count = 0; count < 30; count += 1) run.step('', { answer: count })
+    run.finish('long')
+    run.next('now', 'now')
+    expect(outline(history(run, 'now'))).toEqual(['user: now'])
+  })
+
+  it('[TR8] of the turn itself everything is told, however long it is', () => {
+    const run = turns(1).next('long', 'a lot')
+    Object.assign(run, { turn: 'long' })
+    for (let count = 0; count < 50; count += 1) run.step('', { answer: count })
+    const messages = outline(history(run, 'long', 2))
+    expect(messages).toHaveLength(2 + 1 + 100)
+    expect(messages.slice(0, 3)).toEqual(['user: Do it', 'assistant: answer 0', 'user: a lot'])
+  })
+
+  it('[TR8] every call has its answer and every answer its call, wherever the limit cuts', () => {
+    const run = new RunDriver({}, 'turn-0')
+    for (let turn = 0; turn < 12; turn += 1) {
+      if (turn > 0) Object.assign(run.next(`turn-${turn}`, 'more'), { turn: `turn-${turn}` })
+      for (let step = 0; step <= turn % 4; step += 1) run.step('', { answer: step }, { answer: step })
+      run.step('Done.')
+      run.finish(`turn-${turn}`)
+    }
+    run.next('now', 'now')
+    for (let limit = 0; limit <= 100; limit += 1) {
+      const lines = outline(history(run, 'now', limit)).join('\n')
+      const called = [...lines.matchAll(/calls (\S+)/g)].map(([, id]) => id)
+      const answered = [...lines.matchAll(/answers (\S+)/g)].map(([, id]) => id)
+      expect(answered).toEqual(called)
+      expect(lines.startsWith('user: ')).toBe(true)
+    }
+  })
+})

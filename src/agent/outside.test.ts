@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../domain/event.ts'
+import { answerOf, givenTools, noTools, type OutsideTool, USUAL_LIMITS } from './outside.ts'
+
+const tool = (call: OutsideTool['call']): OutsideTool => ({
+  name: 'tool',
+  description: '',
+  inputSchema: { type: 'object' },
+  isRepeatable: false,
+  call,
+})
+const never = new AbortController().signal
+const answered = (call: OutsideTool['call'], limits = USUAL_LIMITS, signal = never) =>
+  answerOf(tool(call), { a: 1 }, signal, limits)
+
+describe('what an outside tool answers', () => {
+  it.each<[string, Json]>([
+    ['a text', 'fine'],
+    ['an object', { fine: [1, null] }],
+    ['nothing', null],
+    ['an empty text', ''],
+  ])('[TR17] %s, as it is', async (_, result) => {
+    expect(await answered(async () => result)).toEqual({ result, ok: true })
+  })
+
+  it('[TR17] gets its arguments as they are', async () => {
+    expect(await answered(async input => input as Json)).toEqual({ result: { a: 1 }, ok: true })
+  })
+
+  it.each<[string, OutsideTool['call']]>([
+    ['rejects', () => Promise.reject(new Error('the disk is full'))],
+    [
+      'throws',
+      () => {
+        throw new Error('the disk is full')
+      },
+    ],
+    ['rejects with a text', () => Promise.reject('the disk is full')],
+  ])('[TR17] one that %s is an answer', async (_, call) => {
+    expect(await answered(call)).toEqual({ result: 'Error: the disk is full', ok: false })
+  })
+
+  it('[TR17] one that throws at once leaves nothing behind that a later stop could trip over', async () => {
+    const stop = new AbortController()
+    const unhandled: unknown[] = []
+    const heard = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', heard)
+    await answered(
+      () => {
+        throw new Error('no')
+      },
+      USUAL_LIMITS,
+      stop.signal,
+    )
+    stop.abort(new Error('Stopped.'))
+    await new Promise(resolve => setImmediate(resolve))
+    process.off('unhandledRejection', heard)
+    expect(unhandled).toEqual([])
+  })
+
+  it('[TR17] one that hangs is an answer, and is told to stop', async () => {
+    let told: unknown
+    const hangs: OutsideTool['call'] = (_, signal) =>
+      new Promise(() => signal.addEventListener('abort', () => (told = signal.reason)))
+    const answer = await answered(hangs, { ...USUAL_LIMITS, timeoutMs: 20 })
+    expect(answer).toEqual({ result: 'Error: no answer within 0.02 s', ok: false })
+    expect(told).toEqual(new Error('no answer within 0.02 s'))
+  })
+
+  it.each([
+    ['x'.repeat(100), 'x'.repeat(100)],
+    ['x'.repeat(101), `${'x'.repeat(100)}\n[cut: 1 more characters]`],
+    ['x'.repeat(5_000), `${'x'.repeat(100)}\n[cut: 4900 more characters]`],
+    [`${'x'.repeat(99)}😀`, `${'x'.repeat(99)}\ufffd\n[cut: 1 more characters]`],
+  ])('[TR17] one that floods is cut, and the model is told', async (result, expected) => {
+    const { result: given, ok } = await answered(async () => result, { ...USUAL_LIMITS, mostCharacters: 100 })
+    expect([given, ok]).toEqual([expected, true])
+    expect((given as string).isWellFormed()).toBe(true)
+  })
+
+  it('[TR17] a flood of JSON is cut as text', async () => {
+    const list = Array.from({ length: 100 }, (_, place) => ({ place }))
+    const { result } = await answered(async () => list, { ...USUAL_LIMITS, mostCharacters: 100 })
+    expect(result).toBe(
+      `${JSON.stringify(list).slice(0, 100)}\n[cut: ${JSON.stringify(list).length - 100} more characters]`,
+    )
+  })
+
+  it('[TR17] a flood of an error is cut, too', async () => {
+    const { result, ok } = await answered(() => Promise.reject(new Error('e'.repeat(90_000))))
+    expect([(result as string).length < 2_100, ok]).toEqual([true, false])
+  })
+
+  it.each<[string, unknown, Json]>([
+    ['undefined', undefined, null],
+    ['a number', 3, 3],
+    ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['something that leaves out fields', { a: undefined, b: 1 }, { b: 1 }],
+  ])('[TR17] %s from a program without types is JSON to the model', async (_, given, result) => {
+    expect(await answered(async () => given as Json)).toEqual({ result, ok: true })
+  })
+
+  it('[TR17] what is no JSON at all is an answer', async () => {
+    const { result, ok } = await answered(async () => 1n as unknown as Json)
+    expect([(result as string).startsWith('Error: '), ok]).toEqual([true, false])
+  })
+
+  it('[TR12] a stop is no answer of the tool, whether it heeds the stop or not', async () => {
+    for (const heeds of [true, false]) {
+      const stop = new AbortController()
+      const call: OutsideTool['call'] = (_, signal) =>
+        new Promise((_resolve, reject) => heeds && signal.addEventListener('abort', () => reject(new Error('mine'))))
+      const waiting = answered(call, USUAL_LIMITS, stop.signal)
+      stop.abort(new Error('Stopped.'))
+      await expect(waiting).rejects.toThrow('Stopped.')
+    }
+  })
+
+  it('[TR12] after a stop nothing is called', async () => {
+    let calls = 0
+    const call = async (): Promise<Json> => (calls += 1)
+    await expect(answered(call, USUAL_LIMITS, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow('Stopped.')
+    expect(calls).toBe(0)
+  })
+
+  it('[TR17] the usual limits are 60 s and 40,000 characters', () => {
+    expect(USUAL_LIMITS).toEqual({ timeoutMs: 60_000, mostCharacters: 40_000 })
+  })
+})
+
+describe('where tools come from', () => {
+  it('[TR17] a program gives its own, or none', async () => {
+    const mine = tool(async () => 1)
+    expect(await givenTools([mine]).list()).toEqual([mine])
+    expect(await noTools.list()).toEqual([])
+    await Promise.all([givenTools([mine]).close(), noTools.close()])
+  })
+})
