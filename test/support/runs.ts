@@ -62,7 +62,7 @@ export class RunDriver extends Driver {
         tool_calls,
         usage: { input_tokens: 2, output_tokens: 1 },
         digest_seq: this.state.seq,
-        parts: parts as unknown as Json,
+        parts,
       },
     })
     for (const { id, tool, answer } of named) if (answer !== undefined) this.answered(id, answer, tool)

@@ -1,5 +1,7 @@
 /** The little that can be done without knowing anything: sums, words, letters. Everything else is walked through. */
-export function deed(title: string): string {
+export const deed = (title: string): string => sumOrWords(title) ?? `Walked through “${title}”, as the demo model does.`
+
+export function sumOrWords(title: string): string | undefined {
   const sum = arithmetic(title)
   if (sum !== undefined) return sum
   const [, words] = /\bcount\b.*\bwords\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
@@ -8,15 +10,18 @@ export function deed(title: string): string {
   if (letters !== undefined) return `${Array.from(letters).length} characters.`
   const [, how, text] = /\b(reverse|uppercase|lowercase)\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
   if (how !== undefined && text !== undefined) return changed(how.toLowerCase(), text)
-  return `Walked through “${title}”, as the demo model does.`
+  return undefined
 }
 
 function arithmetic(title: string): string | undefined {
-  const [, left, sign, right] = /(-?\d+(?:\.\d+)?)\s*([-+*/x×÷])\s*(-?\d+(?:\.\d+)?)/.exec(title) ?? []
+  // Without spaces a minus, a slash or an x may be anything: a date, a range, a size.
+  const [, left, sign, right] =
+    /(?<![\w.])(-?\d+(?:\.\d+)?)(\s+[-+*/x×÷]\s+|\s*[+*×÷]\s*)(-?\d+(?:\.\d+)?)(?![\w])/.exec(title) ?? []
   if (left === undefined || sign === undefined || right === undefined) return undefined
   const [a, b] = [Number(left), Number(right)]
-  const result = { '+': a + b, '-': a - b, '*': a * b, x: a * b, '×': a * b, '/': a / b, '÷': a / b }[sign]
-  return result === undefined || !Number.isFinite(result) ? undefined : `${left} ${sign} ${right} = ${result}`
+  const result = { '+': a + b, '-': a - b, '*': a * b, x: a * b, '×': a * b, '/': a / b, '÷': a / b }[sign.trim()]
+  if (result === undefined || !Number.isFinite(result)) return undefined
+  return `${left} ${sign.trim()} ${right} = ${Number(result.toPrecision(12))}`
 }
 
 function changed(how: string, text: string): string {

@@ -1,5 +1,6 @@
-import { deed } from './deeds.ts'
-import { stepsIn } from './split.ts'
+import { toolsets } from '../../toolsets/index.ts'
+import { deed, sumOrWords } from './deeds.ts'
+import { isQuestion, isSmallTalk, stepsIn } from './split.ts'
 
 /** A conversation, as the demo model sees it. */
 export interface Seen {
@@ -50,9 +51,13 @@ const PLANNERS: Readonly<Record<string, { plan: (steps: string[]) => unknown; se
 type Settle = (id: string, outcome: string, isBlocked: boolean) => { readonly tool: string; readonly input: unknown }
 
 const DEMO =
-  'I am the demo model: I need no network and know nothing of my own, but I plan, work through and finish what you ask, so that you can see how Runsheet does it.'
+  'I am the demo model: I need no network and know nothing of my own, but I plan, work through and finish what you ask, so that you can see how Runsheet does it. For real work, set RUNSHEET_MODEL to a real model.'
+const HINT = 'Give me several steps (a list, or “first …, then …”), and I plan them and work through them.'
+/** As many as a batch may hold. */
+const MOST_STEPS = 20
 /** What the run says on a person's behalf. */
-const SAID_FOR = /^(?:NEXT_TODO: |The plan is not finished\.|That step is not done yet)/
+const NOT_DONE = 'That step is not done yet'
+const SAID_FOR = new RegExp(`^(?:NEXT_TODO: |The plan is not finished\\.|${NOT_DONE})`)
 
 /** What to say or call next, from what was heard alone. */
 export function think(seen: Seen): Thought {
@@ -63,15 +68,35 @@ export function think(seen: Seen): Thought {
   if (now && planner) return work(seen, since, now, planner)
   const planned = since.findLast(heard => heard.role === 'tool' && heard.tool === planner)
   if (planned?.role === 'tool') return afterPlan(seen, since, planned.result, planner ?? '')
+  // A plan that was made before, or the last call of a budget, which has no tools.
+  if (seen.system.includes(DIGEST)) return { text: report(seen) }
   const steps = stepsIn(request)
   if (planner && steps.length >= 2) return planning(planner, steps)
-  return { text: `${deed(request)}\n\n${DEMO}` }
+  return plain(seen, since, request)
 }
 
-const planning = (planner: string, steps: string[]): Thought => ({
-  text: `I see ${steps.length} steps, and propose them as a plan.`,
-  call: { tool: planner, input: PLANNERS[planner]?.plan(steps) },
-})
+const DIGEST = '## Where the plan stands'
+
+function planning(planner: string, steps: readonly string[], why = ''): Thought {
+  const taken = steps.slice(0, MOST_STEPS)
+  const more = steps.length > taken.length ? ` (of ${steps.length}: that is as many as one plan may hold)` : ''
+  return {
+    text: `${why}I see ${taken.length} ${taken.length === 1 ? 'step' : 'steps'}${more}, and propose ${taken.length === 1 ? 'it' : 'them'} as a plan.`,
+    call: { tool: planner, input: PLANNERS[planner]?.plan([...taken]) },
+  }
+}
+
+/** Nothing to plan: a tool that fits, the little that we can do, or a friendly word. */
+function plain(seen: Seen, since: readonly Heard[], request: string): Thought {
+  const helper = toolFor(seen, request)
+  const answer = since.findLast(heard => heard.role === 'tool' && heard.tool === helper?.name)
+  if (helper && !answer) return { text: '', call: { tool: helper.name, input: filled(helper.schema, request) } }
+  if (helper && answer?.role === 'tool') return { text: `${helper.name} answered: ${short(answer.result)}\n\n${DEMO}` }
+  const done = sumOrWords(request)
+  if (done !== undefined) return { text: `${done}\n\n${DEMO}` }
+  const word = isSmallTalk(request) ? 'Hello!' : isQuestion(request) ? 'I cannot answer that.' : deed(request)
+  return { text: `${word} ${DEMO}\n\n${HINT}` }
+}
 
 /** The request that this is about, and what came of it so far. */
 function thisTurn(turns: readonly Heard[]): { request: string; since: readonly Heard[] } {
@@ -85,28 +110,30 @@ interface Current {
   readonly title: string
 }
 
-/** The digest says which step it is: as it stands now, whoever changed it. */
+/** The digest says which step it is: as it stands now, whoever changed it. It stands behind the request. */
 function currentIn(system: string): Current | undefined {
-  const [, id, title] = /^Now:\n- (\S+) (.+)$/m.exec(system) ?? []
+  const [, id, title] = [...system.matchAll(/^Now:\n- (\S+) (.+)$/gm)].at(-1) ?? []
   return id === undefined || title === undefined ? undefined : { id, title }
 }
 
 function work(seen: Seen, since: readonly Heard[], now: Current, planner: string): Thought {
   const last = since.at(-1)
   const { settle } = PLANNERS[planner] ?? {}
-  const refusal = last?.role === 'tool' ? errorIn(last.result) : undefined
-  if (refusal !== undefined && settle && isPlans(seen, last, planner)) {
-    return { text: '', call: settle(now.id, `It was not accepted: ${refusal}`.slice(0, 400), true) }
+  const settled = (outcome: string, isBlocked: boolean): Thought =>
+    settle ? { text: '', call: settle(now.id, outcome, isBlocked) } : { text: outcome }
+  if (last?.role === 'tool' && isPlans(last, planner)) {
+    const refusal = errorIn(last.result)
+    if (refusal !== undefined) return settled(`It was not accepted: ${refusal}`.slice(0, 400), true)
   }
-  const helper = toolFor(seen, now.title, planner)
-  const answered = helper && since.findLast(heard => heard.role === 'tool' && heard.tool === helper.name)
-  const isFresh = last?.role === 'tool' && last.tool === helper?.name
-  if (helper && !isFresh && !(answered && settledSince(since, helper.name) === 0)) {
+  if (last?.role === 'user' && last.text.startsWith(NOT_DONE)) return settled(`I could not do it any better.`, true)
+  const helper = toolFor(seen, now.title)
+  if (helper && !(last?.role === 'tool' && last.tool === helper.name)) {
     return { text: '', call: { tool: helper.name, input: filled(helper.schema, now.title) } }
   }
-  const outcome = isFresh && last?.role === 'tool' ? `${helper?.name} answered: ${short(last.result)}` : deed(now.title)
-  if (!settle) return { text: outcome }
-  return { text: '', call: settle(now.id, outcome, false) }
+  if (!helper || last?.role !== 'tool') return settled(deed(now.title), false)
+  const failed = errorIn(last.result)
+  if (failed !== undefined) return settled(`${helper.name} failed: ${short(failed)}`, true)
+  return settled(`${helper.name} answered: ${short(last.result)}`, false)
 }
 
 /** Nothing is current: the plan is done, or was never made. */
@@ -115,61 +142,82 @@ function afterPlan(seen: Seen, since: readonly Heard[], result: unknown, planner
   if (answer['confirmed'] === false) return rejected(since, answer, planner)
   const error = errorIn(result)
   if (error !== undefined) return { text: `The plan could not be made: ${error}\n\n${DEMO}` }
-  const settled = [...seen.system.matchAll(/^- \S+ (.+) \((completed|blocked|cancelled)(?:: (.*))?\)$/gm)]
-  const lines = settled.map(([, title, status, outcome]) => `- ${title}: ${outcome ?? status}`)
   const comment =
-    typeof answer['comment'] === 'string' ? `\n\nYou said: “${answer['comment']}”. I kept it in mind.` : ''
-  return { text: `Finished.\n\n${lines.join('\n')}${comment}\n\n${DEMO}` }
+    typeof answer['comment'] === 'string' ? `You said: “${answer['comment']}”. I passed it on with the plan.` : ''
+  return { text: report(seen, comment) }
 }
 
-/** A no is a no; what the person says with it is what they want instead, asked about once. */
+/** What became of the plan, by the digest. */
+function report({ system }: Seen, comment = ''): string {
+  const settled = [...system.matchAll(/^- \S+ (.+?) \((completed|blocked|cancelled)(?:: (.*))?\)$/gm)]
+  const lines = settled.map(([, title, status, outcome]) => {
+    const word = status === 'completed' ? '' : ` (${status})`
+    return `- ${title}${word}${outcome ? `: ${outcome}` : ''}`
+  })
+  const isDone = currentIn(system) === undefined
+  const opening = isDone ? 'Finished.' : 'This is how far I came.'
+  return [opening, lines.join('\n'), comment, DEMO].filter(part => part !== '').join('\n\n')
+}
+
+/** A no is a no; what the person wants instead is proposed once. */
 function rejected(since: readonly Heard[], answer: Readonly<Record<string, unknown>>, planner: string): Thought {
   const comment = typeof answer['comment'] === 'string' ? answer['comment'] : ''
   const tries = since.filter(heard => heard.role === 'tool' && heard.tool === planner).length
-  const steps = stepsIn(comment)
-  if (steps.length >= 1 && comment !== '' && tries === 1) return planning(planner, steps)
+  const steps = stepsIn(comment.replace(/,?\s*\binstead\b/gi, '')).filter(step => !NO.test(step) && !isQuestion(step))
+  if (steps.length >= 1 && tries === 1) return planning(planner, steps, `You said: “${comment}”. `)
   const reasons: Readonly<Record<string, string>> = {
     review_timeout: 'Nobody decided about the plan in time, so nothing was written.',
     panel_closed: 'The plan was closed without a decision, so nothing was written.',
   }
   const reason = reasons[String(answer['reason'])] ?? 'You did not want this plan, so nothing was written.'
-  return { text: `${reason} Tell me what you would like instead.\n\n${DEMO}` }
+  const said = comment === '' ? '' : ` You said: “${comment}”.`
+  return { text: `${reason}${said} Tell me what you would like instead.\n\n${DEMO}` }
 }
 
-/** A tool from elsewhere whose name or description speaks of the step, and that a text is enough for. */
-function toolFor(seen: Seen, title: string, planner: string): Seen['tools'][number] | undefined {
-  const words = new Set(title.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [])
+/** What a comment begins with that says what is wrong, and not what to do. */
+const NO =
+  /^(?:no|nope|not|don't|do not|never|stop|too|only|just|fewer|less|wrong|wait|later|maybe|why|不|别|没|太)(?:\b|\p{Script=Han}|$)/iu
+
+/** A tool from elsewhere whose name is in the step, or whose description speaks of it, and that a text is enough for. */
+function toolFor(seen: Seen, title: string): Seen['tools'][number] | undefined {
+  const words = new Set(wordsIn(title))
   return seen.tools.find(({ name, description, schema }) => {
-    if (OWN[planner]?.includes(name)) return false
-    const { required = [], properties = {} } = schema
-    if (required.some(field => !['string', 'number', 'integer', 'boolean'].includes(properties[field]?.type ?? '')))
-      return false
-    const spoken = `${name.replaceAll(/[_-]+/g, ' ')} ${description}`.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
-    return spoken.filter(word => words.has(word)).length >= 1
+    if (OWN.has(name) || !canFill(schema, title)) return false
+    const own = wordsIn(name.split('__').at(-1) ?? '')
+    return own.some(word => words.has(word)) || wordsIn(description).filter(word => words.has(word)).length >= 2
   })
 }
 
-const OWN: Readonly<Record<string, readonly string[]>> = {
-  plan: ['plan', 'update', 'tasks'],
-  add_task: ['add_task', 'list_tasks', 'update_task', 'complete_task', 'delete_task'],
-  create_todo: ['create_todo', 'list_todo', 'complete_todo'],
-  manage_todos: ['manage_todos'],
+const wordsIn = (text: string): string[] =>
+  [...new Set(text.toLowerCase().match(/\p{L}{3,}/gu) ?? [])].filter(word => !COMMON.has(word))
+const COMMON = new Set(
+  'the and for with that this then from into use using tool tools get set its you your are was not all any can has have'.split(
+    ' ',
+  ),
+)
+
+/** The tools of a plan are no help with its steps. */
+const OWN: ReadonlySet<string> = new Set(Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)))
+
+const isPlans = (heard: Heard, planner: string): boolean =>
+  heard.role === 'tool' && OWN.has(heard.tool) && heard.tool !== planner
+
+const numbersIn = (title: string): number[] => (title.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number)
+const isNumber = (type: string | undefined): boolean => type === 'number' || type === 'integer'
+
+function canFill({ required = [], properties = {} }: Schema, title: string): boolean {
+  const types = required.map(name => properties[name]?.type)
+  if (types.some(type => !isNumber(type) && type !== 'string' && type !== 'boolean')) return false
+  return types.filter(isNumber).length <= numbersIn(title).length
 }
 
-const isPlans = (_seen: Seen, heard: Heard | undefined, planner: string): boolean =>
-  heard?.role === 'tool' && (OWN[planner] ?? []).includes(heard.tool)
-
-/** How many steps were settled since that tool was used last. */
-function settledSince(since: readonly Heard[], tool: string): number {
-  const place = since.findLastIndex(heard => heard.role === 'tool' && heard.tool === tool)
-  return since.slice(place + 1).filter(heard => heard.role === 'tool' || heard.text.startsWith('NEXT_TODO')).length
-}
-
-function filled(schema: Schema, title: string): Record<string, unknown> {
-  const [digits = '1'] = title.match(/\d+/) ?? []
+/** Numbers in their order; for a text what is quoted, or all of it. */
+function filled({ required = [], properties = {} }: Schema, title: string): Record<string, unknown> {
+  const numbers = numbersIn(title)
+  const [, quoted = title] = /["“'‘](.+)["”'’]/.exec(title) ?? []
   const value = (type: string | undefined): unknown =>
-    type === 'boolean' ? true : type === 'number' || type === 'integer' ? Number(digits) : title
-  return Object.fromEntries((schema.required ?? []).map(name => [name, value(schema.properties?.[name]?.type)]))
+    type === 'boolean' ? true : isNumber(type) ? numbers.shift() : quoted
+  return Object.fromEntries(required.map(name => [name, value(properties[name]?.type)]))
 }
 
 /** As an assessor: something must have come of it, and nothing may say that it did not work. */
@@ -179,7 +227,9 @@ function verdict({ turns }: Seen): string {
   const [, wrote = ''] = /What the worker wrote:\n([\s\S]*)$/.exec(prompt) ?? []
   const proof = [said, wrote].filter(text => text.trim() !== '' && text.trim() !== '(nothing)').join('\n')
   if (proof === '') return 'NOT_OK: nothing says what came of it.'
-  if (/\b(?:could not|cannot|can't|failed|Error:|not done)\b/i.test(said || wrote))
+  // What is quoted is the task's own wording.
+  const own = (said === '(nothing)' ? wrote : said).replaceAll(/“[^”]*”/g, '')
+  if (/\b(?:could not|cannot|can't|failed|Error:|not done)/i.test(own))
     return 'NOT_OK: it says itself that it did not work.'
   return 'OK'
 }
