@@ -23,6 +23,8 @@ interface Due {
   readonly frame: string
   /** The list in view, which a later one replaces. */
   readonly isList: boolean
+  /** The turn that it ends. */
+  readonly endOf?: string
 }
 
 /**
@@ -44,8 +46,6 @@ export class Channel {
   /** The text that is being written, as far as everybody has it. */
   #text: LiveEntry | undefined
   #watch: NodeJS.Timeout | undefined
-  /** Turns that ended in what is due, and where. */
-  #ended: { readonly turn: string; readonly seq: number }[] = []
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
   constructor(runsheet: Runsheet, ref: Ref, state: Conversation, onEnd: (error?: unknown) => void) {
@@ -112,9 +112,9 @@ export class Channel {
     if (this.#due.length === 0) setImmediate(() => this.#flush())
     for (const event of commit) {
       if (event.type === 'step_finished' || event.type === 'turn_finished') this.#text = undefined
-      if (event.type === 'turn_finished') this.#ended.push({ turn: event.data.turn_id, seq: event.seq })
       const frame = framed(event)
-      this.#due.push({ frame, isList: false })
+      const ends = event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}
+      this.#due.push({ frame, isList: false, ...ends })
       this.#recent.add(event.seq, frame)
     }
     this.#framed = this.#state.seq
@@ -125,21 +125,26 @@ export class Channel {
   /** One write for each reader, whatever has come together in this tick. */
   #flush(): void {
     if (this.#due.length === 0) return
-    const chunk = joined(this.#due)
+    const due = this.#due
+    const chunk = joined(due)
     const from = this.#sent
     this.#due = []
     this.#sent = this.#framed
-    const ended = this.#ended
-    this.#ended = []
     const wereAhead: Reader[] = []
+    const over: Reader[] = []
     for (const reader of this.#live) {
-      const isOver = reader.until !== undefined && ended.some(({ turn }) => turn === reader.until)
-      if (reader.seq === from && !isOver) {
-        reader.write(chunk)
+      const end = reader.until === undefined ? -1 : due.findIndex(({ endOf }) => endOf === reader.until)
+      if (reader.seq === from) {
+        reader.write(end < 0 ? chunk : joined(due.slice(0, end + 1)))
         reader.seq = this.#sent
+        if (end >= 0) over.push(reader)
       } else if (reader.seq <= this.#sent) wereAhead.push(reader)
     }
-    // These go on from where they are, one by one: they were ahead of us, or want no more than up to the end of a turn.
+    for (const reader of over) {
+      this.#live.delete(reader)
+      reader.end()
+    }
+    // These go on from where they are, one by one: they were ahead of us.
     for (const reader of wereAhead) {
       this.#live.delete(reader)
       void this.serve(reader).catch(() => reader.end())
