@@ -155,7 +155,8 @@ async function assess(
     const { state } = transaction
     const next = currentTask(state, run.turn)
     if (next?.id === task.id) {
-      say(`That step is not done yet: ${last?.reason || 'a person changed it meanwhile.'} Go on with it: ${next.title}`)
+      const reason = (last?.reason || 'a person changed it meanwhile').replace(/\.$/, '')
+      say(`That step is not done yet: ${reason}. Go on with it: ${next.title}`)
       return null
     }
     if (!next) return null
