@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { Json } from '../domain/event.ts'
 import type { OutsideTool, OutsideTools } from './outside.ts'
@@ -12,6 +12,7 @@ export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServer>>
   readonly version: string
   readonly onError: (server: string, error: unknown) => void
+  readonly againMs?: number
 }
 
 /** How long a server may take to say what it has. */
@@ -20,8 +21,8 @@ const CONNECT_MS = 10_000
 const AGAIN_MS = 30_000
 
 /** The tools of MCP servers. One that fails is reported and left out; the others are there. */
-export function mcpTools({ servers, version, onError }: McpOptions): OutsideTools {
-  const connections = Object.entries(servers).map(([name, server]) => new Connection(name, server, version, onError))
+export function mcpTools(options: McpOptions): OutsideTools {
+  const connections = Object.entries(options.servers).map(([name, server]) => new Connection(name, server, options))
   return {
     list: async () => (await Promise.all(connections.map(connection => connection.tools()))).flat(),
     close: async () => {
@@ -33,21 +34,19 @@ export function mcpTools({ servers, version, onError }: McpOptions): OutsideTool
 class Connection {
   readonly #name: string
   readonly #server: McpServer
-  readonly #version: string
-  readonly #onError: McpOptions['onError']
+  readonly #options: McpOptions
   #client: Client | undefined
   #tools: Promise<readonly OutsideTool[]> | undefined
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(name: string, server: McpServer, version: string, onError: McpOptions['onError']) {
+  constructor(name: string, server: McpServer, options: McpOptions) {
     this.#name = name
     this.#server = server
-    this.#version = version
-    this.#onError = onError
+    this.#options = options
   }
 
   async tools(): Promise<readonly OutsideTool[]> {
-    if (performance.now() - this.#failedAt < AGAIN_MS) return []
+    if (performance.now() - this.#failedAt < (this.#options.againMs ?? AGAIN_MS)) return []
     this.#tools ??= this.#connect()
     try {
       return await this.#tools
@@ -62,12 +61,9 @@ class Connection {
   }
 
   async #connect(): Promise<readonly OutsideTool[]> {
-    const client = new Client({ name: 'runsheet', version: this.#version })
+    const client = new Client({ name: 'runsheet', version: this.#options.version })
     this.#client = client
-    const forget = (): void => {
-      if (this.#client === client) this.#tools = undefined
-    }
-    Object.assign(client, { onclose: forget })
+    Object.assign(client, { onclose: () => this.#forget(client) })
     await client.connect(transportFor(this.#server), { timeout: CONNECT_MS })
     const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
     return tools.map(tool => ({
@@ -82,18 +78,31 @@ class Connection {
   async #call(client: Client, name: string, input: unknown, signal: AbortSignal): Promise<Json> {
     const given = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
     // Its limit is that of our own signal, not the client's shorter one.
-    const answer = await client.callTool({ name, arguments: given }, { signal, timeout: 2 ** 31 - 1 })
+    const called = client.callTool({ name, arguments: given }, { signal, timeout: 2 ** 31 - 1 })
+    const answer = await called.catch((error: unknown) => {
+      // What the server itself refused says that it is there; anything else, that the line to it is not.
+      if (!signal.aborted && !(error instanceof ProtocolError)) this.#forget(client)
+      throw error
+    })
     const texts = answer.content.map(part => (part.type === 'text' ? part.text : `[${part.type}]`))
     const result = answer.structuredContent === undefined ? texts.join('\n') : (answer.structuredContent as Json)
     if (answer.isError) throw new Error(typeof result === 'string' ? result : JSON.stringify(result))
     return result
   }
 
+  /** It is connected to anew for the next call. */
+  #forget(client: Client): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    this.#tools = undefined
+    void client.close().catch(() => {})
+  }
+
   #lost(error: unknown): void {
     this.#failedAt = performance.now()
     this.#tools = undefined
     void this.close()
-    this.#onError(this.#name, error)
+    this.#options.onError(this.#name, error)
   }
 }
 

@@ -52,7 +52,7 @@ export class Runner {
     this.#with = {
       runsheet,
       models,
-      outside,
+      outside: patient(outside, error => options.onError?.(error)),
       limits,
       instructions,
       observe,
@@ -115,8 +115,12 @@ export class Runner {
     const stop = new AbortController()
     const leave = new AbortController()
     const ended = drive(lease, this.#with, { stop: stop.signal, leave: leave.signal })
-      .catch((error: unknown) => this.#options.onError?.(error))
       .then(() => this.#letGo(lease))
+      .catch((error: unknown) => {
+        // Whatever it was, it may be so again: the lease is left to run out before anybody tries.
+        this.#driven.delete(key)
+        this.#options.onError?.(error)
+      })
     this.#driven.set(key, { lease, stop, leave, ended })
   }
 
@@ -175,5 +179,18 @@ export class Runner {
     )
   }
 }
+
+/** Where the tools of others cannot be had, a turn goes on without them. */
+const patient = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
+  list: async () => {
+    try {
+      return await outside.list()
+    } catch (error) {
+      onError(error)
+      return []
+    }
+  },
+  close: () => outside.close(),
+})
 
 const keyOf = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
