@@ -1,13 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createClient } from '../../src/client/client.ts'
 import type { Json } from '../../src/domain/event.ts'
-import { type Child, runCli } from '../support/children.ts'
+import { startCli } from '../support/cli-turns.ts'
 import { type ModelRequest, Provider } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
-import { TOKENS } from '../support/server.ts'
-import { type ChatBody, ChatReader, MODEL, startTurns, type TestTurns } from '../support/turns.ts'
+import { type ChatReader, MODEL, startTurns, type TestTurns } from '../support/turns.ts'
 
 const open: { close: () => Promise<void> }[] = []
 afterEach(async () => {
@@ -276,7 +274,9 @@ describe('the stories', () => {
     const file = join(data, '.agents/tasks/f9168c5eceb24faab6bf329bf39fa1e4.json')
     const onFile = (): unknown => JSON.parse(readFileSync(file, 'utf8'))
 
-    const today = await startCli(data, provider)
+    const env = { RUNSHEET_MODEL: MODEL, RUNSHEET_MODEL_URL: provider.url }
+    const today = await startCli({ data, store: 'file', env })
+    open.push({ close: async () => void (await today.end()) })
     provider.script((_, count) => {
       if (count > 0) return 'Both are on the list.'
       const calls = [
@@ -295,7 +295,8 @@ describe('the stories', () => {
     })
     await today.end()
 
-    const nextDay = await startCli(data, provider)
+    const nextDay = await startCli({ data, store: 'file', env })
+    open.push({ close: async () => void (await nextDay.end()) })
     const heard: Json[] = []
     provider.script((request, count) => {
       if (count > 0) heard.push(lastAnswer(request))
@@ -333,45 +334,10 @@ describe('the stories', () => {
         { id: '2', done: false },
       ],
     })
-    const client = createClient({ url: nextDay.url, token: TOKENS.person })
-    const { tasks } = await client.tasks(session)
+    const { tasks } = await nextDay.person.tasks(session)
     expect(tasks.map(({ title, status }) => [title, status])).toEqual([
       ['Buy paint', 'completed'],
       ['Paint', 'in_progress'],
     ])
-    await nextDay.end()
   })
 })
-
-/** The command line's own server, on a folder and with a provider. */
-async function startCli(data: string, provider: Provider) {
-  const args = ['serve', '--port', '0', '--data', data, '--store', 'file', '--config', join(data, 'none.json')]
-  const child: Child = runCli(args, {
-    env: {
-      RUNSHEET_MODEL: MODEL,
-      RUNSHEET_MODEL_URL: provider.url,
-      RUNSHEET_TOKEN: TOKENS.person,
-      RUNSHEET_AGENT_TOKEN: TOKENS.agent,
-    },
-  })
-  const end = async (): Promise<void> => {
-    child.process.kill('SIGTERM')
-    await child.ended
-  }
-  open.push({ close: end })
-  const line = await child.line(each => each.startsWith('Runsheet is ready at '))
-  const url = new URL(line.replace('Runsheet is ready at ', '').replace(/#.*$/, ''))
-  const chat = async (body: ChatBody): Promise<ChatReader> => {
-    const leave = new AbortController()
-    const response = await fetch(new URL('/api/chat', url), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ turn_id: 't1', ...body }),
-      signal: leave.signal,
-    })
-    const reader = new ChatReader(response, leave)
-    await reader.over
-    return reader
-  }
-  return { url, chat, end }
-}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { serve } from '@hono/node-server'
+import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import * as z from 'zod'
+
+/**
+ * For tests: a small MCP server with tools that work and tools that do not, in a process of its own. On stdio, or with
+ * `--http PORT` over HTTP with sessions that it forgets when it ends. What it is asked goes into FIXTURE_JOURNAL.
+ */
+const journal = (line: string): void => {
+  const file = process.env['FIXTURE_JOURNAL']
+  if (file) appendFileSync(file, `${line}\n`)
+}
+const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
+
+function build(): McpServer {
+  const server = new McpServer({ name: 'fixture', version: '1.0.0' })
+  const said = z.object({ text: z.string() })
+  server.registerTool(
+    'echo',
+    { description: 'Says the text again.', inputSchema: said, annotations: { readOnlyHint: true } },
+    async input => {
+      journal(`echo ${input.text}`)
+      return text(input.text)
+    },
+  )
+  server.registerTool(
+    'add',
+    {
+      description: 'Adds two numbers.',
+      inputSchema: z.object({ a: z.number(), b: z.number() }),
+      outputSchema: z.object({ sum: z.number() }),
+      annotations: { idempotentHint: true },
+    },
+    async ({ a, b }) => ({ ...text(String(a + b)), structuredContent: { sum: a + b } }),
+  )
+  server.registerTool('note', { description: 'Keeps a text.', inputSchema: said }, async input => {
+    journal(`note ${input.text}`)
+    return text('kept')
+  })
+  server.registerTool('fail', { description: 'Does not work.' }, async () => ({
+    ...text('the disk is full'),
+    isError: true,
+  }))
+  server.registerTool('hang', { description: 'Never answers.' }, async () => {
+    journal('hang')
+    return new Promise<never>(() => {})
+  })
+  server.registerTool('flood', { description: 'Answers far too much.' }, async () => text('x'.repeat(500_000)))
+  server.registerTool('picture', { description: 'Draws.' }, async () => ({
+    content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }],
+  }))
+  server.registerTool('environment', { description: 'Lists its variables.' }, async () =>
+    text(
+      Object.entries(process.env)
+        .map(([name, value]) => `${name}=${value}`)
+        .join('\n'),
+    ),
+  )
+  server.registerTool('die', { description: 'Ends the server.' }, async () => {
+    journal('die')
+    process.exit(1)
+  })
+  return server
+}
+
+const place = process.argv.indexOf('--http')
+if (place < 0) {
+  journal(`started ${process.pid}`)
+  void serveStdio(build)
+} else {
+  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
+  const answer = async (request: Request): Promise<Response> => {
+    journal(`authorization ${request.headers.get('authorization')}`)
+    const known = request.headers.get('mcp-session-id')
+    if (known !== null) {
+      return sessions.get(known)?.handleRequest(request) ?? Response.json({ error: 'no session' }, { status: 404 })
+    }
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: id => void sessions.set(id, transport),
+    })
+    await build().connect(transport)
+    return transport.handleRequest(request)
+  }
+  serve({ fetch: answer, port: Number(process.argv[place + 1]), hostname: '127.0.0.1' }, ({ port }) =>
+    console.log(`http://127.0.0.1:${port}/mcp`),
+  )
+}
