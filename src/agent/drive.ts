@@ -75,6 +75,7 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
     } catch (error) {
       if (signals.leave.aborted || isLost(error)) return
       if (error instanceof Failed) return await finish(turn, with_, 'failed', 'error', error.failure)
+      // The turn was begun with a model that is not there any more.
       if (error instanceof UnknownModel) return await finish(turn, with_, 'failed', 'error', failureOf(error))
       // A stop is in the log: the next move ends the turn.
       if (!signals.stop.aborted) throw error
