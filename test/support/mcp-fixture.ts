@@ -86,6 +86,6 @@ if (place < 0) {
     return transport.handleRequest(request)
   }
   serve({ fetch: answer, port: Number(process.argv[place + 1]), hostname: '127.0.0.1' }, ({ port }) =>
-    console.log(`http://127.0.0.1:${port}/mcp`),
+    process.stdout.write(`http://127.0.0.1:${port}/mcp\n`),
   )
 }
