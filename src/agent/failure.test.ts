@@ -42,7 +42,7 @@ describe('why a turn failed', () => {
     ['7', 7_000],
     ['0', 0],
     ['0.5', 500],
-    ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 0],
     ['soon', undefined],
     ['', undefined],
     ['-5', undefined],

@@ -20,7 +20,7 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
         warnings: [],
       }
     },
-    doStream: async options => ({ stream: ReadableStream.from(streamed(options, paceMs)) }),
+    doStream: async options => ({ stream: streamFrom(streamed(options, paceMs)) }),
   }
 }
 
@@ -107,5 +107,19 @@ function pace(ms: number, signal: AbortSignal | undefined): Promise<void> {
       },
       { once: true },
     )
+  })
+}
+
+/** As `ReadableStream.from`, which not every environment has. */
+function streamFrom<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
+  return new ReadableStream<T>({
+    pull: async controller => {
+      const { done, value } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => {
+      await parts.return(undefined)
+    },
   })
 }
