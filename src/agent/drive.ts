@@ -117,8 +117,8 @@ async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, 
     budget: move.budget,
     parts,
   }
-  await with_.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
   await with_.live.done(turn.lease)
+  await with_.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
 }
 
 /** `manage_todos`: the text is judged as the claim for the current task, and the next one is taken up. */

@@ -13,7 +13,7 @@ const EVERY_MS = 150
 export class LiveText {
   readonly #runsheet: Runsheet
   readonly #onText: (ref: Ref, shown: Shown) => void
-  readonly #texts = new Map<string, { shown: Shown; timer: NodeJS.Timeout | undefined }>()
+  readonly #texts = new Map<string, Entry>()
 
   constructor(runsheet: Runsheet, onText: (ref: Ref, shown: Shown) => void) {
     this.#runsheet = runsheet
@@ -21,16 +21,14 @@ export class LiveText {
   }
 
   show(ref: Ref, shown: Shown): void {
-    const entry = this.#texts.get(keyOf(ref))
-    const write = (): void => {
-      const latest = this.#texts.get(keyOf(ref))
-      if (!latest) return
-      latest.timer = undefined
+    const entry = this.#texts.get(keyOf(ref)) ?? { shown, timer: undefined, writing: Promise.resolve() }
+    entry.shown = shown
+    entry.timer ??= setTimeout(() => {
+      entry.timer = undefined
       // Not part of the log: where it cannot be written, others wait for the step itself.
-      void this.#runsheet.store.live.write(refOf(ref), latest.shown).catch(() => {})
-    }
-    const timer = entry?.timer ?? setTimeout(write, EVERY_MS)
-    this.#texts.set(keyOf(ref), { shown, timer })
+      entry.writing = this.#runsheet.store.live.write(refOf(ref), entry.shown).catch(() => {})
+    }, EVERY_MS)
+    this.#texts.set(keyOf(ref), entry)
     this.#onText(refOf(ref), shown)
   }
 
@@ -38,14 +36,27 @@ export class LiveText {
     return this.#texts.get(keyOf(ref))?.shown.text ?? ''
   }
 
-  /** The step is stored, or over. */
+  /** The step is about to be stored, or over: nobody is to be shown its text after that. */
   async done(ref: Ref): Promise<void> {
-    const entry = this.#texts.get(keyOf(ref))
+    const entry = this.forget(ref)
     if (!entry) return
-    clearTimeout(entry.timer)
-    this.#texts.delete(keyOf(ref))
+    await entry.writing
     await this.#runsheet.store.live.clear(refOf(ref)).catch(() => {})
   }
+
+  /** Somebody else writes from now on, if anybody does. */
+  forget(ref: Ref): Entry | undefined {
+    const entry = this.#texts.get(keyOf(ref))
+    clearTimeout(entry?.timer)
+    this.#texts.delete(keyOf(ref))
+    return entry
+  }
+}
+
+interface Entry {
+  shown: Shown
+  timer: NodeJS.Timeout | undefined
+  writing: Promise<void>
 }
 
 const refOf = ({ tenant, conversation }: Ref): Ref => ({ tenant, conversation })

@@ -53,6 +53,7 @@ export class Channel {
     this.#ref = ref
     this.#state = state
     this.#framed = this.#sent = state.seq
+    this.#watchText()
     void this.#follow().then(() => onEnd(), onEnd)
   }
 
@@ -207,7 +208,10 @@ export class Channel {
   async #lookAtText(): Promise<void> {
     const { seq } = this.#state
     const text = await this.#runsheet.store.live.read(this.#ref).catch(() => undefined)
-    if (text && this.#state.seq === seq && this.#watch) this.#spread(text)
+    if (!text || this.#state.seq !== seq || !this.#watch) return
+    // What is written now and then may lag behind what everybody has.
+    const lags = this.#text?.message_id === text.message_id && this.#text.text.startsWith(text.text)
+    if (!lags) this.#spread(text)
   }
 
   #framedText(type: 'text_delta' | 'text_snapshot', message_id: string, text: string): Buffer {
