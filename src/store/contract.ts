@@ -303,6 +303,19 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit({ ...ref, lease: second }, () => ({ events: [note('new')], value: null }))
       })
 
+      it('[ST10] it is fenced under a key that the other one has used, too', async () => {
+        await store.commit(ref, run(startTurn('t1')))
+        const first = held(await store.claim('r1', 1_000))
+        subject.advance(1_001)
+        const second = held(await store.claim('r2', 1_000))
+        const once = { key: 'k', bodyHash: '' }
+        await store.commit({ ...ref, lease: second, once }, () => ({ events: [note('new')], value: null }))
+        const stale = store.commit({ ...ref, lease: first, once }, () => ({ events: [note('stale')], value: null }))
+        await expect(stale).rejects.toMatchObject({ name: 'StoreError', code: 'fenced' })
+        const again = store.commit({ ...ref, lease: second, once }, () => ({ events: [note('new')], value: null }))
+        expect(await again).toMatchObject({ replayed: true })
+      })
+
       it('[ST11] renew prolongs what is held and says when it was lost; release frees at once', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const first = held(await store.claim('r1', 1_000))

@@ -81,15 +81,16 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
 }
 
 function decided({ at, decide }: Call, ground: Ground, clock: Instant): Committed<unknown> {
+  // Before the key: what another runner did under it is not for this one to go on from.
+  if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
+    throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
+  }
   const known = at.once && ground.key(at.once.key)
   if (known && at.once) {
     if (known.bodyHash !== at.once.bodyHash) {
       throw new StoreError('key_conflict', `${at.once.key} was used already, with another request.`)
     }
     return { value: JSON.parse(known.value), events: [], conversation: ground.state, replayed: true }
-  }
-  if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
-    throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
   }
   const now = laterThan(ground.state.updated_at, clock)
   const { events, value } = decide(ground.state, now)
