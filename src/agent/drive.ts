@@ -52,6 +52,7 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
   if (!turn) return
   const either = AbortSignal.any([signals.stop, signals.leave])
   for (;;) {
+    const { seq } = turn.run.state
     const move = nextMove(turn.run)
     try {
       switch (move.type) {
@@ -78,7 +79,12 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
       // The turn was begun with a model that is not there any more.
       if (error instanceof UnknownModel) return await finish(turn, with_, 'failed', 'error', failureOf(error))
       // A stop is in the log: the next move ends the turn.
-      if (!signals.stop.aborted) throw error
+      if (!signals.stop.aborted && isStorage(error)) throw error
+      await turn.catchUp()
+      // Somebody came between, and the log says what to do now; otherwise it would only happen again.
+      if (signals.stop.aborted || turn.run.state.seq > seq) continue
+      await finish(turn, with_, 'failed', 'error', INTERNAL)
+      throw error
     }
     await turn.catchUp()
   }
@@ -224,6 +230,11 @@ async function finish(
   await with_.live.done(turn.lease)
 }
 
+const INTERNAL: Failure = {
+  code: 'internal_error',
+  message: 'Something went wrong in the server itself; its log says what.',
+  again: false,
+}
 const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
 
 /** What a provider did wrong, once trying again is over. */
@@ -264,5 +275,9 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** Somebody else drives it, or it is over already. */
 const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
+
+/** A failure that is over by itself, or once somebody has mended the store: the turn waits for that. */
+const isStorage = (error: unknown): boolean =>
+  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
 
 const cutOutcome = (text: string): string => Array.from(text).slice(0, 8_000).join('')

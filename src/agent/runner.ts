@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
 import { type Lease, type Ref, type Runsheet, StoreError } from '../runsheet.ts'
@@ -39,6 +40,7 @@ export class Runner {
   readonly #with: Circumstances
   readonly #id: string
   readonly #leaseMs: number
+  readonly #lookEveryMs: number
   readonly #driven = new Map<string, Driven>()
   readonly #ending = new AbortController()
   #timers: NodeJS.Timeout[] = []
@@ -49,6 +51,7 @@ export class Runner {
     this.#options = options
     this.#id = runsheet.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
+    this.#lookEveryMs = Math.min(LOOK_EVERY_MS, this.#leaseMs)
     this.#with = {
       runsheet,
       models,
@@ -64,7 +67,7 @@ export class Runner {
   start(): void {
     void this.#listen()
     this.#timers = [
-      setInterval(() => this.look(), Math.min(LOOK_EVERY_MS, this.#leaseMs)),
+      setInterval(() => this.look(), this.#lookEveryMs),
       setInterval(() => void this.#renew(), this.#leaseMs / 3),
     ]
     for (const timer of this.#timers) timer.unref()
@@ -110,22 +113,30 @@ export class Runner {
   }
 
   #drive(lease: Lease): void {
-    const key = keyOf(lease)
-    if (this.#driven.has(key)) return
+    // Our own lease ran out, or the turn before is just being let go: that comes to its end first.
+    const before = this.#driven.get(keyOf(lease))
+    before?.leave.abort(new Error('Taken over.'))
     const stop = new AbortController()
     const leave = new AbortController()
-    const ended = drive(lease, this.#with, { stop: stop.signal, leave: leave.signal })
-      .then(() => this.#letGo(lease))
-      .catch((error: unknown) => {
-        // Whatever it was, it may be so again: the lease is left to run out before anybody tries.
-        this.#driven.delete(key)
+    const driven = async (): Promise<void> => {
+      await before?.ended
+      try {
+        await drive(lease, this.#with, { stop: stop.signal, leave: leave.signal })
+      } catch (error) {
         this.#options.onError?.(error)
-      })
-    this.#driven.set(key, { lease, stop, leave, ended })
+        // It stays ours meanwhile: whoever took it up at once would most likely meet with the same.
+        await wait(this.#lookEveryMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})
+      }
+      await this.#letGo(lease)
+    }
+    this.#driven.set(keyOf(lease), { lease, stop, leave, ended: driven() })
   }
 
   async #letGo(lease: Lease): Promise<void> {
-    this.#driven.delete(keyOf(lease))
+    if (this.#driven.get(keyOf(lease))?.lease === lease) {
+      this.#driven.delete(keyOf(lease))
+      this.#with.live.forget(lease)
+    }
     try {
       await this.#options.runsheet.store.release(lease)
       // It may have been decided while it was being parked: then nobody else will hint at it.

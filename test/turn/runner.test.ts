@@ -1,0 +1,218 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { configuredModels } from '../../src/agent/models.ts'
+import type { OutsideTool } from '../../src/agent/outside.ts'
+import { Runner } from '../../src/agent/runner.ts'
+import { createRunsheet, type Runsheet, StoreError } from '../../src/runsheet.ts'
+import type { At, Store } from '../../src/store/store.ts'
+import type { Answer } from '../support/provider.ts'
+import { placeFor } from '../support/stores.ts'
+import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
+
+const ref = { tenant: 'local', conversation: 'c1' }
+const PLAIN = { toolset: 'task_list' } as const
+const addTask: Answer = { calls: [{ tool: 'AddTask', args: { title: 'a' } }] }
+
+async function started(options: TurnsOptions = {}): Promise<TestTurns> {
+  const turns = await startTurns(options)
+  onTestFinished(turns.close)
+  return turns
+}
+
+/** A door whose commits meet with something first. */
+function meeting(runsheet: Runsheet, before: (at: At) => void | Promise<void>): Runsheet {
+  const store = new Proxy<Store>(runsheet.store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'commit') return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      const commit: Store['commit'] = async (at, decide) => {
+        await before(at)
+        return target.commit(at, decide)
+      }
+      return commit
+    },
+  })
+  return createRunsheet({ store })
+}
+
+async function door(): Promise<Runsheet> {
+  const place = await placeFor('sqlite', '')
+  onTestFinished(place.remove)
+  return createRunsheet({ store: await place.open() })
+}
+
+const statusOf = async ({ person }: TestTurns, turn: string): Promise<string | undefined> =>
+  (await person.session('c1')).turns.find(({ turn_id }) => turn_id === turn)?.status
+
+describe('a runner whose store lets it down', () => {
+  it('[TR15] goes on once the store works again: nothing is lost, doubled or ended wrongly', async () => {
+    let failures = 0
+    const runsheet = meeting(await door(), at => {
+      if (!at.once?.key.startsWith('run:') && !at.once?.key.startsWith('call:')) return
+      if (failures++ % 2 === 0) throw new StoreError('busy', 'The database is busy.')
+    })
+    const turns = await started({ runsheet, leaseMs: 150, answers: (_, count) => (count < 2 ? addTask : 'Done.') })
+    const reader = await turns.chat(PLAIN)
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+    expect(turns.complaints.length).toBeGreaterThanOrEqual(3)
+    expect(reader.of('step_finished').map(({ data }) => data.step)).toEqual([1, 2])
+    expect(await turns.tasks()).toHaveLength(1)
+  })
+
+  it('[TR15] does not ask the model over and over meanwhile', async () => {
+    const until = performance.now() + 1_000
+    const runsheet = meeting(await door(), at => {
+      if (at.lease && performance.now() < until) throw new StoreError('full', 'The disk is full.')
+    })
+    const turns = await started({ runsheet, leaseMs: 300, answers: () => 'Done.' })
+    const reader = await turns.chat(PLAIN)
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+    expect(turns.provider.asked.length).toBeLessThanOrEqual(6)
+  })
+
+  it('[TR10] an error that is not of the store ends the turn as failed, and is reported', async () => {
+    const runsheet = meeting(await door(), at => {
+      if (at.once?.key.endsWith(':step:1')) throw new TypeError('a bug')
+    })
+    const turns = await started({ runsheet, leaseMs: 150, answers: () => 'Done.' })
+    const reader = await turns.chat(PLAIN)
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('failed')
+    expect(reader.of('turn_failed').at(0)?.data).toMatchObject({ code: 'internal_error' })
+    expect(JSON.stringify(reader.of('turn_failed'))).not.toContain('a bug')
+    expect(turns.complaints.map(String)).toEqual(['TypeError: a bug'])
+    expect(turns.provider.asked).toHaveLength(1)
+  })
+})
+
+describe('one turn, several runners', () => {
+  const tool = (calls: string[]): OutsideTool => ({
+    name: 'send',
+    description: 'Sends.',
+    inputSchema: { type: 'object' },
+    isRepeatable: false,
+    call: async () => {
+      calls.push('sent')
+      return 'sent'
+    },
+  })
+
+  it('[TR16] one that was overtaken before it wrote down a call does not make it', async () => {
+    const calls: string[] = []
+    const stalled = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const runsheet = await door()
+    const first = await started({
+      // It renews in time: what overtakes it is somebody who finds the lease free.
+      runsheet: meeting(runsheet, async at => {
+        if (!at.once?.key.includes(':called:')) return
+        stalled.resolve()
+        await goOn.promise
+      }),
+      outside: [tool(calls)],
+      answers: [{ calls: [{ tool: 'send' }] }, 'Sent.'],
+    })
+    const reader = await first.open(PLAIN)
+    await stalled.promise
+    await runsheet.store.release({ ...ref, turn: 't1', attempt: 1 })
+    const models = configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
+    const other = new Runner({ runsheet, models, outside: { list: async () => [tool(calls)], close: async () => {} } })
+    onTestFinished(() => other.close())
+    await other.take(ref, 't1')
+    await reader.over
+    goOn.resolve()
+    await expect.poll(() => first.runner.size).toBe(0)
+    expect(calls).toEqual(['sent'])
+    expect(first.complaints).toEqual([])
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+    expect((await first.log()).at(-1)?.type).toBe('turn_finished')
+  })
+
+  it('[TR15] two runners never drive the same turn, and both drive some', async () => {
+    const place = await placeFor('sqlite', '')
+    onTestFinished(place.remove)
+    const turns = await started({
+      runsheet: createRunsheet({ store: await place.open() }),
+      isIdle: true,
+      answers: request => (request.messages.some(({ role }) => role === 'tool') ? 'Done.' : addTask),
+    })
+    const models = configuredModels({ model: MODEL, url: turns.provider.url, key: 'k' })
+    const readers = await Promise.all(
+      Array.from({ length: 20 }, (_, count) => turns.open({ session_id: `s${count}`, ...PLAIN })),
+    )
+    for (let count = 0; count < 3; count += 1) {
+      const runsheet = createRunsheet({ store: await place.open() })
+      const runner = new Runner({ runsheet, models, onError: error => expect.fail(String(error)) })
+      onTestFinished(async () => {
+        await runner.close()
+        await runsheet.close()
+      })
+      runner.start()
+    }
+    await Promise.all(readers.map(({ over }) => over))
+    for (const reader of readers) {
+      expect(reader.types.filter(type => type === 'step_finished')).toHaveLength(2)
+      expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+    }
+    expect(turns.provider.asked).toHaveLength(40)
+  })
+
+  it('[TR15] one that closes hands its turns over at once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const place = await placeFor('sqlite', '')
+    onTestFinished(place.remove)
+    const here = await started({
+      runsheet: createRunsheet({ store: await place.open() }),
+      // Longer than any test takes.
+      leaseMs: 600_000,
+      answers: [addTask, { text: 'Half ', hangs: true }, { text: 'Done.', after: promise }],
+    })
+    const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
+    const there = await started({ runsheet: createRunsheet({ store: await place.open() }), models })
+    const reader = await there.open(PLAIN)
+    await here.runner.take(ref, 't1')
+    await reader.until(() => reader.asides('text_delta', 'text_snapshot').length > 0)
+    const other = here.runner.size === 1 ? here : there
+    await other.stopRunner()
+    await here.provider.until(({ asked }) => asked.length === 3)
+    resolve()
+    await reader.over
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+    expect(await there.tasks()).toHaveLength(1)
+  })
+
+  it('[TR15] a turn that is started while the one before is being let go is taken up', async () => {
+    const turns = await started({ leaseMs: 600_000, answers: () => 'Done.' })
+    for (let count = 0; count < 30; count += 1) {
+      const reader = await turns.open({ ...PLAIN, turn_id: `t${count}` })
+      turns.runner.look()
+      await reader.over
+      turns.runner.look()
+    }
+    expect(await statusOf(turns, 't29')).toBe('done')
+  })
+
+  it('[TR15] one that finds its own lease run out takes the turn up anew', async () => {
+    const stalled = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const runsheet = await door()
+    let isFirst = true
+    const turns = await started({
+      leaseMs: 600_000,
+      runsheet: meeting(runsheet, async at => {
+        if (!at.once?.key.endsWith(':step:1') || !isFirst) return
+        isFirst = false
+        stalled.resolve()
+        await goOn.promise
+      }),
+      answers: () => 'Done.',
+    })
+    const reader = await turns.open(PLAIN)
+    await stalled.promise
+    await runsheet.store.release({ ...ref, turn: 't1', attempt: 1 })
+    turns.runner.look()
+    await expect.poll(async () => runsheet.store.renew({ ...ref, turn: 't1', attempt: 2 }, 600_000)).toBe(true)
+    goOn.resolve()
+    await reader.over
+    expect(reader.of('step_finished')).toHaveLength(1)
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+  })
+})
