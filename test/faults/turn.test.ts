@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { inLongRun } from '../support/children.ts'
+import { TOKENS } from '../support/server.ts'
+import { LEASE_MS, Scene } from '../support/turn-scene.ts'
+import { type Story, STORIES, toldBy } from '../support/turn-story.ts'
+
+/**
+ * Where a process dies: at every line, or at one of each kind. Behind a line the log is as it is before the next one;
+ * what differs is what was done in between, so that a few are enough where time is short.
+ */
+function pointsOf({ commits }: Story): readonly (readonly ['before' | 'after', nth: number, line: string])[] {
+  const lines = commits.map((line, index) => [index + 1, line] as const)
+  const every = (['before', 'after'] as const).flatMap(when => lines.map(([nth, line]) => [when, nth, line] as const))
+  // The answer of an outside tool looks like that of a review.
+  const isFirst = (nth: number, line: string): boolean => commits.indexOf(line) === nth - 1 || nth === 6
+  const isTelling = (line: string): boolean => /^tool_called|^tool_answered|todos_resubmitting/.test(line)
+  return inLongRun(
+    every,
+    every.filter(([when, nth, line]) => isFirst(nth, line) && (when === 'before' || isTelling(line))),
+  )
+}
+
+describe.concurrent('a process that dies while it drives', () => {
+  for (const [name, story] of Object.entries(STORIES)) {
+    it.each(pointsOf(story))(`[TR15] ${name}, %s commit %i (%s): the turn goes on where it was`, (when, nth, line) =>
+      Scene.play(story, async scene => {
+        const reader = await scene.start()
+        const child = scene.child({ endAt: { when, nth, signal: 'SIGKILL' } })
+        expect((await child.ended).signal).toBe('SIGKILL')
+        expect(child.lines.find(each => each.startsWith('at '))).toBe(`at ${line}`)
+        scene.takeOver()
+        await scene.check(reader)
+      }),
+    )
+  }
+
+  it('[TR15] while the model speaks: it is asked again, and what it had said is not kept', () =>
+    Scene.play(STORIES.advanced, async scene => {
+      const reader = await scene.start()
+      const told = toldBy(scene.story)
+      let isFirst = true
+      scene.turns.provider.script(request => {
+        const answer = told(request)
+        if (!isFirst || answer !== 'Did a.') return answer
+        isFirst = false
+        return { text: 'Did half of ', hangs: true }
+      })
+      const child = scene.child()
+      await reader.until(() => reader.asides('text_delta', 'text_snapshot').length > 0)
+      child.process.kill('SIGKILL')
+      await child.ended
+      scene.takeOver()
+      await scene.check(reader)
+      expect(JSON.stringify(reader.events)).not.toContain('half')
+    }))
+
+  it.each(['send', 'lookup'])('[TR16] while %s runs: only what may be repeated is made again', tool =>
+    Scene.play(STORIES.reviewed, async scene => {
+      const reader = await scene.start()
+      const child = scene.child()
+      scene.tools.onCall = called => {
+        if (called === tool) child.process.kill('SIGKILL')
+      }
+      await child.ended
+      scene.takeOver()
+      await scene.check(reader)
+      expect(scene.tools.calls).toEqual(tool === 'send' ? ['send', 'lookup'] : ['send', 'lookup', 'lookup'])
+    }),
+  )
+
+  it('[TR15] while a review waits: it is found again with its deadline, and decided by whoever is there', () =>
+    Scene.play(STORIES.reviewed, async scene => {
+      const reader = await scene.turns.open(scene.story.body)
+      const child = scene.child()
+      await reader.reached('task_create_review_required')
+      await child.line(line => line === 'drives 0')
+      child.process.kill('SIGKILL')
+      await child.ended
+      const [before] = reader.of('task_create_review_required')
+      const [review] = (await scene.turns.person.pendingReviews('c1')).reviews
+      expect(review).toEqual(before?.data)
+      scene.takeOver()
+      const { review_id = '', draft_tasks = [] } = review ?? {}
+      const tasks = draft_tasks.map(({ title }, draft_index) => ({ title, draft_index }))
+      await scene.turns.person.decide(review_id, { action: 'confirm', tasks })
+      await scene.check(reader)
+    }))
+
+  it.each(['before', 'after'] as const)('[TR1] %s the turn is started: the same request again has it done once', when =>
+    Scene.play(STORIES.advanced, async scene => {
+      const child = scene.child({ tokens: TOKENS, endAt: { when, nth: 1, signal: 'SIGKILL' } })
+      const url = (await child.line(line => line.startsWith('url '))).slice(4)
+      const body = { session_id: 'c1', turn_id: 't1', ...scene.story.body }
+      const headers = { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' }
+      const lost = fetch(new URL('/api/chat', url), { method: 'POST', headers, body: JSON.stringify(body) })
+      await expect(lost).rejects.toThrow()
+      const reader = await scene.start()
+      scene.takeOver()
+      await scene.check(reader)
+    }),
+  )
+
+  it(`[TR15] ${inLongRun(40, 3)} times in one turn, at moments of chance`, () =>
+    Scene.play(STORIES.reviewed, async scene => {
+      const reader = await scene.start()
+      for (let death = 0; death < inLongRun(40, 3) && !reader.isOver; death += 1) {
+        const child = scene.child()
+        await child.line(line => line === 'ready')
+        await Promise.race([reader.over, new Promise(resolve => setTimeout(resolve, Math.random() * LEASE_MS * 1.5))])
+        child.process.kill('SIGKILL')
+        await child.ended
+      }
+      scene.takeOver()
+      await scene.check(reader)
+    }))
+})
+
+describe.concurrent('a process that freezes for longer than its lease', () => {
+  it.each([
+    { nth: 4, line: 'step_finished', why: 'before it writes down a call' },
+    { nth: 5, line: 'tool_called', why: 'before it makes the call' },
+    { nth: 9, line: 'step_finished', why: 'before a claim is judged' },
+    { nth: 15, line: 'step_finished', why: 'before the end' },
+  ])('[TR15] after commit $nth ($line), $why: it writes nothing when it wakes', ({ nth, line }) =>
+    Scene.play(STORIES.reviewed, async scene => {
+      const reader = await scene.start()
+      const child = scene.child({ endAt: { when: 'after', nth, signal: 'SIGSTOP' } })
+      expect(await child.line(each => each.startsWith('at '))).toBe(`at ${line}`)
+      scene.takeOver()
+      await scene.check(reader)
+      const { seq } = await scene.turns.person.session('c1')
+      const said = child.lines.length
+      child.process.kill('SIGCONT')
+      await child.line(each => child.lines.length > said && each === 'drives 0')
+      expect((await scene.turns.person.session('c1')).seq).toBe(seq)
+      expect(scene.tools.calls.filter(tool => tool === 'send').length).toBeLessThanOrEqual(1)
+      expect(child.lines.filter(each => each.startsWith('error'))).toEqual([])
+    }),
+  )
+})

@@ -1,0 +1,82 @@
+// A process that drives turns until it is killed, or kills or freezes itself at a commit. Its model and its tools live elsewhere.
+import { writeSync } from 'node:fs'
+import { pino } from 'pino'
+import { configuredModels } from '../../src/agent/models.ts'
+import { givenTools } from '../../src/agent/outside.ts'
+import { Runner } from '../../src/agent/runner.ts'
+import type { NewEvent } from '../../src/domain/event.ts'
+import { createHttpServer } from '../../src/http/server.ts'
+import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { outsideTools } from './turn-story.ts'
+
+export interface TurnChildOrder {
+  readonly store: 'sqlite' | 'postgres'
+  /** The database, or the URL. */
+  readonly at: string
+  readonly model: string
+  readonly provider: string
+  readonly tools: string
+  readonly leaseMs: number
+  /** At the nth commit that writes anything: before it is written, or after. */
+  readonly endAt?: { readonly when: 'before' | 'after'; readonly nth: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
+  /** Also answers HTTP, with these. */
+  readonly tokens?: { readonly person: string; readonly agent: string }
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as TurnChildOrder
+const { store: kind, at, endAt } = order
+const store = kind === 'sqlite' ? await openSqliteStore({ path: at }) : await openPostgresStore({ url: at })
+const runsheet = createRunsheet({ store })
+if (endAt) ending(runsheet, endAt)
+const models = configuredModels({ model: order.model, url: order.provider, key: 'k' })
+const runner = new Runner({
+  runsheet,
+  models,
+  leaseMs: order.leaseMs,
+  retryMs: 1,
+  outside: givenTools(outsideTools(order.tools)),
+  onError: error => writeSync(1, `error ${String(error)}\n`),
+})
+if (order.tokens) {
+  const server = createHttpServer({
+    runsheet,
+    tokens: order.tokens,
+    tenant: 'local',
+    version: '0',
+    log: pino({ level: 'silent' }),
+    turns: { names: models.names, usual: models.usual, take: (ref, turn) => void runner.take(ref, turn) },
+  })
+  writeSync(1, `url ${(await server.listen(0, '127.0.0.1')).href}\n`)
+}
+runner.start()
+let size = 0
+setInterval(() => {
+  if (runner.size !== size) writeSync(1, `drives ${(size = runner.size)}\n`)
+}, 20)
+writeSync(1, 'ready\n')
+
+/** What is reached is said first, so that a test knows where it ended. */
+function ending(door: Runsheet, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
+  let count = 0
+  const reached = (events: readonly NewEvent[]): void => {
+    if (events.length === 0) return
+    count += 1
+    if (count !== nth) return
+    writeSync(1, `at ${events.map(({ type }) => type).join(' ')}\n`)
+    process.kill(process.pid, signal)
+    // A stop takes a moment: nothing is to be begun meanwhile, least of all a lock.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  }
+  const transact = door.transact.bind(door)
+  door.transact = async (where, work) => {
+    const committed = await transact(where, transaction => {
+      const value = work(transaction)
+      if (when === 'before') reached(transaction.events)
+      return value
+    })
+    if (when === 'after') reached(committed.events)
+    return committed
+  }
+}
