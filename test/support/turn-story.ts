@@ -143,15 +143,16 @@ export function faultsIn(story: Story, log: readonly StoredEvent[], calls: reado
   must(of('turn_finished').at(0)?.data.status === 'done', `it ended ${of('turn_finished').at(0)?.data.status}`)
   for (const { data } of of('tool_answered').filter(({ data: { tool } }) => tool === 'send')) {
     const sent = calls.filter(tool => tool === 'send').length
-    if (data.ok) must(sent === 1 && data.result === 'send done', `sent ${sent} times, answered ${String(data.result)}`)
+    if (data.ok)
+      must(sent === 1 && data.result === 'send done', `sent ${sent} times, answered ${JSON.stringify(data.result)}`)
     else
       must(
-        sent <= 1 && String(data.result).includes('nobody knows whether it ran'),
-        `sent ${sent} times, and told ${String(data.result)}`,
+        sent <= 1 && JSON.stringify(data.result).includes('nobody knows whether it ran'),
+        `sent ${sent} times, and told ${JSON.stringify(data.result)}`,
       )
   }
   for (const { data } of of('tool_answered').filter(({ data: { tool } }) => tool === 'lookup')) {
-    must(data.ok && data.result === 'lookup done', `looked up: ${String(data.result)}`)
+    must(data.ok && data.result === 'lookup done', `looked up: ${JSON.stringify(data.result)}`)
   }
   return faults
 }

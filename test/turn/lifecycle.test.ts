@@ -429,8 +429,10 @@ describe('stopping', () => {
   })
 })
 
-const messageOf = (reader: ChatReader): string =>
-  String(reader.asides('text_delta').at(-1)?.data['message_id'] ?? 'none yet')
+const messageOf = (reader: ChatReader): string => {
+  const id = reader.asides('text_delta').at(-1)?.data['message_id']
+  return typeof id === 'string' ? id : 'none yet'
+}
 
 describe('going on', () => {
   it('[TR13] a continued turn adopts what is open, says so to the model, and finishes it', async () => {

@@ -1,10 +1,16 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configuredModels } from '../../src/agent/models.ts'
 import type { OutsideTool } from '../../src/agent/outside.ts'
 import { Runner } from '../../src/agent/runner.ts'
 import { createRunsheet, type Runsheet, StoreError } from '../../src/runsheet.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { At, Store } from '../../src/store/store.ts'
+import { runChild } from '../support/children.ts'
 import type { Answer } from '../support/provider.ts'
+import { scratchFolder } from '../support/scratch.ts'
 import { placeFor } from '../support/stores.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
@@ -67,6 +73,54 @@ describe('a runner whose store lets it down', () => {
     const reader = await turns.chat(PLAIN)
     expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
     expect(turns.provider.asked.length).toBeLessThanOrEqual(6)
+  })
+
+  it('[TR15] waits for a file that somebody broke, and goes on once it is mended', async () => {
+    const folder = scratchFolder()
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const turns = await started({
+      runsheet: createRunsheet({ store: await openFileStore({ data: folder }) }),
+      leaseMs: 150,
+      answers: request => {
+        const isFirst = !request.messages.some(({ role }) => role === 'tool')
+        return isFirst ? addTask : { text: 'Done.', after: promise }
+      },
+    })
+    const reader = await turns.open(PLAIN)
+    await turns.provider.until(({ asked }) => asked.length === 2)
+    const file = join(folder, '.agents', 'tasks', 'c1.json')
+    const whole = readFileSync(file)
+    writeFileSync(file, '{ broken')
+    resolve()
+    await expect.poll(() => turns.complaints.length).toBeGreaterThan(1)
+    writeFileSync(file, whole)
+    await expect.poll(() => statusOf(turns, 't1'), { timeout: 10_000 }).toBe('done')
+    await reader.over
+    expect(await turns.tasks()).toHaveLength(1)
+    expect((await turns.log()).filter(({ type }) => type === 'step_finished')).toHaveLength(2)
+  })
+
+  it('[TR15] waits for a lock that another process holds for longer than a commit waits', async () => {
+    const folder = scratchFolder()
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'runsheet.db')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const turns = await started({
+      runsheet: createRunsheet({ store: await openSqliteStore({ path }) }),
+      answers: () => ({ text: 'Done.', after: promise }),
+    })
+    const reader = await turns.open(PLAIN)
+    await turns.provider.until(({ asked }) => asked.length === 1)
+    const holder = runChild(new URL('../support/lock-holder.ts', import.meta.url), { path })
+    await holder.line(line => line === 'held')
+    resolve()
+    await expect.poll(() => turns.complaints.length, { timeout: 30_000 }).toBeGreaterThan(0)
+    holder.process.stdin?.write('\n')
+    await reader.over
+    await holder.ended
+    expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
+    expect(reader.of('step_finished')).toHaveLength(1)
   })
 
   it('[TR10] an error that is not of the store ends the turn as failed, and is reported', async () => {
