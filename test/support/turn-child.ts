@@ -55,6 +55,10 @@ let size = 0
 setInterval(() => {
   if (runner.size !== size) writeSync(1, `drives ${(size = runner.size)}\n`)
 }, 20)
+// Whoever woke us wants to know how it stands, also if that is as it was when we were last asked.
+process.on('SIGCONT', () => {
+  size = -1
+})
 writeSync(1, 'ready\n')
 
 /** What is reached is said first, so that a test knows where it ended. */

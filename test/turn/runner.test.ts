@@ -59,7 +59,7 @@ describe('a runner whose store lets it down', () => {
     const turns = await started({ runsheet, leaseMs: 150, answers: (_, count) => (count < 2 ? addTask : 'Done.') })
     const reader = await turns.chat(PLAIN)
     expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
-    expect(turns.complaints.length).toBeGreaterThanOrEqual(3)
+    expect(turns.complaints.length).toBeGreaterThan(0)
     expect(reader.of('step_finished').map(({ data }) => data.step)).toEqual([1, 2])
     expect(await turns.tasks()).toHaveLength(1)
   })
