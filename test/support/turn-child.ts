@@ -80,6 +80,8 @@ function ending(door: Runsheet, { when, nth, signal }: NonNullable<TurnChildOrde
       if (when === 'before') reached(transaction.events)
       return value
     })
+    // In a moment of its own: one that is frozen with SQLite's lock in its hand would stop everybody else, too.
+    if (when === 'after' && signal === 'SIGSTOP') await new Promise(resolve => setTimeout(resolve, 5))
     if (when === 'after') reached(committed.events)
     return committed
   }
