@@ -299,8 +299,14 @@ function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circ
 function waitingCall({ state, now }: Transaction, turn: string, print: string): string | undefined {
   const waiting = state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
-    .find(review => review.conversation_turn_id === turn && review.tool_call_id.startsWith(print))
-  return waiting && statusAt(waiting, now) === 'pending' ? waiting.review_id : undefined
+    .find(
+      review =>
+        review.conversation_turn_id === turn &&
+        review.tool_call_id.startsWith(print) &&
+        // One whose time is over waits for nobody, even where that is not written yet.
+        statusAt(review, now) === 'pending',
+    )
+  return waiting?.review_id
 }
 
 async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {
