@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { DataFolder } from '../src/cli/folder.ts'
 import { createClient } from '../src/client/client.ts'
 import { type Child, runCli, runProcess } from './support/children.ts'
 import { freshDatabase } from './support/postgres.ts'
@@ -89,6 +90,17 @@ describe('serve', () => {
       expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: what is under way is finished first.\n' })
     },
   )
+
+  it('[CL2] it closes what it has opened: of SQLite only the database is left', async () => {
+    const { child, url } = await serve(['--review', 'off'])
+    const agent = createClient({ url, token: secret('agent-token') })
+    await agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } })
+    expect(existsSync(join(data, 'runsheet.db-wal'))).toBe(true)
+    child.process.kill('SIGTERM')
+    expect((await said(child)).code).toBe(0)
+    expect(existsSync(join(data, 'runsheet.db-wal'))).toBe(false)
+    expect(existsSync(join(data, 'runsheet.db-shm'))).toBe(false)
+  })
 
   it('[CL3] a taken port is one line that says what to do', async () => {
     const other = createServer()
@@ -238,6 +250,35 @@ describe('serve', () => {
     expect(existsSync(join(folder, 'nowhere'))).toBe(false)
   })
 
+  it('[CL9] url says what is the matter with a server that gives out no link', async () => {
+    const folder = new DataFolder(data)
+    const url = (): Promise<{ code: number | null; stderr: string }> => said(cli(['url', '--data', data]))
+    const nobody = `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve\n`
+    const alone = folder.serveAlone()
+    // It is just starting.
+    expect(await url()).toMatchObject({ code: 1, stderr: nobody })
+    folder.tokens({})
+    let status = 500
+    const server = createHttpServer((_, response) => {
+      response.writeHead(status).end('{"error":{"code":"internal","message":"Something went wrong."}}')
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const local = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    if ('note' in alone) alone.note({ url: local, local, pid: process.pid })
+    expect(await url()).toMatchObject({
+      code: 1,
+      stderr: `runsheet: the server of ${data} does not give out a link: Something went wrong.\n`,
+    })
+    status = 401
+    expect(await url()).toMatchObject({
+      code: 1,
+      stderr: `runsheet: the server of ${data} was given a token of its own: set RUNSHEET_TOKEN to the same.\n`,
+    })
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+    expect(await url()).toMatchObject({ code: 1, stderr: nobody })
+  })
+
   it('[CL9] behind a proxy the link has the public name, and the server is asked where it listens', async () => {
     const child = cli(['serve', '--port', '0', '--data', data, '--public-url', 'https://runsheet.example.com'])
     expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/runsheet\.example\.com\/#code=/)
@@ -304,6 +345,23 @@ describe('serve', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: "runsheet: a person's token and an agent's must differ.\n" })
   })
 
+  it('[CL8] a token that no header can carry is refused, without being shown', async () => {
+    const wrong = [
+      { RUNSHEET_TOKEN: 'two words' },
+      { RUNSHEET_TOKEN: 'x'.repeat(501) },
+      { RUNSHEET_AGENT_TOKEN: 'schlüssel' },
+      { RUNSHEET_MODEL_KEY: 'a\nb' },
+    ]
+    const started = wrong.map(env => said(cli(['serve', '--port', '0', '--data', data], { env })))
+    for (const { code, stderr } of await Promise.all(started)) {
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: 'runsheet: a token may hold letters, digits and signs, without spaces.\n',
+      })
+    }
+    expect(existsSync(data)).toBe(false)
+  })
+
   it('[AU8] tokens are made at the first start, for the owner only, and stay', async () => {
     const first = await serve()
     const tokens = [secret('person-token'), secret('agent-token')]
@@ -365,6 +423,23 @@ describe('serve', () => {
     await new Promise(resolve => setTimeout(resolve, 1_000))
     const { reviews } = await person.pendingReviews()
     await person.decide(reviews[0]?.review_id ?? '', { action: 'cancel' })
+    expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: nobody was here for a while.\n' })
+  })
+
+  it('[CL10] nor for as long as somebody follows, however quiet it is; once they have left, it does', async () => {
+    const { child, url } = await serve(['--idle-exit', '300ms', '--store', 'memory', '--review', 'off'])
+    const agent = createClient({ url, token: secret('agent-token') })
+    await agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } })
+    const following = new AbortController()
+    const stream = await fetch(new URL('/api/sessions/c/events', url), {
+      headers: { authorization: `Bearer ${secret('agent-token')}` },
+      signal: following.signal,
+    })
+    expect(stream.status).toBe(200)
+    // Several times over the limit.
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+    following.abort()
     expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: nobody was here for a while.\n' })
   })
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
 import { pino } from 'pino'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClient } from '../src/client/client.ts'
 import type { LiveConversation, LiveState } from '../src/client/live.ts'
 import { conversationOf } from '../src/client/state.ts'
@@ -247,6 +247,58 @@ describe('a live conversation', () => {
     expect(answers).toEqual([])
   })
 
+  it('[LC3] a server that says when to come back is asked then, and not before', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const front = await proxy(server, [
+      response => response.writeHead(503, { 'retry-after': '3600' }).end('{"error":{"code":"busy","message":"Busy."}}'),
+    ])
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const asked = vi.fn(globalThis.fetch)
+    const live = createClient({ url: front.url, token: TOKENS.agent, fetch: asked }).live('c', { pauseMs: 10 })
+    onTestFinished(live.close)
+    await until(live, ({ status, error }) => status === 'reconnecting' && error?.code === 'busy')
+    const before = asked.mock.calls.length
+    await vi.advanceTimersByTimeAsync(3_599_999)
+    expect(asked).toHaveBeenCalledTimes(before)
+    await vi.advanceTimersByTimeAsync(11)
+    await until(live, ({ status }) => status === 'live')
+    expect(asked).toHaveBeenCalledTimes(before + 1)
+  })
+
+  it('[LC3] a server that takes the question and never answers is given up', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const front = await proxy(server, [], 1)
+    const live = follow({ url: front.url }, TOKENS.agent, { silenceMs: 200 })
+    expect(titles(await until(live, ({ status }) => status === 'live'))).toEqual(['one'])
+  })
+
+  it('[LC3] a stream that skips an event is not believed: it is asked again, and nothing is missing', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const front = await proxy(server, [
+      async response => {
+        const { seq } = await server.runsheet.read(REF)
+        await plan(server, 'two')
+        await plan(server, 'three')
+        const [, ...later] = await server.runsheet.store.eventsAfter(REF, seq, 100)
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end(later.map(event => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+      },
+    ])
+    const live = follow({ url: front.url })
+    const seqs: number[] = []
+    live.onEvent(({ seq }) => seqs.push(seq))
+    const { conversation } = await until(live, ({ status }) => status === 'live')
+    await until(live, ({ status }) => status === 'reconnecting')
+    const { seq } = await server.runsheet.read(REF)
+    const { conversation: after } = await until(live, state => state.conversation.seq === seq)
+    expect(listed(after).map(({ title }) => title)).toEqual(['one', 'two', 'three'])
+    expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))
+  })
+
   it('[LC4] a log that is another one than it knew is read anew', async () => {
     const long = await started()
     await plan(long, 'one', 'two', 'three')
@@ -312,14 +364,18 @@ function shown(state: Conversation, now: string): unknown {
   }
 }
 
-/** Passes requests on, but answers the first streams as it is told. */
+/** Passes requests on, but leaves the first ones without an answer, and answers the first streams as it is told. */
 async function proxy(
   target: TestServer,
   answers: ((response: import('node:http').ServerResponse) => void)[] = [],
+  unanswered = 0,
 ): Promise<{ url: string; turnTo: (other: TestServer) => void }> {
   let { url } = target
   const open = new Set<AbortController>()
+  let asked = 0
   const front: Server = createServer((request, response) => {
+    asked += 1
+    if (asked <= unanswered) return
     const path = request.url ?? '/'
     const special = path.endsWith('/events') ? answers.shift() : undefined
     if (special) return special(response)

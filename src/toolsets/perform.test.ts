@@ -248,6 +248,38 @@ describe('a review', () => {
     expect((await desk.state()).pending_reviews).toHaveLength(1)
   })
 
+  it('[TS76] the same call without an id, while it waits, waits for the same one', async () => {
+    const nameless = { toolCallId: undefined }
+    const first = await desk.take('create_todo', LOOK, nameless)
+    expect(first).toMatchObject({ status: 'pending_review' })
+    expect(await desk.take('create_todo', LOOK, nameless)).toEqual(first)
+    expect((await desk.state()).pending_reviews).toHaveLength(1)
+  })
+
+  it('[TS76] once its time is over the same call without an id opens a new one, whether or not anybody wrote so', async () => {
+    let skew = 0
+    const store = openMemoryStore({ skewMs: () => skew })
+    // Nobody sweeps.
+    const unswept = new Proxy(store, {
+      get: (target, name: keyof typeof store) => {
+        if (name === 'due') return async () => ({ reviews: [] })
+        const value: unknown = target[name]
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const late = createRunsheet({ store: unswept, newId: countedIds() })
+    desk = new Desk(late, turnTodos, { review: true })
+    const nameless = { toolCallId: undefined }
+    const first = await desk.take('create_todo', LOOK, nameless)
+    skew = 120_001
+    const second = await desk.take('create_todo', LOOK, nameless)
+    expect(second).toMatchObject({ status: 'pending_review' })
+    expect(second).not.toEqual(first)
+    expect(await desk.logged()).not.toContain('task_create_review_resolved')
+    expect(await desk.take('create_todo', LOOK, nameless)).toEqual(second)
+    await late.close()
+  })
+
   it('[TS12] its answer is one that the agent got: what the person did in it fences nothing', async () => {
     const waiting = desk.call('create_todo', LOOK)
     await desk.decided(waiting, { action: 'confirm', tasks: [{ draft_index: 0, title: 'Stare' }] })
@@ -374,9 +406,16 @@ describe('the policy', () => {
   })
 
   it('[TS14] the first call fixes it: the toolset that was called, and what the host sets', async () => {
-    const other = new Desk(runsheet, checklist, { toolset: 'runsheet', review_timeout_ms: 5_000 })
+    const other = new Desk(runsheet, checklist, { review_timeout_ms: 5_000 })
     await other.call('add_multiple_checklist_items', { items: [{ title: 'milk' }] })
     expect((await desk.state()).policy).toMatchObject({ toolset: 'checklist', review: false, review_timeout_ms: 5_000 })
+  })
+
+  it('[PO5] a toolset that the host fixed is the only one that a first call may use', async () => {
+    const other = new Desk(runsheet, checklist, { toolset: 'runsheet' })
+    const input = { items: [{ title: 'milk' }] }
+    await expect(other.take('add_multiple_checklist_items', input)).rejects.toMatchObject({ code: 'persons_only' })
+    expect(await desk.logged()).toEqual([])
   })
 
   it('[TS14] a turn that is over takes no call', async () => {

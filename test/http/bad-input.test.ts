@@ -55,6 +55,7 @@ describe('what is not about storage', () => {
       const answer = await sendRaw(at.url.port, head + framed('x'.repeat(10_000_000)))
       expect([path, statusesIn(answer)]).toEqual([path, [413]])
       expect(answer).toContain('body_too_large')
+      expect(answer).toMatch(/^connection: close\r$/im)
     }
   })
 

@@ -659,6 +659,27 @@ describe('a call that waits', () => {
     expect(resultOf(await table.call('call-1'))).toEqual(decided.body.result)
   })
 
+  it('[HT17] of a client that goes nothing is left behind that waits', async () => {
+    const memory = openMemoryStore()
+    const listening: AbortSignal[] = []
+    const store = storeWith(memory, {
+      changes: signal => {
+        listening.push(signal)
+        return memory.changes(signal)
+      },
+    })
+    const table = await Table.laid(await started({ runsheet: createRunsheet({ store }), reviewWaitMs: DAY }))
+    const gone = new AbortController()
+    const [tool, input] = CREATING.task_manager
+    const request = { session_id: 'c1', turn_id: 't1', arguments: input }
+    const call = table.server.agent.call('task_manager', tool, request, gone.signal)
+    // The log is listened to for as long as anybody waits.
+    await vi.waitFor(() => expect(listening.map(({ aborted }) => aborted)).toEqual([false]), PATIENCE)
+    gone.abort()
+    await expect(call).rejects.toThrow('aborted')
+    await vi.waitFor(() => expect(listening.map(({ aborted }) => aborted)).toEqual([true]), PATIENCE)
+  })
+
   it('[HT17] a turn that is stopped ends its review: the call is told turn_stopped', async () => {
     const table = await Table.laid(await started())
     const waiting = table.call('call-1')
@@ -670,7 +691,7 @@ describe('a call that waits', () => {
 })
 
 describe('the same call', () => {
-  it('[HT18] without an id waits on the same review: of 20 at once the first one opens it', async () => {
+  it('[HT18][TS76] without an id waits on the same review: of 20 at once the first one opens it', async () => {
     const table = await Table.laid(await started())
     const calls = Array.from({ length: 20 }, () => table.call())
     // Each is counted once it waits: one that came after the decision would be another call.
@@ -687,7 +708,7 @@ describe('the same call', () => {
     expect((await table.types()).filter(type => type === 'tool_answered')).toHaveLength(1)
   })
 
-  it('[HT18] with other arguments, in another turn or under an id of its own it is another call', async () => {
+  it('[HT18][TS76] with other arguments, in another turn or under an id of its own it is another call', async () => {
     const table = await brief()
     const id = await table.proposed()
     expect(await table.proposed()).toBe(id)
@@ -703,7 +724,7 @@ describe('the same call', () => {
     expect(await table.pending()).toHaveLength(4)
   })
 
-  it('[HT18] after the decision opens a new review', async () => {
+  it('[HT18][TS76] after the decision opens a new review', async () => {
     const table = await brief()
     const first = await table.proposed()
     await table.decide(first, { action: 'cancel' })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Command } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Policy, Toolset } from '../../src/domain/policy.ts'
 import type { Task } from '../../src/domain/task.ts'
@@ -46,6 +47,43 @@ async function withTasks(server: CheckedServer, ...titles: readonly string[]): P
 async function startTurn(server: CheckedServer, turn_id = 'run-1', session = 'c1'): Promise<void> {
   const message = { message_id: 'm1', message: 'Do it', model: 'none' }
   await server.runsheet.run({ tenant: 'local', conversation: session }, { type: 'start_turn', turn_id, ...message })
+}
+
+const HERE = { tenant: 'local', conversation: 'c1' } as const
+
+const message = (message_id: string, text: string) => ({ message_id, role: 'assistant', text }) as const
+
+const withPart = <T extends object>(whole: T, parts: Partial<T>): T =>
+  new Proxy(whole, {
+    get: (target, name) => {
+      const part = name as keyof T
+      if (Object.hasOwn(parts, part)) return parts[part]
+      const value: unknown = target[part]
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
+/** A server in which something is committed just before a query is answered, once. */
+async function interrupted(
+  query: 'events' | 'tasks',
+): Promise<{ server: CheckedServer; meanwhile: (...commands: readonly Command[]) => void }> {
+  const memory = openMemoryStore()
+  let waiting: readonly Command[] = []
+  const asked = memory.queries[query].bind(memory.queries) as (...args: unknown[]) => Promise<unknown>
+  const interrupting = async (...args: unknown[]): Promise<unknown> => {
+    const commands = waiting
+    waiting = []
+    if (commands.length > 0) await server.runsheet.run(HERE, ...commands)
+    return asked(...args)
+  }
+  const queries = withPart(memory.queries, { [query]: interrupting })
+  const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+  return {
+    server,
+    meanwhile: (...commands) => {
+      waiting = commands
+    },
+  }
 }
 
 /** Everything behind a first page, page by page. */
@@ -156,6 +194,65 @@ describe('sessions', () => {
       ['t1', 'open'],
       ['run-1', 'running'],
     ])
+  })
+
+  it('[HT6] what is committed while a conversation is read is not in the answer: it is beyond its seq', async () => {
+    const { server, meanwhile } = await interrupted('events')
+    await withTasks(server, 'One')
+    await startTurn(server)
+    const { seq } = await server.runsheet.read(HERE)
+    meanwhile(
+      { type: 'record', turn_id: 'run-1', fact: { type: 'message_added', data: message('m2', 'Later') } },
+      { type: 'edit_tasks', by: 'person', create: [{ id: server.runsheet.newId(), title: 'Two' }] },
+    )
+    const { body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1')
+    expect([body.seq, body.messages.map(({ text }) => text)]).toEqual([seq, ['Do it']])
+    expect(body.tasks.map(({ title }) => title)).toEqual(['One'])
+    const again = await server.ask<SessionAnswer>('GET', '/api/sessions/c1')
+    expect(again.body.messages.map(({ text }) => text)).toEqual(['Do it', 'Later'])
+  })
+
+  it('[HT6][HT13] nor is it in the timeline', async () => {
+    const { server, meanwhile } = await interrupted('events')
+    const [task] = await withTasks(server, 'One')
+    const fields = { title: 'Uno' }
+    for (const query of ['', `?task_id=${task?.id}`]) {
+      const { seq } = await server.runsheet.read(HERE)
+      meanwhile({ type: 'edit_tasks', by: 'person', change: [{ task: task?.id ?? '', fields }] })
+      fields.title += '!'
+      type Timeline = { events: StoredEvent[]; seq: number }
+      const { body } = await server.ask<Timeline>('GET', `/api/sessions/c1/timeline${query}`)
+      expect(body.seq).toBe(seq)
+      expect(body.events.length).toBeGreaterThan(0)
+      expect(Math.max(...body.events.map(event => event.seq))).toBeLessThanOrEqual(seq)
+      expect((await server.runsheet.read(HERE)).seq).toBe(seq + 1)
+    }
+  })
+
+  it('[HT6][HT10] a list of tasks into which somebody wrote is read again, as of its seq', async () => {
+    const { server, meanwhile } = await interrupted('tasks')
+    await withTasks(server, 'One')
+    meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.runsheet.newId(), title: 'Two' }] })
+    const { body } = await server.ask<TasksAnswer & { seq: number }>('GET', '/api/sessions/c1/tasks')
+    expect(body.tasks.map(({ title }) => title)).toEqual(['One', 'Two'])
+    expect(body.seq).toBe((await server.runsheet.read(HERE)).seq)
+  })
+
+  it('[HT6][HT10] also where nobody ever stops writing, the list comes', async () => {
+    const memory = openMemoryStore()
+    const tasks: Store['queries']['tasks'] = async (ref, filter, page) => {
+      const found = await memory.queries.tasks(ref, filter, page)
+      await server.runsheet.run(HERE, {
+        type: 'edit_tasks',
+        by: 'person',
+        create: [{ id: server.runsheet.newId(), title: 'More' }],
+      })
+      return found
+    }
+    const queries = withPart(memory.queries, { tasks })
+    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+    await call(server, ['checklist', 'add_multiple_checklist_items'], { items: [{ title: 'One' }] })
+    expect((await server.ask('GET', '/api/sessions/c1/tasks')).status).toBe(200)
   })
 
   it('[HT6] every read of a conversation carries its seq', async () => {

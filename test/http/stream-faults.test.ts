@@ -518,6 +518,21 @@ describe('awkward moments', () => {
     await (await joined(server)).reached(2)
   })
 
+  it('[SS7] one that found nothing holds no place, even while its answer waits behind a stream of the same connection', async () => {
+    const server = await serve({ maxStreams: 2 })
+    await server.runsheet.run(ref, openTurn('t1'))
+    const socket = connect(Number(server.url.port), '127.0.0.1')
+    opened.push(() => socket.destroy())
+    socket.write(requestFor(server, 'GET', '/api/sessions/chat/events'))
+    socket.write(requestFor(server, 'GET', '/api/sessions/nowhere/events'))
+    await eventually(async () => {
+      const metrics = await (await server.ask('GET', '/metrics', { as: 'nobody' })).text()
+      return metrics.includes('route="/api/sessions/:session_id/events",status="404"} 1')
+    })
+    expect(await readers(server)).toBe(1)
+    await (await joined(server)).reached(2)
+  })
+
   it('[SS7] a HEAD request is answered and over: it follows nothing, and its connection can be used again', async () => {
     const server = await serve({ maxStreams: 1 })
     await server.runsheet.run(ref, openTurn('t1'))

@@ -134,6 +134,13 @@ describe('stopping', () => {
     expect(over.run(stops('turn-1'))).toEqual([])
   })
 
+  it('[TU3] one of an agent elsewhere takes no more calls; another one does', () => {
+    const chat = outside()
+    chat.run(stops('turn-1'))
+    expect(chat.refusal(opens('turn-1')).code).toBe('turn_finished')
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
+  })
+
   it('[TU3] a turn that is not there is turn_not_found', () => {
     expect(inRun().refusal(stops('turn-9')).code).toBe('turn_not_found')
   })
@@ -292,5 +299,14 @@ describe('policy', () => {
     expect(chat.refusal(opens('turn-1', 'runsheet')).code).toBe('persons_only')
     expect(chat.refusal(opens('turn-2', 'runsheet')).code).toBe('persons_only')
     chat.run(opens('turn-2', 'checklist'))
+  })
+
+  it('[PO5] in a new conversation the toolset that the host fixed is the one', () => {
+    const chat = new Driver()
+    const host = { toolset: 'checklist' } as const
+    expect(chat.refusal({ ...opens('turn-1', 'runsheet'), host } as Command).code).toBe('persons_only')
+    expect(chat.log).toEqual([])
+    chat.run({ ...opens('turn-1', 'checklist'), host } as Command)
+    expect(chat.state.policy?.toolset).toBe('checklist')
   })
 })

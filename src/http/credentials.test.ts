@@ -1,0 +1,18 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { LoginCodes } from './credentials.ts'
+
+const HOUR = 3_600_000
+
+describe('a login code', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('[AU4] is good for an hour, and no longer', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const codes = new LoginCodes()
+    const [used, forgotten] = [codes.issue(), codes.issue()]
+    vi.advanceTimersByTime(HOUR - 1)
+    expect(codes.redeem(used)).toBe(true)
+    vi.advanceTimersByTime(1)
+    expect(codes.redeem(forgotten)).toBe(false)
+  })
+})

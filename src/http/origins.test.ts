@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { Origins } from './origins.ts'
+
+/** What is said to each of these: undefined where it may ask. */
+function asked(origins: Origins, host: string, origin?: string): string | undefined {
+  try {
+    origins.check(host, origin)
+    return undefined
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+function listening(host: string, port: number): Origins {
+  const origins = new Origins()
+  origins.listenOn(host, port)
+  return origins
+}
+
+describe('a name to ask under', () => {
+  it('[AU3] on port 80 goes with the port and without it, as clients leave it out', () => {
+    const origins = listening('127.0.0.1', 80)
+    for (const host of ['127.0.0.1', '127.0.0.1:80', 'localhost', 'localhost:80', '[::1]', '[::1]:80']) {
+      expect(asked(origins, host), host).toBeUndefined()
+    }
+    expect(asked(origins, 'localhost', 'http://localhost')).toBeUndefined()
+    expect(asked(origins, 'localhost', 'http://localhost:80')).toBe('foreign_origin')
+    expect(asked(origins, 'localhost:8080')).toBe('foreign_host')
+  })
+
+  it('[AU3] an address that stands for all of them is none', () => {
+    for (const [address, name] of [
+      ['0.0.0.0', '0.0.0.0:4747'],
+      ['::', '[::]:4747'],
+      ['', ':4747'],
+    ] as const) {
+      const origins = listening(address, 4747)
+      expect(asked(origins, name), name).toBe('foreign_host')
+      expect(asked(origins, 'localhost:4747', `http://${name}`), name).toBe('foreign_origin')
+      expect(asked(origins, 'localhost:4747', 'http://localhost:4747')).toBeUndefined()
+    }
+  })
+
+  it('[AU3] the host that was named to listen on is ours, in any case', () => {
+    for (const [address, name] of [
+      ['Plans.lan', 'plans.lan:4747'],
+      ['192.168.1.7', '192.168.1.7:4747'],
+      ['fe80::1', '[fe80::1]:4747'],
+    ] as const) {
+      const origins = listening(address, 4747)
+      expect(asked(origins, name, `http://${name}`), name).toBeUndefined()
+      expect(asked(origins, name.toUpperCase()), name).toBeUndefined()
+      expect(asked(origins, 'other.lan:4747')).toBe('foreign_host')
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import { EventEmitter, getEventListeners } from 'node:events'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createRunsheet } from '../../runsheet.ts'
+import { openMemoryStore } from '../../store/memory.ts'
+import type { Answer, Call, Desk } from '../route.ts'
+import { toolsetRoutes } from './toolsets.ts'
+
+const CALLS = 40
+
+describe('a call that waits for a person', () => {
+  it('[HT17] leaves nothing behind once it is answered: neither a timer nor a listener', async () => {
+    const runsheet = createRunsheet({ store: openMemoryStore() })
+    onTestFinished(() => runsheet.close())
+    const closing = new AbortController().signal
+    const desk = { runsheet, host: { review: true }, observe: () => {}, reviewWaitMs: 3_600_000, closing }
+    const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
+    const call = (turn_id: string): Promise<Answer | Response> => {
+      const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }
+      const asked = {
+        params: { name: 'runsheet', tool: 'plan' },
+        body,
+        who: { role: 'agent', tenant: 'local' },
+        context: { env: { outgoing } },
+      }
+      return plan.handle(asked as unknown as Call<unknown, unknown, unknown>, desk as unknown as Desk)
+    }
+    outgoing.setMaxListeners(CALLS)
+    const before = timers()
+    const calls = Array.from({ length: CALLS }, (_, index) => call(`t${index}`))
+    await expect.poll(() => getEventListeners(closing, 'abort').length).toBe(CALLS)
+    const { pending_reviews } = await runsheet.read({ tenant: 'local', conversation: 'c' })
+    for (const id of pending_reviews) await runsheet.decideReview('local', id, { action: 'cancel' }, 'http')
+    for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 200 })
+    expect(getEventListeners(closing, 'abort')).toEqual([])
+    // A few may be of others.
+    expect(timers() - before).toBeLessThan(CALLS / 2)
+  })
+})
+
+const plan = toolsetRoutes.find(({ method }) => method === 'post') ?? toolsetRoutes[0]!
+
+const timers = (): number => process.getActiveResourcesInfo().filter(each => each === 'Timeout').length

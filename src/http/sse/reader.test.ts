@@ -1,0 +1,56 @@
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Reader } from './reader.ts'
+
+/** A response over a real line, and the client at its other end, who reads nothing until it is told to. */
+async function line(): Promise<{ response: ServerResponse; client: Promise<IncomingMessage> }> {
+  const asked = Promise.withResolvers<ServerResponse>()
+  const server = createServer((_, response) => asked.resolve(response))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const request = get({ port: (server.address() as AddressInfo).port, agent: false })
+  const client = new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject))
+  // Who does not look at it must not be ended by it.
+  client.catch(() => {})
+  onTestFinished(() => {
+    request.destroy()
+    server.closeAllConnections()
+    server.close()
+  })
+  return { response: await asked.promise, client }
+}
+
+const PAGE = Buffer.alloc(16 * 1024 * 1024, ' ')
+
+describe('one who takes a page of what it missed', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('[SS6] has half a minute for it, and is cut then', async () => {
+    const { response } = await line()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const cut = vi.fn<() => void>()
+    const reader = new Reader(response, 0, cut)
+    reader.open()
+    reader.write(PAGE)
+    const drained = reader.drained()
+    vi.advanceTimersByTime(29_999)
+    expect([cut.mock.calls.length, reader.gone]).toEqual([0, false])
+    vi.advanceTimersByTime(1)
+    expect([cut.mock.calls.length, reader.gone]).toEqual([1, true])
+    await drained
+  })
+
+  it('[SS6] is left alone once it has taken it', async () => {
+    const { response, client } = await line()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const cut = vi.fn<() => void>()
+    const reader = new Reader(response, 0, cut)
+    reader.open()
+    reader.write(PAGE)
+    const drained = reader.drained()
+    void (await client).resume()
+    await drained
+    vi.advanceTimersByTime(60_000)
+    expect([cut.mock.calls.length, reader.gone]).toEqual([0, false])
+  })
+})
