@@ -102,6 +102,16 @@ describe('serve', () => {
     expect(existsSync(join(data, 'runsheet.db-shm'))).toBe(false)
   })
 
+  it('[CL2] it lets go of PostgreSQL, which would keep it until it is ended the hard way', async () => {
+    const database = await freshDatabase(inject('postgresUrl'))
+    const { child, url } = await serve(['--store', database.url])
+    const person = createClient({ url, token: secret('person-token') })
+    await person.setPolicy('c', { review: false })
+    child.process.kill('SIGTERM')
+    expect((await said(child)).code).toBe(0)
+    await database.drop()
+  })
+
   it('[CL3] a taken port is one line that says what to do', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
