@@ -51,6 +51,14 @@ it("the tools work in AI SDK's own loop, from the plan to the last answer", asyn
   expect(await run('ai-sdk.ts')).toBe('4 steps: Looked and leapt.\n0 tasks open\n')
 })
 
+it('a program brings its own tools, and a turn works with them', async () => {
+  expect(await run('turn.ts')).toBe(
+    'Look up the weather in Rome → weather answered: Sunny, 21 degrees.\nCompute 21*2 → 21 * 2 = 42\ndone\n',
+  )
+  const [, block] = /<!-- examples\/turn\.ts -->\n```ts\n([\s\S]*?)```/.exec(page('docs/turn.md')) ?? []
+  expect(block).toBe(page('examples/turn.ts'))
+})
+
 it('a client follows a conversation and makes a call that waits for a person', async () => {
   const { url, person, close } = await startServer()
   const example = run('client.ts', url.href, TOKENS.agent)

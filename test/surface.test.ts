@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import * as agent from '../src/agent/index.ts'
 import * as client from '../src/client/index.ts'
+import * as http from '../src/http/index.ts'
 import * as runsheet from '../src/index.ts'
 
 it('[LA3] `runsheet` exports exactly this', () => {
@@ -45,6 +47,18 @@ it('[LA3] `runsheet/client` exports exactly this', () => {
     'planTurnOf',
     'tasksInView',
   ])
+})
+
+it('[LA3] `runsheet/agent` and `runsheet/http` export exactly this', () => {
+  expect(Object.keys(agent).sort()).toEqual([
+    'Runner',
+    'configuredModels',
+    'demoModel',
+    'givenModels',
+    'givenTools',
+    'mcpTools',
+  ])
+  expect(Object.keys(http)).toEqual(['createHttpServer'])
 })
 
 it('[LA3] every dependency is pinned exactly, and the lockfile names no address', () => {

@@ -18,6 +18,8 @@ export interface Question {
   readonly tools: ToolSet
   readonly signal: AbortSignal
   readonly onText: (text: string) => void
+  /** Something came: the line is alive. */
+  readonly heard: () => void
   /** Ids of calls that this turn has used already: models repeat them. */
   readonly usedIds: ReadonlySet<string>
 }
@@ -49,6 +51,7 @@ export async function askModel(question: Question): Promise<Said> {
   const renamed = new Map<number, string>()
   const used = new Set(question.usedIds)
   for await (const part of result.stream) {
+    question.heard()
     switch (part.type) {
       case 'text-delta':
         if (said.length >= MOST_TEXT) break

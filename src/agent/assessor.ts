@@ -3,6 +3,7 @@ import type { Json } from '../domain/event.ts'
 import type { Claim, Judged, Opinion } from '../toolsets/claims.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { cut } from './digest.ts'
+import { patiently, unlessSilent } from './patience.ts'
 import { added, type Run } from './run.ts'
 
 const MOST_RESULT = 4_000
@@ -10,10 +11,14 @@ const MOST_RESULTS = 20
 const MOST_TEXT = 8_000
 /** One that gives no clear answer is asked once more. */
 const TRIES = 2
+/** It thinks in one piece: nothing is heard before its answer. */
+const SILENCE_MS = 180_000
 
 export interface Assessor {
   readonly name: string
   readonly model: LanguageModel
+  /** The first pause before it is asked again, where its provider fails. */
+  readonly retryMs?: number
 }
 
 export const ASSESSOR = `You are the assessor. Another model worked on a task and says that it is settled. Judge from what its tools really answered
@@ -40,7 +45,7 @@ export async function judge(
 /** The first line decides: anything else than the two forms is no verdict. */
 export function verdictIn(answer: string): Pick<Opinion, 'verdict' | 'reason'> {
   const [first = ''] = answer.trim().split(/\r?\n/)
-  if (/^OK\.?$/.test(first.trim())) return { verdict: 'ok', reason: '' }
+  if (first.trim() === 'OK') return { verdict: 'ok', reason: '' }
   const [, reason] = /^NOT_OK\s*:\s*(\S.*)$/.exec(first.trim()) ?? []
   if (reason !== undefined) return { verdict: 'not_ok', reason: cut(reason, 2_000) }
   return {
@@ -49,15 +54,20 @@ export function verdictIn(answer: string): Pick<Opinion, 'verdict' | 'reason'> {
   }
 }
 
-async function asked({ name, model }: Assessor, prompt: string, signal: AbortSignal): Promise<Opinion> {
+async function asked(
+  { name, model, retryMs = 1_000 }: Assessor,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<Opinion> {
   try {
-    const { text, usage } = await generateText({
-      model,
-      instructions: ASSESSOR,
-      prompt,
-      abortSignal: signal,
-      maxRetries: 2,
-    })
+    const { text, usage } = await patiently(
+      () =>
+        unlessSilent(SILENCE_MS, signal, abortSignal =>
+          generateText({ model, instructions: ASSESSOR, prompt, abortSignal, maxRetries: 0 }),
+        ),
+      retryMs,
+      signal,
+    )
     const { inputTokens = 0, outputTokens = 0, totalTokens = inputTokens + outputTokens } = usage
     const counted = { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens }
     return { ...verdictIn(text), model: name, usage: added({}, counted) }

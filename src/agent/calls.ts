@@ -62,7 +62,7 @@ async function callOwn(
   }
   let taken = await takeCall(toolset, call.tool, call.arguments, context)
   if (taken.status === 'claimed') {
-    const assessor = models.assessorFor(run.request.model)
+    const assessor = { ...models.assessorFor(run.request.model), retryMs: with_.retryMs }
     const judged = []
     for (const claim of taken.claims) judged.push(await judge(assessor, claim, run, '', signal))
     const asJudged = { ...context, run: { lease, basis: step.digest_seq, said: lastSaid(run), judged } }

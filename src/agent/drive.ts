@@ -16,6 +16,7 @@ import type { LiveText } from './live.ts'
 import type { Models } from './models.ts'
 import { type Because, type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
+import { Failed, patiently, unlessSilent } from './patience.ts'
 import { lastStep } from './run.ts'
 import { ActiveTurn } from './turn.ts'
 import { ASSISTANT, followUpText, lastWords } from './words.ts'
@@ -30,6 +31,8 @@ export interface Circumstances {
   readonly live: LiveText
   /** The first pause before a provider is asked again. */
   readonly retryMs: number
+  /** How long a model may say nothing. */
+  readonly silenceMs?: number | undefined
 }
 
 /** Ends when the turn is stopped, or when it is not ours any more. */
@@ -40,8 +43,8 @@ export interface Signals {
 
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
 
-/** A provider that fails is asked three times. */
-const TRIES = 3
+/** A model that says nothing for so long is not there. */
+const SILENCE_MS = 120_000
 
 /**
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move is decided by the log
@@ -112,7 +115,14 @@ async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, 
     onText: (text: string) => with_.live.show(turn.lease, { turn_id: run.turn, message_id, text }),
     usedIds: new Set(run.steps.flatMap(({ calls }) => calls.map(({ id }) => id))),
   }
-  const { text, calls, parts, usage } = await patiently(() => askModel(question), with_.retryMs, signal)
+  const { text, calls, parts, usage } = await patiently(
+    () =>
+      unlessSilent(with_.silenceMs ?? SILENCE_MS, signal, (heeded, heard) =>
+        askModel({ ...question, signal: heeded, heard }),
+      ),
+    with_.retryMs,
+    signal,
+  )
   const data = {
     step: number,
     message_id,
@@ -139,7 +149,7 @@ async function assess(
   if (!task) return
   const { title, details, criteria } = task
   const claim = { task: task.id, title, details, criteria, status: 'completed', outcome: move.step.text } as const
-  const assessor = with_.models.assessorFor(run.request.model)
+  const assessor = { ...with_.models.assessorFor(run.request.model), retryMs: with_.retryMs }
   const { opinions } = await judge(assessor, claim, run, move.step.text, signal)
   const { newId } = with_.runsheet
   await with_.runsheet.transact(turn.at(`judge:${move.step.number}`), transaction => {
@@ -236,42 +246,6 @@ const INTERNAL: Failure = {
   again: false,
 }
 const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
-
-/** What a provider did wrong, once trying again is over. */
-class Failed extends Error {
-  readonly failure: Failure
-  constructor(failure: Failure) {
-    super(failure.message)
-    this.failure = failure
-  }
-}
-
-async function patiently<T>(work: () => Promise<T>, pauseMs: number, signal: AbortSignal): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted) throw error
-      const failure = failureOf(error)
-      if (tries >= TRIES || !failure.again) throw new Failed(failure)
-      await pause(Math.min(30_000, failure.afterMs ?? pauseMs * 2 ** (tries - 1)), signal)
-    }
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-}
 
 /** Somebody else drives it, or it is over already. */
 const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'

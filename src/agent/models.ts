@@ -24,6 +24,8 @@ export interface ModelSettings {
   readonly url?: string | undefined
   readonly key?: string | undefined
   readonly demoPaceMs?: number
+  /** Where a provider looks for a key of its own. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings) => LanguageModel>> = {
@@ -88,11 +90,11 @@ const KEYS: Readonly<Record<string, string>> = {
 }
 
 /** Said at the start, not when the first turn fails. */
-function checkSettings(provider: string, { url, key }: ModelSettings): void {
+function checkSettings(provider: string, { url, key, environment = {} }: ModelSettings): void {
   if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))
     throw new UnknownModel('RUNSHEET_MODEL_URL is no http or https URL.')
   const own = KEYS[provider]
-  if (own && !key && !process.env[own])
+  if (own && !key && !environment[own])
     throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${own}.`)
 }
 

@@ -20,6 +20,7 @@ export interface RunnerOptions {
   /** How long a turn stays ours without a sign of life; a dead process's turns are taken up after that. */
   readonly leaseMs?: number
   readonly retryMs?: number
+  readonly silenceMs?: number
 }
 
 const LEASE_MS = 6_000
@@ -61,6 +62,7 @@ export class Runner {
       observe,
       live: new LiveText(runsheet, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
+      silenceMs: options.silenceMs,
     }
   }
 

@@ -64,7 +64,9 @@ program
   )
   .addOption(new Option('--assessor-model <model>', 'who judges; the same, if absent').env('RUNSHEET_ASSESSOR_MODEL'))
   .addOption(new Option('--model-url <url>', "instead of the provider's own").env('RUNSHEET_MODEL_URL'))
-  .action((options: ServeOptions) => serve({ ...options, ...given({ token, agentToken, modelKey }) }))
+  .action((options: ServeOptions) =>
+    serve({ ...options, ...given({ token, agentToken, modelKey }), environment: process.env }),
+  )
 
 program
   .command('url')

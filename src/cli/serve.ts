@@ -30,6 +30,7 @@ export interface ServeOptions {
   readonly assessorModel?: string
   readonly modelUrl?: string
   readonly modelKey?: string
+  readonly environment?: Readonly<Record<string, string | undefined>>
   readonly review?: 'on' | 'off'
   readonly idleExit?: number
   readonly publicUrl?: URL
@@ -120,9 +121,10 @@ export async function serve(options: ServeOptions): Promise<void> {
 /** So that a person can follow what the demo model does. */
 const DEMO_PACE_MS = 20
 
-function modelsFor({ model, assessorModel, modelUrl, modelKey }: ServeOptions): Models {
+function modelsFor({ model, assessorModel, modelUrl, modelKey, environment = {} }: ServeOptions): Models {
   try {
-    return configuredModels({ model, assessor: assessorModel, url: modelUrl, key: modelKey, demoPaceMs: DEMO_PACE_MS })
+    const given = { model, assessor: assessorModel, url: modelUrl, key: modelKey, environment }
+    return configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })
   } catch (error) {
     if (error instanceof UnknownModel) throw new Complaint(error.message)
     throw error

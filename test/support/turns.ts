@@ -33,6 +33,7 @@ export interface TurnsOptions {
   readonly host?: PolicyPatch
   readonly leaseMs?: number
   readonly retryMs?: number
+  readonly silenceMs?: number
   /** A server that only starts turns: somebody else drives them. */
   readonly isIdle?: boolean
 }
@@ -177,6 +178,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     runsheet,
     models,
     retryMs: options.retryMs ?? 1,
+    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     onText: (ref, shown) => server.server.showText(ref, shown),
     onError: error => complaints.push(error),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),

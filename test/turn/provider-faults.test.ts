@@ -255,6 +255,19 @@ describe('a provider that fails', () => {
     expect(text.length).toBeLessThan(500)
   })
 
+  it('[TR11] a model that goes silent, before or within its answer, is asked again, and then given up', async () => {
+    const quiet = await startTurns({ silenceMs: 60 })
+    try {
+      const again = await turn([{ hangs: true }, { text: 'half an', hangs: true }, { text: 'whole' }], { on: quiet })
+      expect([again.finished.status, again.text]).toEqual(['done', 'whole'])
+      const { finished, failed } = await turn([{ hangs: true }, { hangs: true }, { hangs: true }], { on: quiet })
+      expect([finished.status, failed?.code]).toEqual(['failed', 'provider_unreachable'])
+      expect(failed?.message).toContain('nothing was heard for 0.06 s')
+    } finally {
+      await quiet.close()
+    }
+  })
+
   it('[TR11] a provider that is not there', async () => {
     const gone = await Provider.start()
     const { url } = gone
