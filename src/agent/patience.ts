@@ -35,11 +35,8 @@ export async function unlessSilent<T>(
 ): Promise<T> {
   const silent = new AbortController()
   const give = (): void => silent.abort(new Error(`nothing was heard for ${ms / 1_000} s`))
-  let timer = setTimeout(give, ms)
-  const heard = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(give, ms)
-  }
+  const timer = setTimeout(give, ms)
+  const heard = (): void => void timer.refresh()
   try {
     return await work(AbortSignal.any([signal, silent.signal]), heard)
   } catch (error) {
