@@ -47,6 +47,7 @@ export async function askModel(question: Question): Promise<Said> {
   })
   let said = ''
   let text = ''
+  let note = ''
   const calls: StoredCall[] = []
   const renamed = new Map<number, string>()
   const used = new Set(question.usedIds)
@@ -76,6 +77,10 @@ export async function askModel(question: Question): Promise<Said> {
       case 'finish-step':
         // Some providers' streams just end when the line does: half an answer is none.
         if (part.finishReason === 'interrupted') throw new Error('the answer broke off')
+        if (part.finishReason === 'length')
+          note = 'The answer was cut off here: it reached the length that the model may write.'
+        if (part.finishReason === 'content-filter')
+          note = "The answer was cut off here by the provider's content filter."
         break
       case 'abort':
         throw signal.reason ?? new Error('aborted')
@@ -85,7 +90,7 @@ export async function askModel(question: Question): Promise<Said> {
   const [usage, response] = await Promise.all([result.usage, result.response])
   const { inputTokens = 0, outputTokens = 0, totalTokens = inputTokens + outputTokens } = usage
   return {
-    text,
+    text: [text, note].filter(each => each !== '').join('\n\n'),
     calls,
     parts: partsOf(response.messages, renamed),
     usage: { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens },

@@ -1,8 +1,8 @@
 import { generateText, type LanguageModel } from 'ai'
 import type { Json } from '../domain/event.ts'
 import type { Claim, Judged, Opinion } from '../toolsets/claims.ts'
-import { toolsets } from '../toolsets/index.ts'
 import { cut } from './digest.ts'
+import { type Evidence, evidenceOf, NO_EVIDENCE } from './evidence.ts'
 import { patiently, unlessSilent } from './patience.ts'
 import { added, type Run } from './run.ts'
 
@@ -32,10 +32,11 @@ export async function judge(
   run: Run,
   text: string,
   signal: AbortSignal,
+  before: Evidence = NO_EVIDENCE,
 ): Promise<Judged> {
   const opinions: Opinion[] = []
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const opinion = await asked(assessor, caseOf(claim, run, text), signal)
+    const opinion = await asked(assessor, caseOf(claim, run, text, before), signal)
     opinions.push(opinion)
     if (opinion.verdict !== 'unknown') break
   }
@@ -78,27 +79,29 @@ async function asked(
   }
 }
 
-/** The task, what the worker says, and what its tools really answered. */
-function caseOf(claim: Claim, run: Run, text: string): string {
-  const results = run.steps
-    .flatMap(({ calls }) => calls)
-    .filter(({ answer, tool }) => answer && !OWN.has(tool))
+/** The task, what the worker says, and what its tools really answered: the newest of it, where there is too much. */
+function caseOf(claim: Claim, run: Run, text: string, before: Evidence): string {
+  const now = evidenceOf(run)
+  const results = [...before.results, ...now.results]
     .slice(-MOST_RESULTS)
-    .map(({ tool, arguments: args, answer }) => `${tool}(${short(args)}) answered: ${short(answer?.result ?? null)}`)
-  const said = [...run.steps.map(step => step.text).filter(each => each.trim() !== ''), text].filter(Boolean)
+    .map(({ tool, arguments: args, result }) => `${tool}(${short(args)}) answered: ${short(result)}`)
+  const said = [...new Set([...before.texts, ...now.texts, text])].filter(each => each.trim() !== '')
   return [
     `The request: ${cut(run.request.message, 2_000)}`,
     `The task: ${claim.title}`,
     ...(claim.details === '' ? [] : [`Details: ${claim.details}`]),
     `It is done when: ${claim.criteria === '' ? '(no criteria were given)' : claim.criteria}`,
     `It is said to be: ${claim.status}`,
-    `The worker says: ${claim.outcome === '' ? '(nothing)' : claim.outcome}`,
+    `The worker says: ${claim.outcome === '' ? '(nothing)' : cut(claim.outcome, MOST_TEXT)}`,
     `What the tools answered:\n${results.length === 0 ? '(no other tool was used)' : results.join('\n')}`,
-    `What the worker wrote:\n${cut([...new Set(said)].join('\n---\n'), MOST_TEXT) || '(nothing)'}`,
+    `What the worker wrote:\n${newest(said.join('\n---\n')) || '(nothing)'}`,
   ].join('\n\n')
 }
 
-/** Those of the plan itself prove nothing. */
-const OWN: ReadonlySet<string> = new Set(Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)))
+/** The end of a long text: what was done last is what is claimed now. */
+function newest(text: string): string {
+  const points = Array.from(text)
+  return points.length <= MOST_TEXT ? text : `…${points.slice(1 - MOST_TEXT).join('')}`
+}
 
 const short = (value: Json): string => cut(typeof value === 'string' ? value : JSON.stringify(value), MOST_RESULT)

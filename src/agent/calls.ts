@@ -5,6 +5,7 @@ import { awaitCall, takeCall } from '../toolsets/perform.ts'
 import { judge } from './assessor.ts'
 import type { Circumstances } from './drive.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
+import { unlessAborted } from './patience.ts'
 import type { Call, Run, Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
@@ -22,7 +23,7 @@ export async function callTool(
   const isOffered = call.problem === undefined
   const isOwn = toolset.tools.some(({ name }) => name === call.tool)
   if (isOwn && isOffered) return callOwn(turn, with_, step, call, signal)
-  const outside = await with_.outside.list()
+  const outside = await unlessAborted(with_.outside.list(), signal)
   const tool = outside.find(({ name }) => name === call.tool)
   if (tool && isOffered) return callOutside(turn, with_, call, tool, signal)
   const name = call.tool.slice(0, 64).toWellFormed()
@@ -64,7 +65,7 @@ async function callOwn(
   if (taken.status === 'claimed') {
     const assessor = { ...models.assessorFor(run.request.model), retryMs: with_.retryMs }
     const judged = []
-    for (const claim of taken.claims) judged.push(await judge(assessor, claim, run, '', signal))
+    for (const claim of taken.claims) judged.push(await judge(assessor, claim, run, '', signal, turn.before))
     const asJudged = { ...context, run: { lease, basis: step.digest_seq, said: lastSaid(run), judged } }
     taken = await takeCall(toolset, call.tool, call.arguments, asJudged)
   }

@@ -1,5 +1,7 @@
 import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
+import type { Task } from '../domain/task.ts'
+import type { Opinion } from '../toolsets/claims.ts'
 import { type Runsheet, StoreError } from '../runsheet.ts'
 import type { Lease } from '../runsheet.ts'
 import { promptFor } from '../toolsets/guidance.ts'
@@ -16,7 +18,7 @@ import type { LiveText } from './live.ts'
 import type { Models } from './models.ts'
 import { type Because, type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
-import { Failed, patiently, unlessSilent } from './patience.ts'
+import { Failed, patiently, unlessAborted, unlessSilent } from './patience.ts'
 import { lastStep } from './run.ts'
 import { ActiveTurn } from './turn.ts'
 import { ASSISTANT, followUpText, lastWords } from './words.ts'
@@ -53,6 +55,8 @@ const SILENCE_MS = 120_000
 export async function drive(lease: Lease, with_: Circumstances, signals: Signals): Promise<void> {
   const turn = await ActiveTurn.open(with_.runsheet, lease)
   if (!turn) return
+  // What a process that died was writing is nobody's text any more.
+  await with_.live.clear(lease)
   const either = AbortSignal.any([signals.stop, signals.leave])
   for (;;) {
     const { seq } = turn.run.state
@@ -81,11 +85,14 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
       if (error instanceof Failed) return await finish(turn, with_, 'failed', 'error', error.failure)
       // The turn was begun with a model that is not there any more.
       if (error instanceof UnknownModel) return await finish(turn, with_, 'failed', 'error', failureOf(error))
-      // A stop is in the log: the next move ends the turn.
-      if (!signals.stop.aborted && isStorage(error)) throw error
+      const isEnding = move.type === 'finish'
+      // A stop is in the log, and the next move ends the turn; but an end that cannot be written waits for the store.
+      const isStopped = signals.stop.aborted && !isEnding
+      if (!isStopped && isStorage(error)) throw error
       await turn.catchUp()
       // Somebody came between, and the log says what to do now; otherwise it would only happen again.
-      if (signals.stop.aborted || turn.run.state.seq > seq) continue
+      if (isStopped || turn.run.state.seq > seq) continue
+      if (isEnding) throw error
       await finish(turn, with_, 'failed', 'error', INTERNAL)
       throw error
     }
@@ -97,9 +104,10 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
 async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const number = run.steps.length + 1
+  const current = currentTask(run.state, run.turn)
   const toolset = toolsets[run.policy.toolset]
   const message_id = with_.runsheet.newId()
-  const outside = move.isLast ? [] : await with_.outside.list()
+  const outside = move.isLast ? [] : await unlessAborted(with_.outside.list(), signal)
   const instructions = [
     with_.instructions ?? ASSISTANT,
     move.isLast ? '' : promptFor(toolset),
@@ -132,6 +140,7 @@ async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, 
     digest_seq: run.state.seq,
     budget: move.budget,
     parts,
+    ...(current ? { task_id: current.id } : {}),
   }
   await with_.live.done(turn.lease)
   await with_.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
@@ -145,19 +154,16 @@ async function assess(
   signal: AbortSignal,
 ): Promise<void> {
   const { run } = turn
-  const task = run.state.tasks.get(move.task)
-  if (!task) return
-  const { title, details, criteria } = task
-  const claim = { task: task.id, title, details, criteria, status: 'completed', outcome: move.step.text } as const
-  const assessor = { ...with_.models.assessorFor(run.request.model), retryMs: with_.retryMs }
-  const { opinions } = await judge(assessor, claim, run, move.step.text, signal)
+  const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
+  const opinions = task ? await opinionsOn(turn, with_, task, move.step.text, signal) : []
   const { newId } = with_.runsheet
   await with_.runsheet.transact(turn.at(`judge:${move.step.number}`), transaction => {
     for (const opinion of opinions) {
-      transaction.mustRun({
+      // Where a person has taken the task away meanwhile there is nothing left to judge.
+      transaction.run({
         type: 'assess_task',
         turn_id: run.turn,
-        task: task.id,
+        task: task?.id ?? '',
         ...opinion,
         claim: { status: 'completed', outcome: cutOutcome(move.step.text) },
         basis: move.step.digest_seq,
@@ -171,7 +177,7 @@ async function assess(
       )
     const { state } = transaction
     const next = currentTask(state, run.turn)
-    if (next?.id === task.id) {
+    if (next && next.id === task?.id) {
       const reason = (last?.reason || 'a person changed it meanwhile').replace(/\.$/, '')
       say(`That step is not done yet: ${reason}. Go on with it: ${next.title}`)
       return null
@@ -196,6 +202,19 @@ async function assess(
     say(`NEXT_TODO: ${next.title}`)
     return null
   })
+}
+
+async function opinionsOn(
+  turn: ActiveTurn,
+  with_: Circumstances,
+  { id, title, details, criteria }: Task,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly Opinion[]> {
+  const { run } = turn
+  const assessor = { ...with_.models.assessorFor(run.request.model), retryMs: with_.retryMs }
+  const claim = { task: id, title, details, criteria, status: 'completed', outcome: text } as const
+  return (await judge(assessor, claim, run, text, signal, turn.before)).opinions
 }
 
 /** The gate: what is open, and to go on. */

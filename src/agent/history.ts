@@ -10,19 +10,34 @@ export const TOLD: readonly EventType[] = ['turn_started', 'step_finished', 'too
  * is without its answer; of this turn everything.
  */
 export function historyOf(events: readonly StoredEvent[], turn: string, limit: number): ModelMessage[] {
-  const turns = [...Map.groupBy(events, ({ turn_id }) => turn_id ?? '')]
-  const own = turns.flatMap(([id, told]) => (id === turn ? messagesOf(told) : []))
-  const earlier: ModelMessage[] = []
-  for (const [id, told] of turns.toReversed()) {
-    if (id === turn) continue
-    const messages = messagesOf(told)
-    if (earlier.length + messages.length > limit) break
-    earlier.unshift(...messages)
-  }
-  return [...earlier, ...own]
+  const own = events.filter(({ turn_id }) => turn_id === turn)
+  const earlier = events.filter(({ turn_id }) => turn_id !== turn)
+  return [...earlierMessages(earlier, limit), ...messagesOf(own)]
 }
 
-function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
+export function earlierMessages(events: readonly StoredEvent[], limit: number): ModelMessage[] {
+  const turns = [...Map.groupBy(events, ({ turn_id }) => turn_id ?? '').values()]
+  const earlier: ModelMessage[] = []
+  for (const told of turns.toReversed()) {
+    const messages = messagesOf(told)
+    if (earlier.length + messages.length > limit) {
+      return earlier.length === 0 ? endOf(messages, limit) : earlier
+    }
+    earlier.unshift(...messages)
+  }
+  return earlier
+}
+
+/** A turn that is longer than the limit by itself: what was asked, and its end from a step's start. */
+function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[] {
+  const [request, ...rest] = messages
+  if (!request || limit < 2) return []
+  const end = rest.slice(1 - limit)
+  const start = end.findIndex(({ role }) => role !== 'tool')
+  return start < 0 ? [request] : [request, ...end.slice(start)]
+}
+
+export function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
   const messages: ModelMessage[] = []
   const steps = new Map<string, number>()
   const called = new Set<string>()

@@ -44,6 +44,11 @@ export class LiveText {
     await this.#runsheet.store.live.clear(refOf(ref)).catch(() => {})
   }
 
+  /** Nothing is being written: what is left of another process is not shown any more. */
+  async clear(ref: Ref): Promise<void> {
+    await this.#runsheet.store.live.clear(refOf(ref)).catch(() => {})
+  }
+
   /** Somebody else writes from now on, if anybody does. */
   forget(ref: Ref): Entry | undefined {
     const entry = this.#texts.get(keyOf(ref))

@@ -24,11 +24,22 @@ const AGAIN_MS = 30_000
 export function mcpTools(options: McpOptions): OutsideTools {
   const connections = Object.entries(options.servers).map(([name, server]) => new Connection(name, server, options))
   return {
-    list: async () => (await Promise.all(connections.map(connection => connection.tools()))).flat(),
+    list: async () => distinct((await Promise.all(connections.map(connection => connection.tools()))).flat()),
     close: async () => {
       await Promise.all(connections.map(connection => connection.close()))
     },
   }
+}
+
+/** Names that are the same once they are cleaned are told apart. */
+function distinct(tools: readonly OutsideTool[]): OutsideTool[] {
+  const taken = new Set<string>()
+  return tools.map(tool => {
+    let { name } = tool
+    for (let count = 2; taken.has(name); count += 1) name = `${tool.name.slice(0, 60)}_${count}`
+    taken.add(name)
+    return { ...tool, name }
+  })
 }
 
 class Connection {

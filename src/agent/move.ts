@@ -9,8 +9,8 @@ export type Move =
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
   /** Waits for a person: the turn is left to whoever claims it then. */
   | { readonly type: 'park' }
-  /** The text is the claim for the current task. */
-  | { readonly type: 'judge'; readonly step: Step; readonly task: string }
+  /** The text is the claim for the task that the model was given; where that is settled by now, the next one is taken up. */
+  | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
   /** The gate: says what is open, and to go on. */
   | { readonly type: 'follow'; readonly followUp: number }
   | { readonly type: 'finish'; readonly ending: Ending; readonly because: Because }
@@ -40,7 +40,9 @@ export function nextMove(run: Run): Move {
 function afterAnswer(run: Run, step: Step): Move {
   const { policy, state, turn } = run
   const current = currentTask(state, turn)
-  if (policy.toolset === 'manage_todos' && policy.assessor && current) return { type: 'judge', step, task: current.id }
+  if (policy.toolset === 'manage_todos' && policy.assessor && current) {
+    return { type: 'judge', step, task: (step.task ?? current.id) === current.id ? current.id : undefined }
+  }
   if (!policy.gate || openInPlan(run).length === 0) return finish('answered', 'answered')
   if (budgetIsSpent(run)) return finish('exhausted', 'budget')
   if (run.followUps >= PATIENCE) return finish('answered', 'gate')

@@ -24,6 +24,8 @@ export interface Step {
   readonly text: string
   readonly calls: readonly Call[]
   readonly digest_seq: number
+  /** The task that was current when the model was asked: what its text is about. */
+  readonly task?: string
 }
 
 /** A turn as its log tells it: everything that the next move depends on. Nothing of a run is kept anywhere else. */
@@ -84,9 +86,10 @@ function wentOn(run: Run, event: StoredEvent): Run {
   if (event.turn_id !== run.turn) return run
   switch (event.type) {
     case 'step_finished': {
-      const { step, message_id, text, tool_calls, digest_seq, budget = run.budget, usage } = event.data
+      const { step, message_id, text, tool_calls, digest_seq, budget = run.budget, usage, task_id } = event.data
       const calls = (tool_calls as unknown as readonly StoredCall[]).map(callOf)
-      const finished: Step = { number: step, message_id, text, calls, digest_seq }
+      const about = task_id === undefined ? {} : { task: task_id }
+      const finished: Step = { number: step, message_id, text, calls, digest_seq, ...about }
       return { ...run, steps: [...run.steps, finished], isAsked: false, budget, usage: added(run.usage, usage) }
     }
     case 'tool_called':

@@ -109,9 +109,11 @@ export class Runner {
     this.#ending.abort()
     for (const timer of this.#timers) clearInterval(timer)
     for (const { leave } of this.#driven.values()) leave.abort(new Error('The process ends.'))
+    // Whoever waits for a server that does not answer is let go by that.
+    const closed = this.#with.outside.close()
     await this.#looking
     await Promise.all([...this.#driven.values()].map(({ ended }) => ended))
-    await this.#with.outside.close()
+    await closed
   }
 
   #drive(lease: Lease): void {

@@ -1,35 +1,45 @@
+import type { ModelMessage } from 'ai'
 import type { CommandOf } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import type { At, Lease, Runsheet } from '../runsheet.ts'
-import { historyOf, TOLD } from './history.ts'
+import type { At, Lease, Ref, Runsheet } from '../runsheet.ts'
+import { type Evidence, evidenceBefore } from './evidence.ts'
+import { earlierMessages, messagesOf, TOLD } from './history.ts'
 import { begun, type Run, went } from './run.ts'
 
 const PAGE = 500
+/** So much of a log is read at first: most turns need no more. */
+const AT_FIRST = 200
 
 /** A turn that is driven here: its log as far as it was read, and the commits that go with its lease. */
 export class ActiveTurn {
   readonly lease: Lease
+  /** What the turns that it goes on with have to show. */
+  readonly before: Evidence
   readonly #runsheet: Runsheet
-  /** What a model is told, of all turns. */
+  readonly #earlier: readonly ModelMessage[]
+  /** What a model is told of this turn. */
   readonly #told: StoredEvent[]
   #run: Run
   #seq: number
 
-  private constructor(runsheet: Runsheet, lease: Lease, told: readonly StoredEvent[], run: Run, seq: number) {
+  private constructor(runsheet: Runsheet, run: Run, lease: Lease, told: readonly StoredEvent[], started: StoredEvent) {
+    const earlier = told.filter(({ seq }) => seq < started.seq)
     this.#runsheet = runsheet
     this.lease = lease
-    this.#told = [...told]
+    this.before = evidenceBefore([...earlier, started], lease.turn)
+    this.#earlier = earlierMessages(earlier, run.policy.history_limit)
+    this.#told = [started]
     this.#run = run
-    this.#seq = seq
+    this.#seq = started.seq
   }
 
   static async open(runsheet: Runsheet, lease: Lease): Promise<ActiveTurn | undefined> {
-    const told = await runsheet.store.queries.events(lease, { types: TOLD })
-    const started = told.find(event => event.type === 'turn_started' && event.turn_id === lease.turn)
-    if (!started) return undefined
-    const before = told.filter(({ seq }) => seq <= started.seq)
     const state = await runsheet.read(lease)
-    const turn = new ActiveTurn(runsheet, lease, before, begun(state, lease.turn, started), started.seq)
+    const limit = state.policy?.history_limit ?? 0
+    const told = await toldBefore(runsheet, lease, lease.turn, limit)
+    const started = told.find(event => isStart(event, lease.turn))
+    if (!started) return undefined
+    const turn = new ActiveTurn(runsheet, begun(state, lease.turn, started), lease, told, started)
     await turn.catchUp()
     return turn
   }
@@ -38,8 +48,8 @@ export class ActiveTurn {
     return this.#run
   }
 
-  get history(): ReturnType<typeof historyOf> {
-    return historyOf(this.#told, this.lease.turn, this.#run.policy.history_limit)
+  get history(): ModelMessage[] {
+    return [...this.#earlier, ...messagesOf(this.#told)]
   }
 
   /** Reads what has happened since, whoever did it. */
@@ -47,7 +57,7 @@ export class ActiveTurn {
     const state = await this.#runsheet.read(this.lease)
     while (this.#seq < state.seq) {
       const page = await this.#runsheet.store.eventsAfter(this.lease, this.#seq, Math.min(PAGE, state.seq - this.#seq))
-      this.#told.push(...page.filter(({ type }) => TOLD.includes(type)))
+      this.#told.push(...page.filter(event => event.turn_id === this.lease.turn && TOLD.includes(event.type)))
       this.#run = went(this.#run, state, page)
       this.#seq = page.at(-1)?.seq ?? state.seq
     }
@@ -64,3 +74,17 @@ export class ActiveTurn {
     return { type: 'record', turn_id: this.lease.turn, fact }
   }
 }
+
+/** The end of the log, from far enough before the turn: what it costs does not grow with the conversation. */
+async function toldBefore({ store }: Runsheet, ref: Ref, turn: string, limit: number): Promise<readonly StoredEvent[]> {
+  for (let last = AT_FIRST; ; last *= 4) {
+    const told = await store.queries.events(ref, { types: TOLD, last })
+    const start = told.findIndex(event => isStart(event, turn))
+    const started = told[start]
+    const continues = started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
+    const isEnough = start > limit && (continues === undefined || told.some(event => isStart(event, continues)))
+    if (told.length < last || isEnough) return told
+  }
+}
+
+const isStart = (event: StoredEvent, turn: string): boolean => event.type === 'turn_started' && event.turn_id === turn

@@ -30,12 +30,12 @@ const REASONS: Record<Exclude<Because, 'answered' | 'error'>, string> = {
 /** The last words of a turn: what was answered, why it is over, and what is left, by name. */
 export function lastWords(run: Run, because: Because, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
-  return [answer.trim(), reason, leftOver(run)].filter(text => text !== '').join('\n\n')
+  return [answer.trim(), reason, leftOver(run, because)].filter(text => text !== '').join('\n\n')
 }
 
-/** What of the plan is not done; nothing where neither a judge nor a gate watches over it. */
-function leftOver({ state, turn, policy }: Run): string {
-  if (!policy.assessor && !policy.gate) return ''
+/** What of the plan is not done; after an answer nothing, where neither a judge nor a gate watches over it. */
+function leftOver({ state, turn, policy }: Run, because: Because): string {
+  if (because === 'answered' && !policy.assessor && !policy.gate) return ''
   const plan = listed(state, turn)
   const open = plan.filter(({ status }) => status === 'pending' || status === 'in_progress')
   const blocked = plan.filter(({ status }) => status === 'blocked')

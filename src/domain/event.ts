@@ -45,6 +45,8 @@ export interface EventData {
     readonly usage: Usage
     /** What the plan's digest that this step was given was as of: the ground of its fence. */
     readonly digest_seq: number
+    /** The task that was current when the model was asked. */
+    readonly task_id?: string
     /** How many model calls the turn may make, as far as was known then. */
     readonly budget?: number
     /** The model's own parts and the provider's metadata, so that a resumed turn continues from them. */

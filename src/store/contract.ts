@@ -485,6 +485,15 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await found('notes')).toEqual([])
       })
 
+      it('[ST13] reads the newest part of the log, in order', async () => {
+        await store.commit(ref, run(startTurn('t1', { review: false }), add('t1', 'a', 'b', 'c')))
+        const all = await store.queries.events(ref, {})
+        expect(await store.queries.events(ref, { last: 2 })).toEqual(all.slice(-2))
+        expect(await store.queries.events(ref, { last: 1_000 })).toEqual(all)
+        const made = all.filter(({ type }) => type === 'task_created')
+        expect(await store.queries.events(ref, { types: ['task_created'], last: 2 })).toEqual(made.slice(-2))
+      })
+
       it('[ST13] reads the log by type and by task', async () => {
         const { conversation } = await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
         await store.commit(ref, run(settle('t1', 1)))

@@ -194,10 +194,12 @@ class MemoryStore implements Store {
         row => row.body,
       )
     },
-    events: async (ref, { types, task }) =>
-      this.#peek(ref).events.filter(
+    events: async (ref, { types, task, last }) => {
+      const found = this.#peek(ref).events.filter(
         event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
-      ),
+      )
+      return last === undefined ? found : found.slice(-last)
+    },
   }
 
   readonly templates: Templates = {

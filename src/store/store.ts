@@ -79,10 +79,10 @@ export interface Queries {
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
   /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
-  /** A part of the log: what a timeline or a list of messages is made of. */
+  /** A part of the log, in order: what a timeline or a list of messages is made of. `last`: the newest so many of it. */
   events(
     ref: Ref,
-    filter: { types?: readonly EventType[] | undefined; task?: string | undefined },
+    filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
   ): Promise<readonly StoredEvent[]>
 }
 

@@ -197,6 +197,10 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
+    if (asModel && isJudged(asModel) && (state.rejections.get(task.id) ?? 0) > 0) {
+      const message = `Task ${task.number} was turned down by the assessor: it can be done, or cancelled for a good reason, not deleted.`
+      return new Refusal('assessment_required', message, { row }, task)
+    }
     if (asModel?.policy.review)
       return fixed(row, 'Deleting', 'Cancel it with an outcome, where your tools can, or leave it to the person')
     removals.push(task)

@@ -87,16 +87,16 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       )
       return paged(rows, page.limit, taskOf, row => [row.created_at, row.id])
     },
-    events: async (ref, { types, task }) => {
+    events: async (ref, { types, task, last }) => {
       const rows = await database.query<EventRow>(
         {
           text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE tenant = $1 AND conversation = $2
               AND ($3::text[] IS NULL OR type = ANY ($3)) AND ($4::text IS NULL OR task = $4)
-            ORDER BY seq`,
+            ORDER BY seq DESC LIMIT $5`,
         },
-        [ref.tenant, ref.conversation, types ?? null, task ?? null],
+        [ref.tenant, ref.conversation, types ?? null, task ?? null, last ?? null],
       )
-      return rows.map(row => eventOf(ref.conversation, row))
+      return rows.toReversed().map(row => eventOf(ref.conversation, row))
     },
   }
 }

@@ -89,25 +89,31 @@ export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant):
       )
       return paged(rows, page.limit, taskOf, row => [String(row['created_at']), String(row['id'])])
     },
-    events: async (ref, { types, task }) => {
+    events: async (ref, { types, task, last }) => {
       const where = [
         types ? `AND type IN (${types.map(() => '?').join(', ')})` : '',
         task === undefined ? '' : `AND ? IN (data ->> '$.task.id', data ->> '$.task_id')`,
       ]
-      return events(ref, where.join(' '), types ?? [], task)
+      return events(ref, where.join(' '), types ?? [], task, last)
     },
   }
 
-  function events(ref: Ref, where: string, types: readonly EventType[], task: string | undefined): StoredEvent[] {
+  function events(
+    ref: Ref,
+    where: string,
+    types: readonly EventType[],
+    task: string | undefined,
+    last: number = EVERYTHING,
+  ): StoredEvent[] {
     const rows = all<EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? ${where} ORDER BY seq LIMIT ?`,
+      `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? ${where} ORDER BY seq DESC LIMIT ?`,
       ref.tenant,
       ref.conversation,
       ...types,
       ...(task === undefined ? [] : [task]),
-      EVERYTHING,
+      last,
     )
-    return rows.map(row => eventOf(ref.conversation, row))
+    return rows.toReversed().map(row => eventOf(ref.conversation, row))
   }
 }
 
