@@ -13,6 +13,8 @@ export interface EditRow {
   readonly tags: string
 }
 
+export const MOST_ROWS = 20
+
 export interface Draft {
   readonly rows: readonly EditRow[]
   readonly comment: string
@@ -25,8 +27,11 @@ export function draftOf({ draft_tasks }: ReviewRequest): Draft {
   }
 }
 
-export const emptyRow = (key: string): EditRow => ({
-  key,
+/** A name for a row that is in no draft; it is never used again. */
+const newKey = (): string => `n${Math.random().toString(36).slice(2)}`
+
+export const emptyRow = (): EditRow => ({
+  key: newKey(),
   title: '',
   details: '',
   criteria: '',
@@ -35,7 +40,7 @@ export const emptyRow = (key: string): EditRow => ({
   tags: '',
 })
 
-export const fromTemplate = (row: Omit<DraftRow, 'order'>, key: string): EditRow => ({ ...editable(row), key })
+export const fromTemplate = (row: Omit<DraftRow, 'order'>): EditRow => ({ ...editable(row), key: newKey() })
 
 /** What is submitted: every field as it stands, so that what is seen is what is written. */
 export function submitted({ title, details, criteria, priority, status, tags, draft_index }: EditRow): SubmittedRow {

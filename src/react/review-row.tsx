@@ -1,68 +1,76 @@
-import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
-import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
-import { ArrowDown, ArrowUp, GripVertical, X } from 'lucide-react'
-import { type KeyboardEvent, type ReactElement, useEffect, useRef, useState } from 'react'
+import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, GripVertical, X } from 'lucide-react'
+import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import type { EditRow } from './draft.ts'
+import { IconButton } from './icon-button.tsx'
+import { edgeClass, useReorder } from './use-reorder.ts'
 import { useWords } from './words.ts'
+
+export interface RowProblem {
+  readonly field: string
+  readonly message: string
+}
 
 interface ReviewRowProps {
   readonly row: EditRow
   readonly place: number
   readonly count: number
   readonly isSelected: boolean
+  /** What the server did not take. */
+  readonly problem?: RowProblem | undefined
   readonly onSelect: (isOn: boolean) => void
   readonly onChange: (part: Partial<EditRow>) => void
-  readonly onMove: (to: number) => void
-  /** Another row was dropped on this one. */
-  readonly onMoveFrom: (from: number) => void
+  readonly onMove: (from: number, to: number) => void
   readonly onRemove: () => void
 }
 
-/** One proposed task, every field of it open. Alt and an arrow moves it, as does dragging it by its handle. */
+/**
+ * One proposed task, every field of it open; those that hold nothing wait behind a button. Alt and an arrow moves it,
+ * as does dragging it by its handle.
+ */
 export function ReviewRow(props: ReviewRowProps): ReactElement {
-  const { row, place, count, isSelected, onSelect, onChange, onMove, onRemove } = props
+  const { row, place, count, isSelected, problem, onSelect, onChange, onMove, onRemove } = props
   const words = useWords()
-  const { item, handle, isOver } = useDragging(props)
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
-    event.preventDefault()
-    onMove(place + (event.key === 'ArrowUp' ? -1 : 1))
-  }
-  const named = (what: string): string => `${what}, ${place + 1}`
+  const [isUnfolded, setUnfolded] = useState(false)
+  const { item, handle, edge, onKeyDown } = useReorder('review', row.key, place, (from, to) => onMove(from.place, to))
+  const problemId = useId()
+  useFocusOnProblem(item, problem)
+  const about = `, ${place + 1}`
+  const field = (label: string, name: string) => ({
+    'aria-label': `${label}${about}`,
+    'aria-invalid': problem?.field === name,
+    ...(problem?.field === name ? { 'aria-describedby': problemId } : {}),
+  })
+  const shows = (name: 'details' | 'criteria' | 'tags'): boolean =>
+    isUnfolded || row[name] !== '' || problem?.field === name
   return (
-    <li ref={item} className={`rs-row${isOver ? ' rs-row-over' : ''}`} onKeyDown={onKeyDown}>
+    <li ref={item} className={`rs-row${edgeClass(edge)}`} onKeyDown={onKeyDown}>
       <span ref={handle} className="rs-handle" title={words.drag} aria-hidden="true">
         <GripVertical size={16} />
       </span>
-      <input
-        type="checkbox"
-        aria-label={words.selectRow(place + 1)}
-        checked={isSelected}
-        onChange={event => onSelect(event.target.checked)}
-      />
-      <div className="rs-fields">
+      <label className="rs-check">
         <input
-          className="rs-input rs-row-title"
-          aria-label={named(words.title)}
-          aria-invalid={row.title.trim() === ''}
-          placeholder={words.title}
-          value={row.title}
-          onChange={event => onChange({ title: event.target.value })}
+          type="checkbox"
+          aria-label={words.selectRow(place + 1)}
+          checked={isSelected}
+          onChange={event => onSelect(event.target.checked)}
         />
-        <textarea
-          className="rs-input rs-row-details"
-          aria-label={named(words.details)}
-          placeholder={words.details}
-          rows={1}
-          value={row.details}
-          onChange={event => onChange({ details: event.target.value })}
-        />
-        <div className="rs-row-more">
+      </label>
+      <div className="rs-fields">
+        <div className="rs-row-head">
+          <input
+            {...field(words.title, 'title')}
+            aria-invalid={row.title.trim() === '' || problem?.field === 'title'}
+            className="rs-input rs-quiet rs-row-title"
+            placeholder={words.title}
+            value={row.title}
+            onChange={event => onChange({ title: event.target.value })}
+          />
           <select
-            className="rs-input"
-            aria-label={named(words.priorityLabel)}
+            {...field(words.priorityLabel, 'priority')}
+            className={`rs-input rs-quiet rs-priority-${row.priority}`}
+            title={words.priorityLabel}
             value={row.priority}
             onChange={event => onChange({ priority: event.target.value as Priority })}
           >
@@ -73,8 +81,9 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             ))}
           </select>
           <select
-            className="rs-input"
-            aria-label={named(words.statusLabel)}
+            {...field(words.statusLabel, 'status')}
+            className="rs-input rs-quiet"
+            title={words.statusLabel}
             value={row.status}
             onChange={event => onChange({ status: event.target.value as RowStatus })}
           >
@@ -84,67 +93,70 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
               </option>
             ))}
           </select>
-          <input
-            className="rs-input rs-row-tags"
-            aria-label={named(words.tags)}
-            placeholder={words.tags}
-            value={row.tags}
-            onChange={event => onChange({ tags: event.target.value })}
-          />
+          <div className="rs-actions">
+            <IconButton
+              label={isUnfolded ? words.fewerFields : words.moreFields}
+              about={about}
+              icon={isUnfolded ? ChevronUp : ChevronDown}
+              isExpanded={isUnfolded}
+              onAct={() => setUnfolded(!isUnfolded)}
+            />
+            <IconButton
+              label={words.moveUp}
+              about={about}
+              icon={ArrowUp}
+              isIdle={place === 0}
+              onAct={() => onMove(place, place - 1)}
+            />
+            <IconButton
+              label={words.moveDown}
+              about={about}
+              icon={ArrowDown}
+              isIdle={place === count - 1}
+              onAct={() => onMove(place, place + 1)}
+            />
+            <IconButton label={words.remove} about={about} icon={X} onAct={onRemove} />
+          </div>
         </div>
-      </div>
-      <div className="rs-actions">
-        <button
-          type="button"
-          className="rs-icon"
-          disabled={place === 0}
-          aria-label={named(words.moveUp)}
-          onClick={() => onMove(place - 1)}
-        >
-          <ArrowUp size={16} aria-hidden="true" />
-        </button>
-        <button
-          type="button"
-          className="rs-icon"
-          disabled={place === count - 1}
-          aria-label={named(words.moveDown)}
-          onClick={() => onMove(place + 1)}
-        >
-          <ArrowDown size={16} aria-hidden="true" />
-        </button>
-        <button type="button" className="rs-icon" aria-label={named(words.remove)} onClick={onRemove}>
-          <X size={16} aria-hidden="true" />
-        </button>
+        {(['details', 'criteria'] as const).filter(shows).map(name => (
+          <label key={name} className="rs-field">
+            <span aria-hidden="true">{words[name]}</span>
+            <textarea
+              {...field(words[name], name)}
+              className="rs-input rs-quiet"
+              rows={1}
+              value={row[name]}
+              onChange={event => onChange({ [name]: event.target.value })}
+            />
+          </label>
+        ))}
+        {shows('tags') && (
+          <label className="rs-field">
+            <span aria-hidden="true">{words.tagsLabel}</span>
+            <input
+              {...field(words.tags, 'tags')}
+              className="rs-input rs-quiet"
+              placeholder={words.tags}
+              value={row.tags}
+              onChange={event => onChange({ tags: event.target.value })}
+            />
+          </label>
+        )}
+        {problem && (
+          <p id={problemId} className="rs-row-problem">
+            {problem.message}
+          </p>
+        )}
       </div>
     </li>
   )
 }
 
-function useDragging({ row, place, onMoveFrom }: ReviewRowProps) {
-  const item = useRef<HTMLLIElement>(null)
-  const handle = useRef<HTMLSpanElement>(null)
-  const [isOver, setOver] = useState(false)
-  // The newest one, without taking the element in hand again at every stroke.
-  const drop = useRef(onMoveFrom)
-  drop.current = onMoveFrom
+/** Whoever is told that a field is wrong is taken to it. */
+function useFocusOnProblem(item: { readonly current: HTMLElement | null }, problem: RowProblem | undefined): void {
+  const last = useRef(problem)
   useEffect(() => {
-    const element = item.current
-    const dragHandle = handle.current
-    if (!element || !dragHandle) return
-    return combine(
-      draggable({ element, dragHandle, getInitialData: () => ({ runsheetRow: row.key, place }) }),
-      dropTargetForElements({
-        element,
-        canDrop: ({ source }) => typeof source.data['runsheetRow'] === 'string',
-        onDragEnter: () => setOver(true),
-        onDragLeave: () => setOver(false),
-        onDrop: ({ source }) => {
-          setOver(false)
-          const from = source.data['place']
-          if (typeof from === 'number' && from !== place) drop.current(from)
-        },
-      }),
-    )
-  }, [row.key, place])
-  return { item, handle, isOver }
+    if (problem && problem !== last.current) item.current?.querySelector<HTMLElement>('[aria-describedby]')?.focus()
+    last.current = problem
+  }, [item, problem])
 }

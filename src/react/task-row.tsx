@@ -1,39 +1,56 @@
-import { ArrowDown, ArrowUp, Ban, Check, EyeOff, Pencil, RotateCcw } from 'lucide-react'
+import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, Pencil } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
+import { IconButton } from './icon-button.tsx'
 import { StatusIcon } from './status-icon.tsx'
+import { edgeClass, useReorder } from './use-reorder.ts'
 import { useWords } from './words.ts'
 
 interface TaskRowProps {
   readonly task: Task
+  readonly place: number
+  readonly count: number
   /** The agent has not been told of a person's change. */
   readonly isNews: boolean
-  readonly before?: Task | undefined
-  readonly after?: Task | undefined
-  readonly onChange: (fields: PersonsFields) => void
+  /** Whether it was taken. */
+  readonly onChange: (fields: PersonsFields) => Promise<boolean>
+  readonly onMove: (id: string, to: number) => void
 }
 
-/** One task, with what a person can do about it. */
-export function TaskRow({ task, isNews, before, after, onChange }: TaskRowProps): ReactElement {
+/** One task, with what a person can do about it. Alt and an arrow moves it, as does dragging it by its handle. */
+export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRowProps): ReactElement {
   const words = useWords()
-  const [isEditing, setEditing] = useState(false)
-  const isReported = task.status === 'completed' && task.judged_by === null
+  const { text, setText, shown, reword, editButton } = useReword(task, onChange)
+  const [isUnfolded, setUnfolded] = useState(false)
+  const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, place, ({ key }, to) => onMove(key, to))
+  const isSettled = task.status === 'completed' || task.status === 'cancelled'
+  const about = `: ${shown}`
   return (
-    <li className={`rs-task rs-task-${task.status}`}>
-      <StatusIcon status={task.status} />
-      {isEditing ? (
-        <Reword
-          title={task.title}
-          onDone={title => {
-            setEditing(false)
-            if (title !== undefined && title !== task.title) onChange({ title })
-          }}
-        />
-      ) : (
+    <li
+      ref={item}
+      className={`rs-task rs-task-${task.status}${isUnfolded ? ' rs-unfolded' : ''}${edgeClass(edge)}`}
+      onKeyDown={onKeyDown}
+    >
+      <span ref={handle} className="rs-handle" title={words.drag} aria-hidden="true">
+        <GripVertical size={14} />
+      </span>
+      <button
+        type="button"
+        className="rs-icon rs-tick"
+        aria-label={`${isSettled ? words.reopen : words.markDone}${about}`}
+        title={isSettled ? words.reopen : words.markDone}
+        onClick={() => void onChange({ status: isSettled ? 'pending' : 'completed' })}
+      >
+        <StatusIcon status={task.status} />
+      </button>
+      {text === undefined ? (
         <div className="rs-task-text">
-          <span className="rs-task-title">{task.title}</span>
-          {isReported && <span className="rs-badge">{words.reportedDone}</span>}
+          <span className="rs-sr">{words.status[task.status]}: </span>
+          <span className="rs-task-title">{shown}</span>
+          {task.status === 'completed' && task.judged_by === null && (
+            <span className="rs-badge">{words.reportedDone}</span>
+          )}
           {isNews && (
             <span className="rs-badge rs-badge-news" title={words.notTold}>
               <EyeOff size={12} aria-hidden="true" />
@@ -42,66 +59,96 @@ export function TaskRow({ task, isNews, before, after, onChange }: TaskRowProps)
           )}
           {task.outcome !== undefined && <span className="rs-outcome">{task.outcome}</span>}
         </div>
+      ) : (
+        <Reword text={text} onText={setText} onDone={reword} />
       )}
-      <div className="rs-actions">
-        {isOpen(task) || task.status === 'blocked' ? (
-          <Act label={words.markDone} about={task} icon={Check} onAct={() => onChange({ status: 'completed' })} />
-        ) : (
-          <Act label={words.reopen} about={task} icon={RotateCcw} onAct={() => onChange({ status: 'pending' })} />
-        )}
-        <Act label={words.edit} about={task} icon={Pencil} onAct={() => setEditing(true)} />
-        {before && (
-          <Act label={words.moveUp} about={task} icon={ArrowUp} onAct={() => onChange({ position: before.position })} />
-        )}
-        {after && (
-          <Act
-            label={words.moveDown}
-            about={task}
-            icon={ArrowDown}
-            onAct={() => onChange({ position: after.position })}
+      <div className="rs-actions" ref={editButton}>
+        <IconButton
+          className="rs-fold"
+          label={words.moreActions}
+          about={about}
+          icon={Ellipsis}
+          isExpanded={isUnfolded}
+          onAct={() => setUnfolded(!isUnfolded)}
+        />
+        <span className="rs-folded">
+          <IconButton
+            className="rs-edit"
+            label={words.edit}
+            about={about}
+            icon={Pencil}
+            onAct={() => setText(task.title)}
           />
-        )}
-        {isOpen(task) && (
-          <Act label={words.cancelTask} about={task} icon={Ban} onAct={() => onChange({ status: 'cancelled' })} />
-        )}
+          <IconButton
+            label={words.moveUp}
+            about={about}
+            icon={ArrowUp}
+            isIdle={place === 0}
+            onAct={() => onMove(task.id, place - 1)}
+          />
+          <IconButton
+            label={words.moveDown}
+            about={about}
+            icon={ArrowDown}
+            isIdle={place === count - 1}
+            onAct={() => onMove(task.id, place + 1)}
+          />
+          <IconButton
+            label={words.cancelTask}
+            about={about}
+            icon={Ban}
+            isIdle={!isOpen(task) && task.status !== 'blocked'}
+            onAct={() => void onChange({ status: 'cancelled' })}
+          />
+        </span>
       </div>
     </li>
   )
 }
 
-interface ActProps {
-  readonly label: string
-  readonly about: Task
-  readonly icon: typeof Check
-  readonly onAct: () => void
+/** A title under a person's hands, and what is shown until the log says the same. */
+function useReword({ title, version }: Task, onChange: TaskRowProps['onChange']) {
+  const [text, setText] = useState<string>()
+  const [sent, setSent] = useState<string>()
+  const editButton = useRef<HTMLDivElement>(null)
+  useEffect(() => setSent(undefined), [version])
+  const reword = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
+    setText(undefined)
+    if (isByKey) requestAnimationFrame(() => editButton.current?.querySelector<HTMLElement>('.rs-edit')?.focus())
+    const next = typed?.trim() ?? ''
+    if (next === '' || next === title) return
+    setSent(next)
+    if (await onChange({ title: next })) return
+    // Not taken: what was typed is still there.
+    setSent(undefined)
+    setText(typed)
+  }
+  return { text, setText, shown: sent ?? title, reword, editButton }
 }
 
-function Act({ label, about, icon: Icon, onAct }: ActProps): ReactElement {
-  return (
-    <button type="button" className="rs-icon" aria-label={`${label}: ${about.title}`} title={label} onClick={onAct}>
-      <Icon size={16} aria-hidden="true" />
-    </button>
-  )
+interface RewordProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onDone: (text: string | undefined, isByKey: boolean) => Promise<void>
 }
 
-/** A title under a person's hands: Enter keeps it, Escape does not. */
-function Reword({
-  title,
-  onDone,
-}: {
-  readonly title: string
-  readonly onDone: (title?: string) => void
-}): ReactElement {
+/** Enter keeps it, and so does going elsewhere; Escape does not. */
+function Reword({ text, onText, onDone }: RewordProps): ReactElement {
   const words = useWords()
-  const [text, setText] = useState(title)
   const input = useRef<HTMLInputElement>(null)
+  const isDone = useRef(false)
   useEffect(() => input.current?.select(), [])
+  const done = (typed: string | undefined, isByKey: boolean): void => {
+    if (isDone.current) return
+    isDone.current = true
+    void onDone(typed, isByKey)
+  }
   return (
     <form
       className="rs-reword"
       onSubmit={event => {
         event.preventDefault()
-        onDone(text.trim() === '' ? undefined : text)
+        done(text, true)
       }}
     >
       <input
@@ -109,13 +156,13 @@ function Reword({
         className="rs-input"
         aria-label={words.title}
         value={text}
-        onChange={event => setText(event.target.value)}
+        onChange={event => onText(event.target.value)}
         onKeyDown={event => {
           if (event.key !== 'Escape') return
           event.stopPropagation()
-          onDone()
+          done(undefined, true)
         }}
-        onBlur={() => onDone(text.trim() === '' ? undefined : text)}
+        onBlur={() => done(text, false)}
       />
     </form>
   )

@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Template } from '../domain/template.ts'
 import { type Draft, type EditRow, fromTemplate, submitted } from './draft.ts'
@@ -16,23 +16,30 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   const [templates, setTemplates] = useState<readonly Template[]>([])
   const [name, setName] = useState<string>()
   const [problem, setProblem] = useState('')
+  const [saved, setSaved] = useState('')
+  const opener = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     client.templates().then(
-      ({ templates: saved }) => setTemplates(saved),
+      answer => setTemplates(answer.templates),
       () => {},
     )
   }, [client])
   const insert = (chosen: string): void => {
     const tasks = templates.find(each => each.name === chosen)?.tasks ?? []
-    onInsert(tasks.map((row, i) => fromTemplate(row, `t${draft.rows.length}-${i}-${chosen}`)))
+    onInsert(tasks.map(fromTemplate))
+  }
+  const close = (): void => {
+    setName(undefined)
+    requestAnimationFrame(() => opener.current?.focus())
   }
   const save = async (): Promise<void> => {
     try {
       const rows = draft.rows.map(row => ({ ...submitted(row), draft_index: undefined }))
-      const saved = await client.saveTemplate((name ?? '').trim(), rows)
-      setTemplates([...templates.filter(each => each.name !== saved.name), saved])
-      setName(undefined)
+      const template = await client.saveTemplate((name ?? '').trim(), rows)
+      setTemplates([...templates.filter(each => each.name !== template.name), template])
+      setSaved(words.templateSaved(template.name))
       setProblem('')
+      close()
     } catch (error) {
       setProblem((error as Error).message)
     }
@@ -57,7 +64,15 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
         </select>
       )}
       {name === undefined ? (
-        <button type="button" className="rs-button" onClick={() => setName('')}>
+        <button
+          ref={opener}
+          type="button"
+          className="rs-button"
+          onClick={() => {
+            setSaved('')
+            setName('')
+          }}
+        >
           {words.saveTemplate}
         </button>
       ) : (
@@ -75,12 +90,20 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
             placeholder={words.templateName}
             value={name}
             onChange={event => setName(event.target.value)}
+            onKeyDown={event => {
+              if (event.key !== 'Escape') return
+              event.stopPropagation()
+              close()
+            }}
           />
           <button type="submit" className="rs-button" disabled={name.trim() === ''}>
             {words.save}
           </button>
         </form>
       )}
+      <span className="rs-saved" role="status">
+        {saved}
+      </span>
       {problem !== '' && (
         <span className="rs-problem" role="alert">
           {problem}

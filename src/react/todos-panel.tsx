@@ -1,12 +1,14 @@
-import { ChevronDown, ChevronUp, Plus } from 'lucide-react'
-import { type ReactElement, useEffect, useId, useState } from 'react'
-import type { Client } from '../client/client.ts'
+import { ChevronDown, ChevronUp, Plus, TriangleAlert } from 'lucide-react'
+import { type ReactElement, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import type { Client, PersonsFields } from '../client/client.ts'
+import { RunsheetError } from '../client/errors.ts'
 import { type Conversation, openTasks, tasksInView } from '../domain/conversation.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
 import { TaskRow } from './task-row.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { clockOf, useNow } from './use-now.ts'
+import { useTold } from './use-told.ts'
 import { useWords } from './words.ts'
 
 /** So many are shown; the others are counted. */
@@ -29,20 +31,31 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const [isExpanded, setExpanded] = useState(false)
   const [problem, setProblem] = useState('')
   const listId = useId()
-  const tasks = tasksInView(conversation).filter(({ status }) => status !== 'cancelled')
+  const tasks = tasksInView(conversation)
   const current = currentOf(conversation, tasks)
-  const now = useNow(current !== undefined)
+  const since = isAtWork(conversation) ? current?.started_at : undefined
+  const now = useNow(since !== undefined)
   const continuing = useContinuing(view)
+  const limited = useLimit(view)
+  const isNews = useTold(client, view)
   if (tasks.length === 0) return null
 
-  const done = tasks.filter(({ status }) => status === 'completed').length
-  const open = tasks.filter(isOpen).length
-  const blocked = tasks.filter(({ status }) => status === 'blocked').length
+  const planned = tasks.filter(({ status }) => status !== 'cancelled')
+  const done = planned.filter(({ status }) => status === 'completed').length
+  const open = planned.filter(isOpen).length
+  const blocked = planned.length - done - open
+  const counts = `${words.progress(done, planned.length)} · ${words.remaining(open)}`
   const left = leftBehind(conversation)
-  const failed = (error: Error): void => (onError ? onError(error) : setProblem(error.message))
-  const change = (work: Promise<unknown>): void => {
+  const change = async (work: Promise<unknown>): Promise<boolean> => {
     setProblem('')
-    void work.catch(failed)
+    try {
+      await work
+      return true
+    } catch (error) {
+      if (onError) onError(error as Error)
+      else setProblem((error as Error).message)
+      return false
+    }
   }
   return (
     <section className="rs-panel rs-todos" aria-label={words.plan}>
@@ -51,19 +64,21 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
         className="rs-summary"
         aria-expanded={isExpanded}
         aria-controls={listId}
-        aria-label={`${words.plan}: ${isExpanded ? words.collapse : words.expand}`}
         onClick={() => setExpanded(!isExpanded)}
       >
+        <span className="rs-sr">
+          {words.plan}: {isExpanded ? words.collapse : words.expand}.{' '}
+        </span>
         <span className="rs-current">
           {continuing === undefined ? (current?.title ?? words.noCurrent) : words.continuing(continuing)}
         </span>
-        {current?.started_at !== undefined && (
-          <span className="rs-elapsed" title={words.elapsed(clockOf(now - Date.parse(current.started_at)))}>
-            {clockOf(now - Date.parse(current.started_at))}
+        {since !== undefined && (
+          <span className="rs-elapsed" title={words.elapsed(clockOf(now - Date.parse(since)))}>
+            {clockOf(now - Date.parse(since))}
           </span>
         )}
         <span className="rs-counts">
-          {words.progress(done, tasks.length)} · {words.remaining(open)}
+          {counts}
           {blocked > 0 && <span className="rs-blocked"> · {words.blocked(blocked)}</span>}
         </span>
         {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
@@ -73,18 +88,22 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
         role="progressbar"
         aria-label={words.plan}
         aria-valuemin={0}
-        aria-valuemax={tasks.length}
-        aria-valuenow={tasks.length - open}
+        aria-valuemax={planned.length}
+        aria-valuenow={done}
+        aria-valuetext={counts}
       >
-        <div style={{ width: `${((tasks.length - open) / tasks.length) * 100}%` }} />
+        <div style={{ width: share(done, planned.length) }} />
+        <div className="rs-progress-blocked" style={{ width: share(blocked, planned.length) }} />
       </div>
       <p className="rs-sr" role="status">
         {current ? `${current.title}. ` : ''}
-        {words.remaining(open)}
+        {counts}
+        {blocked > 0 ? ` · ${words.blocked(blocked)}` : ''}
       </p>
       {left !== undefined && (
         <div className="rs-warning" role="status">
-          <span>{words.incomplete(left.count)}</span>
+          <TriangleAlert size={16} aria-hidden="true" />
+          <span>{left.turn === limited ? words.limitReached(left.count) : words.incomplete(left.count)}</span>
           {onContinue && (
             <button type="button" className="rs-button" onClick={() => onContinue(left.turn)}>
               {words.continueTurn}
@@ -98,36 +117,85 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
         </p>
       )}
       <div id={listId} hidden={!isExpanded}>
-        <ol className="rs-list">
-          {tasks.slice(0, MOST_SHOWN).map((task, place) => (
-            <TaskRow
-              key={task.id}
-              task={task}
-              isNews={isNews(conversation, task)}
-              onChange={fields => change(client.changeTask(task.session_id, task.id, task.version, fields))}
-              {...(place > 0 ? { before: tasks[place - 1] } : {})}
-              {...(place < tasks.length - 1 ? { after: tasks[place + 1] } : {})}
-            />
-          ))}
-        </ol>
-        {tasks.length > MOST_SHOWN && <p className="rs-more">{words.more(tasks.length - MOST_SHOWN)}</p>}
-        <AddTask onAdd={title => change(client.addTask(conversation.session_id, { title }))} />
+        {isExpanded && (
+          <TaskList tasks={tasks} isNews={isNews} onChange={(task, fields) => change(changed(client, task, fields))} />
+        )}
+        <AddTask onAdd={(title, key) => change(client.addTask(conversation.session_id, { title }, key))} />
       </div>
     </section>
   )
 }
 
-function AddTask({ onAdd }: { readonly onAdd: (title: string) => void }): ReactElement {
+interface TaskListProps {
+  readonly tasks: readonly Task[]
+  readonly isNews: (task: Task) => boolean
+  readonly onChange: (task: Task, fields: PersonsFields) => Promise<boolean>
+}
+
+/** The list in its order; beyond so many the settled ones wait behind a button. */
+function TaskList({ tasks, isNews, onChange }: TaskListProps): ReactElement {
+  const words = useWords()
+  const [showsAll, setShowsAll] = useState(false)
+  const [moved, setMoved] = useState('')
+  const list = useRef<HTMLOListElement>(null)
+  // What is under way is in sight when the list comes up.
+  useLayoutEffect(() => {
+    const row = list.current?.querySelector<HTMLElement>('.rs-task-in_progress')
+    if (list.current && row) list.current.scrollTop = row.offsetTop - list.current.clientHeight / 2
+  }, [])
+  const shown = showsAll ? tasks : firstOf(tasks)
+  const move = (id: string, to: number): void => {
+    const task = tasks.find(each => each.id === id)
+    const there = shown[to]
+    if (!task || !there) return
+    setMoved(words.movedTo(to + 1, shown.length))
+    void onChange(task, { position: there.position })
+  }
+  return (
+    <>
+      <ol className="rs-list" ref={list}>
+        {shown.map((task, place) => (
+          <TaskRow
+            key={task.id}
+            task={task}
+            place={place}
+            count={shown.length}
+            isNews={isNews(task)}
+            onChange={fields => onChange(task, fields)}
+            onMove={move}
+          />
+        ))}
+      </ol>
+      <p className="rs-sr" role="status">
+        {moved}
+      </p>
+      {shown.length < tasks.length && (
+        <button type="button" className="rs-more" onClick={() => setShowsAll(true)}>
+          {words.more(tasks.length - shown.length)}
+        </button>
+      )}
+    </>
+  )
+}
+
+function AddTask({ onAdd }: { readonly onAdd: (title: string, key: string) => Promise<boolean> }): ReactElement {
   const words = useWords()
   const [title, setTitle] = useState('')
+  // The same again, after a line that broke off, is the same task.
+  const last = useRef({ title: '', key: '' })
+  const add = async (): Promise<void> => {
+    if (title.trim() === '') return
+    if (last.current.title !== title) last.current = { title, key: crypto.randomUUID() }
+    setTitle('')
+    if (await onAdd(title, last.current.key)) last.current = { title: '', key: '' }
+    else setTitle(later => (later === '' ? title : later))
+  }
   return (
     <form
       className="rs-add"
       onSubmit={event => {
         event.preventDefault()
-        if (title.trim() === '') return
-        onAdd(title)
-        setTitle('')
+        void add()
       }}
     >
       <input
@@ -146,24 +214,63 @@ function AddTask({ onAdd }: { readonly onAdd: (title: string) => void }): ReactE
 
 /** The title of a step that was just taken up, for two seconds. */
 function useContinuing({ onEvent }: ConversationView): string | undefined {
-  const [title, setTitle] = useState<string>()
+  const [taken, setTaken] = useState<{ readonly title: string }>()
   useEffect(
-    () => onEvent(event => (event.type === 'todos_resubmitting' ? setTitle(event.data.next) : undefined)),
+    () => onEvent(event => (event.type === 'todos_resubmitting' ? setTaken({ title: event.data.next }) : undefined)),
     [onEvent],
   )
   useEffect(() => {
-    if (title === undefined) return
-    const timer = setTimeout(() => setTitle(undefined), CONTINUING_MS)
+    if (taken === undefined) return
+    const timer = setTimeout(() => setTaken(undefined), CONTINUING_MS)
     return () => clearTimeout(timer)
-  }, [title])
-  return title
+  }, [taken])
+  return taken?.title
 }
+
+/** The turn that was ended by a limit, where this window saw it. */
+function useLimit({ onEvent }: ConversationView): string | null {
+  const [turn, setTurn] = useState<string | null>(null)
+  useEffect(
+    () => onEvent(event => (event.type === 'todos_limit_reached' ? setTurn(event.turn_id) : undefined)),
+    [onEvent],
+  )
+  return turn
+}
+
+/** A person's change, though the task has moved on meanwhile: unless it moved on in what they change. */
+async function changed(client: Client, task: Task, fields: PersonsFields): Promise<void> {
+  try {
+    await client.changeTask(task.session_id, task.id, task.version, fields)
+  } catch (error) {
+    const now = error instanceof RunsheetError && error.code === 'version_mismatch' ? error.details.task : undefined
+    const isSame = now && (Object.keys(fields) as (keyof PersonsFields)[]).every(field => now[field] === task[field])
+    if (!isSame) throw error
+    await client.changeTask(task.session_id, task.id, now.version, fields)
+  }
+}
+
+/** As many as are shown, in list order: what is not settled before what is, and of that the latest. */
+function firstOf(tasks: readonly Task[]): readonly Task[] {
+  if (tasks.length <= MOST_SHOWN) return tasks
+  const unsettled = tasks.filter(task => isOpen(task) || task.status === 'blocked').slice(0, MOST_SHOWN)
+  const others = tasks.filter(task => !isOpen(task) && task.status !== 'blocked')
+  const chosen = new Set([...unsettled, ...others.slice(others.length - (MOST_SHOWN - unsettled.length))])
+  return tasks.filter(task => chosen.has(task))
+}
+
+const share = (count: number, total: number): string => `${total === 0 ? 0 : (count / total) * 100}%`
 
 /** Of several plans that of the running or latest turn counts. */
 function currentOf(state: Conversation, tasks: readonly Task[]): Task | undefined {
   const turn = state.running_turn ?? state.latest_turn ?? undefined
   const own = openTasks(state, turn).find(({ status }) => status === 'in_progress')
   return own ?? tasks.find(({ status }) => status === 'in_progress')
+}
+
+/** Whether somebody works on it now: a clock that runs on after the end says nothing. */
+function isAtWork({ turns, running_turn, latest_turn }: Conversation): boolean {
+  const turn = turns.get(running_turn ?? latest_turn ?? '')
+  return turn !== undefined && !isFinished(turn)
 }
 
 /** What the latest turn left open, once it is over. */
@@ -173,9 +280,4 @@ function leftBehind(state: Conversation): { readonly turn: string; readonly coun
   if (!turn || !isFinished(turn) || turn.status === 'done') return undefined
   const count = openTasks(state, turn.id).length
   return count === 0 ? undefined : { turn: turn.id, count }
-}
-
-/** Whether a person changed it and the agent has not been told yet. */
-function isNews({ edits, answered_seq }: Conversation, { id }: Task): boolean {
-  return Object.values(edits.get(id) ?? {}).some(seq => seq > answered_seq)
 }

@@ -14,7 +14,8 @@ export function useDraft(review: ReviewRequest): readonly [Draft, (draft: Draft)
 function kept({ review_id }: ReviewRequest): Draft | undefined {
   try {
     const text = sessionStorage.getItem(keyOf(review_id)) ?? localStorage.getItem(keyOf(review_id))
-    return text === null ? undefined : (JSON.parse(text) as Draft)
+    const draft = text === null ? undefined : (JSON.parse(text) as Partial<Draft> | null)
+    return Array.isArray(draft?.rows) ? { comment: '', ...draft, rows: draft.rows } : undefined
   } catch {
     // Storage that is closed to us costs a reload's memory, nothing else.
     return undefined

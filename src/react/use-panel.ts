@@ -1,32 +1,35 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Client } from '../client/client.ts'
 
-/** Tells the server that this window shows a review, and when it is left. A reload comes back with the same name. */
-export function usePanel(client: Client, reviewId: string, isPending: boolean): void {
-  const [panel] = useState(windowName)
+/**
+ * Tells the server that this window shows a review, and when it is left. Each showing has a name of its own: that the
+ * page before was left, and that this one came, may arrive in either order.
+ */
+export function usePanel(client: Client, reviewId: string, isLive: boolean): void {
+  const showing = useRef<() => void>(() => {})
   useEffect(() => {
-    if (!isPending) return
-    const show = (): void => void client.showPanel(reviewId, panel).catch(() => {})
-    const leave = (): void => void client.leavePanel(reviewId, panel).catch(() => {})
+    let name = crypto.randomUUID()
+    const show = (): void => void client.showPanel(reviewId, name).catch(() => {})
+    const leave = (): void => void client.leavePanel(reviewId, name).catch(() => {})
+    const comeBack = (event: PageTransitionEvent): void => {
+      if (!event.persisted) return
+      name = crypto.randomUUID()
+      show()
+    }
     show()
+    showing.current = show
     window.addEventListener('pagehide', leave)
-    window.addEventListener('pageshow', show)
+    window.addEventListener('pageshow', comeBack)
     return () => {
       window.removeEventListener('pagehide', leave)
-      window.removeEventListener('pageshow', show)
+      window.removeEventListener('pageshow', comeBack)
       leave()
     }
-  }, [client, reviewId, panel, isPending])
-}
-
-/** One name for each window, for as long as it lives. */
-function windowName(): string {
-  const key = 'runsheet.window'
-  try {
-    const known = sessionStorage.getItem(key) ?? crypto.randomUUID()
-    sessionStorage.setItem(key, known)
-    return known
-  } catch {
-    return crypto.randomUUID()
-  }
+  }, [client, reviewId])
+  // It may not have got through while the line was cut.
+  const wasCut = useRef(false)
+  useEffect(() => {
+    if (isLive && wasCut.current) showing.current()
+    wasCut.current = !isLive
+  }, [isLive])
 }

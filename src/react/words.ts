@@ -10,6 +10,7 @@ export interface Words {
   readonly more: (count: number) => string
   readonly continuing: (title: string) => string
   readonly incomplete: (count: number) => string
+  readonly limitReached: (count: number) => string
   readonly continueTurn: string
   readonly expand: string
   readonly collapse: string
@@ -24,6 +25,8 @@ export interface Words {
   readonly moveUp: string
   readonly moveDown: string
   readonly drag: string
+  readonly moreActions: string
+  readonly movedTo: (place: number, count: number) => string
   readonly remove: string
   readonly reportedDone: string
   readonly notTold: string
@@ -31,12 +34,17 @@ export interface Words {
   readonly rowStatus: Readonly<Record<'todo' | 'doing' | 'blocked' | 'done', string>>
   readonly priority: Readonly<Record<'high' | 'medium' | 'low', string>>
   readonly review: string
+  readonly reviewWaits: (count: number) => string
   readonly reviewOf: (conversation: string, turn: number) => string
   readonly title: string
   readonly details: string
+  readonly criteria: string
+  readonly moreFields: string
+  readonly fewerFields: string
   readonly priorityLabel: string
   readonly statusLabel: string
   readonly tags: string
+  readonly tagsLabel: string
   readonly addRow: string
   readonly selectRow: (row: number) => string
   readonly selected: (count: number) => string
@@ -44,20 +52,28 @@ export interface Words {
   readonly insertTemplate: string
   readonly saveTemplate: string
   readonly templateName: string
+  readonly templateSaved: (name: string) => string
   readonly comment: string
   readonly confirm: string
   readonly cancel: string
   readonly emptyTitle: (row: number) => string
+  readonly noRows: string
+  readonly tooManyRows: (most: number) => string
+  readonly rowProblem: (row: number) => string
   readonly timeLeft: (time: string) => string
+  readonly cancelAsk: string
   readonly throwAway: string
   readonly throwAwayYes: string
   readonly keepEditing: string
   readonly decidedElsewhere: (how: string) => string
+  readonly stoppedBefore: string
+  readonly closedBefore: string
   readonly timedOut: string
   readonly askAgain: string
   readonly dismiss: string
   readonly failedToSend: string
   readonly retry: string
+  readonly sending: string
   readonly outcome: Readonly<Record<'pending' | 'confirmed' | 'cancelled' | 'expired', string>>
   readonly history: string
   readonly elapsed: (time: string) => string
@@ -72,6 +88,7 @@ export const english: Words = {
   more: count => `+${count} more`,
   continuing: title => `Continuing: ${title}`,
   incomplete: count => `Not finished: ${count} left`,
+  limitReached: count => `As many steps as allowed were taken: ${count} left`,
   continueTurn: 'Continue',
   expand: 'Show the plan',
   collapse: 'Hide the plan',
@@ -86,6 +103,8 @@ export const english: Words = {
   moveUp: 'Move up',
   moveDown: 'Move down',
   drag: 'Drag to reorder',
+  moreActions: 'More actions',
+  movedTo: (place, count) => `Moved to ${place} of ${count}`,
   remove: 'Remove',
   reportedDone: 'reported done',
   notTold: 'The agent has not seen this change yet',
@@ -93,12 +112,17 @@ export const english: Words = {
   rowStatus: { todo: 'To do', doing: 'Doing', blocked: 'Blocked', done: 'Done' },
   priority: { high: 'High', medium: 'Medium', low: 'Low' },
   review: 'Review the plan',
+  reviewWaits: count => `A plan of ${count} waits for your decision, above the input.`,
   reviewOf: (conversation, turn) => `${conversation} · turn ${turn}`,
   title: 'Title',
   details: 'Details',
+  criteria: 'Done when',
+  moreFields: 'More fields',
+  fewerFields: 'Fewer fields',
   priorityLabel: 'Priority',
   statusLabel: 'Status',
   tags: 'Tags, separated by commas',
+  tagsLabel: 'Tags',
   addRow: 'Add a row',
   selectRow: row => `Select row ${row}`,
   selected: count => `${count} selected`,
@@ -106,20 +130,28 @@ export const english: Words = {
   insertTemplate: 'Insert a template',
   saveTemplate: 'Save as template',
   templateName: 'Name of the template',
+  templateSaved: name => `Saved as “${name}”.`,
   comment: 'A word for the agent (optional)',
   confirm: 'Confirm',
   cancel: 'Cancel',
   emptyTitle: row => `Row ${row} has no title.`,
+  noRows: 'A plan needs at least one row. To write none, cancel.',
+  tooManyRows: most => `A plan holds at most ${most} rows.`,
+  rowProblem: row => `Row ${row} cannot be taken as it is.`,
   timeLeft: time => `${time} left`,
+  cancelAsk: 'Cancel the plan?',
   throwAway: 'Throw your changes away and cancel the plan?',
   throwAwayYes: 'Cancel the plan',
   keepEditing: 'Keep editing',
   decidedElsewhere: how => `This plan was decided elsewhere: ${how}.`,
+  stoppedBefore: 'The agent was stopped before you decided, so nothing was written.',
+  closedBefore: 'Its page was closed before anybody decided, so nothing was written.',
   timedOut: 'Nobody decided in time, so nothing was written.',
   askAgain: 'Ask again',
   dismiss: 'Close',
   failedToSend: 'It could not be sent. Your changes are still here.',
   retry: 'Retry',
+  sending: 'Sending …',
   outcome: { pending: 'waiting', confirmed: 'confirmed', cancelled: 'cancelled', expired: 'timed out' },
   history: 'History',
   elapsed: time => `running for ${time}`,
@@ -134,6 +166,7 @@ export const chinese: Words = {
   more: count => `还有 ${count} 项`,
   continuing: title => `继续：${title}`,
   incomplete: count => `尚未完成：剩余 ${count} 项`,
+  limitReached: count => `已达步数上限：剩余 ${count} 项`,
   continueTurn: '继续',
   expand: '展开计划',
   collapse: '收起计划',
@@ -148,6 +181,8 @@ export const chinese: Words = {
   moveUp: '上移',
   moveDown: '下移',
   drag: '拖动排序',
+  moreActions: '更多操作',
+  movedTo: (place, count) => `已移到第 ${place} 位，共 ${count} 项`,
   remove: '移除',
   reportedDone: '自报完成',
   notTold: '助手尚未得知此更改',
@@ -155,12 +190,17 @@ export const chinese: Words = {
   rowStatus: { todo: '待办', doing: '进行中', blocked: '受阻', done: '完成' },
   priority: { high: '高', medium: '中', low: '低' },
   review: '审阅计划',
+  reviewWaits: count => `输入框上方有一份 ${count} 项的计划等待您决定。`,
   reviewOf: (conversation, turn) => `${conversation} · 第 ${turn} 轮`,
   title: '标题',
   details: '详情',
+  criteria: '完成标准',
+  moreFields: '更多字段',
+  fewerFields: '收起字段',
   priorityLabel: '优先级',
   statusLabel: '状态',
   tags: '标签，用逗号分隔',
+  tagsLabel: '标签',
   addRow: '添加一行',
   selectRow: row => `选择第 ${row} 行`,
   selected: count => `已选 ${count} 行`,
@@ -168,20 +208,28 @@ export const chinese: Words = {
   insertTemplate: '插入模板',
   saveTemplate: '存为模板',
   templateName: '模板名称',
+  templateSaved: name => `已存为“${name}”。`,
   comment: '给助手的话（可选）',
   confirm: '确认',
   cancel: '取消',
   emptyTitle: row => `第 ${row} 行没有标题。`,
+  noRows: '计划至少需要一行；若不需要，请取消。',
+  tooManyRows: most => `计划最多 ${most} 行。`,
+  rowProblem: row => `第 ${row} 行需要修改。`,
   timeLeft: time => `剩余 ${time}`,
+  cancelAsk: '取消该计划？',
   throwAway: '放弃修改并取消该计划？',
   throwAwayYes: '取消计划',
   keepEditing: '继续编辑',
   decidedElsewhere: how => `该计划已在别处处理：${how}。`,
+  stoppedBefore: '在您决定之前已停止，未写入任何内容。',
+  closedBefore: '页面在决定之前被关闭，未写入任何内容。',
   timedOut: '超时无人决定，未写入任何内容。',
   askAgain: '再次询问',
   dismiss: '关闭',
   failedToSend: '发送失败，您的修改仍在。',
   retry: '重试',
+  sending: '正在发送…',
   outcome: { pending: '等待中', confirmed: '已确认', cancelled: '已取消', expired: '已超时' },
   history: '历史',
   elapsed: time => `已运行 ${time}`,
