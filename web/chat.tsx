@@ -137,8 +137,9 @@ export function Chat({ client, words, session, onMenu, onTitle, onLanguage, onSi
         </p>
       )}
       {showsHistory ? (
-        <div className="app-scroll" style={{ paddingBottom: covered + 20 }}>
+        <div className="app-scroll">
           <Timeline client={client} sessionId={session} asOf={conversation.seq} />
+          <div style={{ height: covered }} />
         </div>
       ) : (
         <Messages view={view} words={words} covered={covered} onTry={message => void send(message)} />

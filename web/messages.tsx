@@ -25,14 +25,7 @@ export function Messages({ view, words, covered, onTry }: MessagesProps): ReactE
   const isEmpty = said.length === 0 && text === null
   const isRunning = conversation.running_turn !== null
   return (
-    <div
-      className="app-scroll"
-      ref={scroller}
-      tabIndex={0}
-      role="region"
-      aria-label={words.messages}
-      style={{ paddingBottom: covered + 20 }}
-    >
+    <div className="app-scroll" ref={scroller} tabIndex={0} role="region" aria-label={words.messages}>
       {isEmpty && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
           <h2>{words.emptyTitle}</h2>
@@ -66,6 +59,7 @@ export function Messages({ view, words, covered, onTry }: MessagesProps): ReactE
           )}
         </div>
       )}
+      <div style={{ height: covered }} />
     </div>
   )
 }

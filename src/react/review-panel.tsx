@@ -12,6 +12,7 @@ import { Templates } from './templates.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { forget, useDraft } from './use-draft.ts'
 import { clockOf, useNow } from './use-now.ts'
+import { useFocusOn } from './use-focus-on.ts'
 import { usePanel } from './use-panel.ts'
 import { useVisit } from './use-visit.ts'
 import { useWords } from './words.ts'
@@ -155,10 +156,8 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
   }
   const keepEditing = (): void => {
     setAsking(false)
-    requestAnimationFrame(() => {
-      if (askedFrom.current instanceof HTMLElement && askedFrom.current.isConnected) askedFrom.current.focus()
-      else panel.current?.focus()
-    })
+    if (askedFrom.current instanceof HTMLElement && askedFrom.current.isConnected) askedFrom.current.focus()
+    else focusOn('.rs-cancel')
   }
   const isEdited = isChanged(draft, review)
   // One slip of a finger is no decision.
@@ -264,7 +263,7 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
           </p>
           <button
             type="button"
-            className="rs-button"
+            className="rs-button rs-cancel"
             disabled={isSending}
             onClick={() => (isEdited ? ask() : void send('cancel'))}
           >
@@ -300,15 +299,6 @@ function Countdown({ until }: { readonly until: string }): ReactElement {
       </span>
     </>
   )
-}
-
-/** Takes the focus to a part of the panel once it has been drawn anew. */
-function useFocusOn(panel: { readonly current: HTMLElement | null }): (selector: string, index: number) => void {
-  const [wanted, setWanted] = useState<{ readonly selector: string; readonly index: number }>()
-  useEffect(() => {
-    if (wanted) panel.current?.querySelectorAll<HTMLElement>(wanted.selector)[wanted.index]?.focus()
-  }, [panel, wanted])
-  return (selector, index) => setWanted({ selector, index })
 }
 
 function missingIn(count: number, untitled: number | undefined, words: ReturnType<typeof useWords>): string {

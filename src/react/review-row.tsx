@@ -124,6 +124,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             <textarea
               {...field(words[name], name)}
               className="rs-input rs-quiet"
+              placeholder=" "
               rows={1}
               value={row[name]}
               onChange={event => onChange({ [name]: event.target.value })}

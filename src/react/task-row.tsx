@@ -4,6 +4,7 @@ import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
 import { StatusIcon } from './status-icon.tsx'
+import { useFocusOn } from './use-focus-on.ts'
 import { edgeClass, useReorder } from './use-reorder.ts'
 import { useWords } from './words.ts'
 
@@ -21,7 +22,7 @@ interface TaskRowProps {
 /** One task, with what a person can do about it. Alt and an arrow moves it, as does dragging it by its handle. */
 export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRowProps): ReactElement {
   const words = useWords()
-  const { text, setText, shown, reword, editButton } = useReword(task, onChange)
+  const { text, setText, shown, reword, actions } = useReword(task, onChange)
   const [isUnfolded, setUnfolded] = useState(false)
   const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, place, ({ key }, to) => onMove(key, to))
   const isSettled = task.status === 'completed' || task.status === 'cancelled'
@@ -54,7 +55,7 @@ export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRo
           {isNews && (
             <span className="rs-badge rs-badge-news" title={words.notTold}>
               <EyeOff size={12} aria-hidden="true" />
-              <span className="rs-sr">{words.notTold}</span>
+              {words.notToldBriefly}
             </span>
           )}
           {task.outcome !== undefined && <span className="rs-outcome">{task.outcome}</span>}
@@ -62,7 +63,7 @@ export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRo
       ) : (
         <Reword text={text} onText={setText} onDone={reword} />
       )}
-      <div className="rs-actions" ref={editButton}>
+      <div className="rs-actions" ref={actions}>
         <IconButton
           className="rs-fold"
           label={words.moreActions}
@@ -110,11 +111,12 @@ export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRo
 function useReword({ title, version }: Task, onChange: TaskRowProps['onChange']) {
   const [text, setText] = useState<string>()
   const [sent, setSent] = useState<string>()
-  const editButton = useRef<HTMLDivElement>(null)
+  const actions = useRef<HTMLDivElement>(null)
+  const focusOn = useFocusOn(actions)
   useEffect(() => setSent(undefined), [version])
   const reword = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
     setText(undefined)
-    if (isByKey) requestAnimationFrame(() => editButton.current?.querySelector<HTMLElement>('.rs-edit')?.focus())
+    if (isByKey) focusOn('.rs-edit')
     const next = typed?.trim() ?? ''
     if (next === '' || next === title) return
     setSent(next)
@@ -123,7 +125,7 @@ function useReword({ title, version }: Task, onChange: TaskRowProps['onChange'])
     setSent(undefined)
     setText(typed)
   }
-  return { text, setText, shown: sent ?? title, reword, editButton }
+  return { text, setText, shown: sent ?? title, reword, actions }
 }
 
 interface RewordProps {

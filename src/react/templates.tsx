@@ -2,6 +2,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Template } from '../domain/template.ts'
 import { type Draft, type EditRow, fromTemplate, submitted } from './draft.ts'
+import { useFocusOn } from './use-focus-on.ts'
 import { useWords } from './words.ts'
 
 interface TemplatesProps {
@@ -17,7 +18,8 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   const [name, setName] = useState<string>()
   const [problem, setProblem] = useState('')
   const [saved, setSaved] = useState('')
-  const opener = useRef<HTMLButtonElement>(null)
+  const tools = useRef<HTMLDivElement>(null)
+  const focusOn = useFocusOn(tools)
   useEffect(() => {
     client.templates().then(
       answer => setTemplates(answer.templates),
@@ -30,7 +32,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   }
   const close = (): void => {
     setName(undefined)
-    requestAnimationFrame(() => opener.current?.focus())
+    focusOn('.rs-save-template')
   }
   const save = async (): Promise<void> => {
     try {
@@ -45,7 +47,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
     }
   }
   return (
-    <>
+    <div className="rs-templates" ref={tools}>
       {templates.length > 0 && (
         <select
           className="rs-input"
@@ -65,9 +67,8 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
       )}
       {name === undefined ? (
         <button
-          ref={opener}
           type="button"
-          className="rs-button"
+          className="rs-button rs-save-template"
           onClick={() => {
             setSaved('')
             setName('')
@@ -109,6 +110,6 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
           {problem}
         </span>
       )}
-    </>
+    </div>
   )
 }

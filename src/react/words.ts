@@ -30,6 +30,7 @@ export interface Words {
   readonly remove: string
   readonly reportedDone: string
   readonly notTold: string
+  readonly notToldBriefly: string
   readonly status: Readonly<Record<'pending' | 'in_progress' | 'completed' | 'blocked' | 'cancelled', string>>
   readonly rowStatus: Readonly<Record<'todo' | 'doing' | 'blocked' | 'done', string>>
   readonly priority: Readonly<Record<'high' | 'medium' | 'low', string>>
@@ -108,6 +109,7 @@ export const english: Words = {
   remove: 'Remove',
   reportedDone: 'reported done',
   notTold: 'The agent has not seen this change yet',
+  notToldBriefly: 'agent not told yet',
   status: { pending: 'to do', in_progress: 'current', completed: 'done', blocked: 'blocked', cancelled: 'cancelled' },
   rowStatus: { todo: 'To do', doing: 'Doing', blocked: 'Blocked', done: 'Done' },
   priority: { high: 'High', medium: 'Medium', low: 'Low' },
@@ -186,6 +188,7 @@ export const chinese: Words = {
   remove: '移除',
   reportedDone: '自报完成',
   notTold: '助手尚未得知此更改',
+  notToldBriefly: '助手尚未得知',
   status: { pending: '待办', in_progress: '进行中', completed: '完成', blocked: '受阻', cancelled: '已取消' },
   rowStatus: { todo: '待办', doing: '进行中', blocked: '受阻', done: '完成' },
   priority: { high: '高', medium: '中', low: '低' },
