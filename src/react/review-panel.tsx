@@ -145,7 +145,7 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
     setRowProblem({
       key: row.key,
       field: known.details.field ?? '',
-      message: known.message.replace(/^Element \d+: /, ''),
+      message: known.message.replace(/^Element \d+: (.)/, (_, first: string) => first.toUpperCase()),
     })
     setProblem({ message: words.rowProblem(rows.indexOf(row) + 1) })
   }

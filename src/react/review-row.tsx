@@ -59,13 +59,15 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
       </label>
       <div className="rs-fields">
         <div className="rs-row-head">
-          <input
+          <textarea
             {...field(words.title, 'title')}
+            rows={1}
             aria-invalid={row.title.trim() === '' || problem?.field === 'title'}
             className="rs-input rs-quiet rs-row-title"
             placeholder={words.title}
             value={row.title}
-            onChange={event => onChange({ title: event.target.value })}
+            onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
+            onKeyDown={event => event.key === 'Enter' && event.preventDefault()}
           />
           <select
             {...field(words.priorityLabel, 'priority')}
@@ -157,7 +159,10 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
 function useFocusOnProblem(item: { readonly current: HTMLElement | null }, problem: RowProblem | undefined): void {
   const last = useRef(problem)
   useEffect(() => {
-    if (problem && problem !== last.current) item.current?.querySelector<HTMLElement>('[aria-describedby]')?.focus()
+    if (problem && problem !== last.current) {
+      item.current?.querySelector<HTMLElement>('[aria-describedby]')?.focus()
+      item.current?.scrollIntoView({ block: 'nearest' })
+    }
     last.current = problem
   }, [item, problem])
 }

@@ -1,0 +1,463 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openBrowser } from '../support/browser.ts'
+import { boxOf, hasFocus, holds, Panels, PATIENT, says } from '../support/panels.ts'
+
+let browser: Browser
+let panels: Panels
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+beforeEach(async () => {
+  panels = await Panels.open(browser)
+})
+afterEach(() => panels.close())
+
+const review = (page: Page) => page.getByRole('region', { name: 'Review the plan' })
+const titles = (page: Page) => page.getByLabel(/^Title, /)
+const title = (page: Page, row: number) => page.getByLabel(`Title, ${row}`, { exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const confirm = (page: Page) => button(page, 'Confirm')
+const composer = (page: Page) => page.locator('.app-composer')
+const isGone = (page: Page) => review(page).waitFor({ state: 'detached' })
+
+/** A plan that waits, the window that shows it, and what the agent will be told. */
+async function asked(...tasks: Parameters<Panels['plan']>): Promise<{ page: Page; told: Promise<unknown> }> {
+  const told = panels.plan(...tasks)
+  void told.catch(() => {})
+  const page = await panels.window()
+  await review(page).waitFor()
+  return { page, told }
+}
+
+it('[PA10] the header names the conversation and the turn, and counts down', async () => {
+  const { page } = await asked('Collect')
+  await review(page).getByText('c · turn 1').waitFor()
+  const clock = page.getByRole('timer')
+  const first = await clock.innerText()
+  expect(first).toMatch(/^[12]:\d\d left$/)
+  await expect.poll(() => clock.innerText(), PATIENT).not.toBe(first)
+})
+
+it('[PA11] what is confirmed is what is seen: every field, rows added, removed and left alone, and the comment', async () => {
+  const { page, told } = await asked('Collect', { title: 'Write', done_when: 'It is one page.' }, 'Send')
+  await title(page, 1).fill('Collect the figures')
+  await button(page, 'More fields, 1').click()
+  await page.getByLabel('Details, 1').fill('From the ledger')
+  await page.getByLabel('Done when, 1').fill('All are there')
+  await page.getByLabel('Priority, 1').selectOption('high')
+  await page.getByLabel('Status, 1').selectOption('doing')
+  await page.getByLabel('Tags, separated by commas, 1').fill('money, ledger')
+  await holds(page.getByLabel('Done when, 2'), ['It is one page.'])
+  await button(page, 'Remove, 3').click()
+  await hasFocus(title(page, 2))
+  await button(page, 'Add a row').click()
+  await hasFocus(title(page, 3))
+  await page.keyboard.type('Archive')
+  await page.getByLabel('A word for the agent (optional)').fill('Mind the rounding.')
+  await confirm(page).click()
+  expect(await told).toMatchObject({ comment: 'Mind the rounding.' })
+  expect(await panels.tasks()).toMatchObject([
+    {
+      title: 'Collect the figures',
+      details: 'From the ledger',
+      criteria: 'All are there',
+      priority: 'high',
+      status: 'in_progress',
+      tags: ['money', 'ledger'],
+      created_by: 'tool',
+    },
+    { title: 'Write', criteria: 'It is one page.', priority: 'medium', status: 'pending', created_by: 'tool' },
+    { title: 'Archive', created_by: 'user' },
+  ])
+  await isGone(page)
+  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  expect(await page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))).toEqual([])
+})
+
+describe('[PA12] rows are reordered', () => {
+  it('[PA12] by keyboard: the focus stays on the row, and where it went is said', async () => {
+    const { page, told } = await asked('A', 'B', 'C')
+    await title(page, 1).focus()
+    await page.keyboard.press('Alt+ArrowDown')
+    await holds(titles(page), ['B', 'A', 'C'])
+    await hasFocus(title(page, 2))
+    await page.getByRole('status').getByText('Moved to 2 of 3').waitFor({ state: 'attached' })
+    await button(page, 'Move down, 2').focus()
+    await page.keyboard.press('Enter')
+    await holds(titles(page), ['B', 'C', 'A'])
+    await hasFocus(button(page, 'Move down, 3'))
+    await page.keyboard.press('Enter')
+    await holds(titles(page), ['B', 'C', 'A'])
+    await hasFocus(button(page, 'Move down, 3'))
+    await confirm(page).click()
+    await told
+    expect(await panels.titles()).toEqual(['B', 'C', 'A'])
+  })
+
+  it('[PA12] by drag, up and down', async () => {
+    const { page, told } = await asked('A', 'B', 'C', 'D')
+    const handles = review(page).locator('.rs-handle')
+    const rows = review(page).locator('.rs-row')
+    await handles.nth(0).dragTo(rows.nth(2))
+    await holds(titles(page), ['B', 'C', 'A', 'D'])
+    await handles.nth(3).dragTo(rows.nth(1))
+    await holds(titles(page), ['B', 'D', 'C', 'A'])
+    await confirm(page).click()
+    await told
+    expect(await panels.titles()).toEqual(['B', 'D', 'C', 'A'])
+  })
+})
+
+it('[PA13] several are selected, and get a priority or tags at once', async () => {
+  const { page, told } = await asked('A', 'B', 'C', 'D')
+  await page.getByLabel('Select row 1').check()
+  await page.getByLabel('Select row 3').check()
+  await page.getByLabel('Select row 4').check()
+  const bar = page.getByRole('group', { name: '3 selected' })
+  await bar.getByLabel('Priority').selectOption('high')
+  await bar.getByLabel('Tags, separated by commas').fill('x, y')
+  await bar.getByRole('button', { name: 'Set tags' }).click()
+  await button(page, 'Remove, 4').click()
+  await page.getByRole('group', { name: '2 selected' }).waitFor()
+  await confirm(page).click()
+  await told
+  expect((await panels.tasks()).map(task => [task.title, task.priority, task.tags])).toEqual([
+    ['A', 'high', ['x', 'y']],
+    ['B', 'medium', []],
+    ['C', 'high', ['x', 'y']],
+  ])
+})
+
+it('[PA14] a template is saved, and inserted, up to as many rows as a plan holds', async () => {
+  const { page, told } = await asked({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
+  await button(page, 'Save as template').click()
+  await page.getByLabel('Name of the template').fill('Release')
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
+  await hasFocus(button(page, 'Save as template'))
+  expect((await panels.server.person.template('Release')).tasks).toMatchObject([
+    { title: 'Tag', criteria: 'Pushed' },
+    { title: 'Publish' },
+  ])
+  await page.getByLabel('Insert a template').selectOption('Release')
+  await holds(titles(page), ['Tag', 'Publish', 'Tag', 'Publish'])
+  await hasFocus(title(page, 3))
+  // What was removed and inserted again is a row of its own.
+  await button(page, 'Remove, 1').click()
+  await page.getByLabel('Insert a template').selectOption('Release')
+  await title(page, 2).fill('Tag 2')
+  await holds(titles(page), ['Publish', 'Tag 2', 'Publish', 'Tag', 'Publish'])
+  for (let rows = 7; rows <= 21; rows += 2) await page.getByLabel('Insert a template').selectOption('Release')
+  await page.getByRole('status').getByText('A plan holds at most 20 rows.').waitFor({ state: 'attached' })
+  expect(await titles(page).count()).toBe(20)
+  expect(await button(page, 'Add a row').isDisabled()).toBe(true)
+  await confirm(page).click()
+  await told
+  expect(await panels.titles()).toHaveLength(20)
+})
+
+it('[PA15] Confirm waits while a title is empty or no row is left, and says why', async () => {
+  const { page } = await asked('A', 'B')
+  await title(page, 2).fill('  ')
+  await page.getByText('Row 2 has no title.').waitFor()
+  expect(await confirm(page).isDisabled()).toBe(true)
+  expect(await title(page, 2).getAttribute('aria-invalid')).toBe('true')
+  const reason = await confirm(page).getAttribute('aria-describedby')
+  expect(await page.locator(`[id="${reason}"]`).innerText()).toBe('Row 2 has no title.')
+  await button(page, 'Remove, 2').click()
+  expect(await confirm(page).isDisabled()).toBe(false)
+  await button(page, 'Remove, 1').click()
+  await page.getByText('A plan needs at least one row. To write none, cancel.').waitFor()
+  await hasFocus(button(page, 'Add a row'))
+  expect(await confirm(page).isDisabled()).toBe(true)
+})
+
+it('[PA16] Escape asks before anything is thrown away, and brings the person back to where they were', async () => {
+  const { page, told } = await asked('A', 'B')
+  await title(page, 2).fill('B, but better')
+  await page.keyboard.press('Escape')
+  const question = page.getByRole('alertdialog', { name: 'Throw your changes away and cancel the plan?' })
+  await question.waitFor()
+  await hasFocus(button(page, 'Keep editing'))
+  await page.keyboard.press('Escape')
+  await question.waitFor({ state: 'detached' })
+  await hasFocus(title(page, 2))
+  await holds(titles(page), ['A', 'B, but better'])
+  await button(page, 'Cancel').click()
+  await button(page, 'Keep editing').click()
+  await hasFocus(button(page, 'Cancel'))
+  await page.getByLabel('A word for the agent (optional)').fill('Not today.')
+  await button(page, 'Cancel').click()
+  await button(page, 'Cancel the plan').click()
+  expect(await told).toMatchObject({ comment: 'Not today.' })
+  await isGone(page)
+  expect(await panels.titles()).toEqual([])
+})
+
+it('[PA16] Escape asks even where nothing was edited; Cancel does not', async () => {
+  const { page } = await asked('A')
+  await title(page, 1).focus()
+  await page.keyboard.press('Escape')
+  await page.getByRole('alertdialog', { name: 'Cancel the plan?' }).waitFor()
+  await page.keyboard.press('Escape')
+  await button(page, 'Cancel').click()
+  await isGone(page)
+  expect(await panels.pending()).toEqual([])
+})
+
+it('[PA17] a reload brings the review back with the unsaved edits, and cancels nothing', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { panel_grace_ms: 500 })
+  const { page, told } = await asked('A', 'B')
+  await title(page, 1).fill('A, half done')
+  await button(page, 'Add a row').click()
+  await title(page, 3).fill('C')
+  await title(page, 2).focus()
+  await page.keyboard.press('Alt+ArrowUp')
+  await page.getByLabel('A word for the agent (optional)').fill('Wait')
+  await page.reload()
+  await holds(titles(page), ['B', 'A, half done', 'C'])
+  await holds(page.getByLabel('A word for the agent (optional)'), ['Wait'])
+  // Longer than a page that was left is waited for.
+  await page.waitForTimeout(1_000)
+  expect(await panels.pending()).toHaveLength(1)
+  await confirm(page).click()
+  expect(await told).toMatchObject({ comment: 'Wait' })
+  expect(await panels.titles()).toEqual(['B', 'A, half done', 'C'])
+})
+
+it('[PA17] a window that is closed is missed after the grace; one of two is not', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { panel_grace_ms: 400 })
+  const { page, told } = await asked('A')
+  const second = await panels.window({ in: page.context() })
+  await review(second).waitFor()
+  await page.close({ runBeforeUnload: false })
+  await second.waitForTimeout(900)
+  expect(await panels.pending()).toHaveLength(1)
+  await second.goto('about:blank')
+  expect(await told).toBeDefined()
+  expect(await panels.titles()).toEqual([])
+  const back = await panels.window({ in: page.context() })
+  await back.getByRole('textbox', { name: 'Ask for something with several steps' }).waitFor()
+  expect(await review(back).count()).toBe(0)
+})
+
+it('[PA18] of two windows the second sees that the first decided, and may put that away', async () => {
+  const { page, told } = await asked('A')
+  const second = await panels.window()
+  await title(second, 1).fill('Mine')
+  await confirm(page).click()
+  await told
+  await second.getByRole('alert').getByText('This plan was decided elsewhere: confirmed.').waitFor()
+  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  await button(second, 'Close').click()
+  await second.getByText('decided elsewhere').waitFor({ state: 'detached' })
+  expect(await panels.titles()).toEqual(['A'])
+})
+
+it('[PA18] whoever confirms a moment too late is told that somebody was faster', async () => {
+  const { page } = await asked('A')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/decision', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await title(page, 1).fill('Mine')
+  await confirm(page).click()
+  await page.getByText('Sending …').waitFor()
+  const [waiting] = await panels.pending()
+  await panels.server.person.decide(waiting?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
+  held.resolve()
+  await page.getByText('This plan was decided elsewhere: confirmed.').waitFor()
+  expect(await panels.titles()).toEqual(['A'])
+})
+
+it('[PA19] after the timeout it says so, and offers to ask again', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { review_timeout_ms: 2_500 })
+  const { page } = await asked('A')
+  await page.getByRole('alert').getByText('Nobody decided in time, so nothing was written.').waitFor()
+  expect(await panels.titles()).toEqual([])
+  const again = page.waitForRequest('**/api/chat')
+  await button(page, 'Ask again').click()
+  expect((await again).postDataJSON()).toMatchObject({ session_id: 'c' })
+  await page.getByText('Nobody decided in time').waitFor({ state: 'detached' })
+})
+
+it('[PA20] a submission that fails keeps the edits, and Retry sends what is there by then', async () => {
+  const { page, told } = await asked('A', 'B')
+  await title(page, 1).fill('A 2')
+  await page.route('**/decision', route => route.abort())
+  await confirm(page).click()
+  await page.getByRole('alert').getByText('It could not be sent. Your changes are still here.').waitFor()
+  await holds(titles(page), ['A 2', 'B'])
+  await title(page, 2).fill('B 2')
+  await page.unroute('**/decision')
+  await button(page, 'Retry').click()
+  await told
+  expect(await panels.titles()).toEqual(['A 2', 'B 2'])
+  await isGone(page)
+  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+})
+
+it('[PA20] an answer that is lost on its way back is no failure once the log tells', async () => {
+  const { page, told } = await asked('A')
+  await page.route('**/decision', async route => {
+    await route.fetch()
+    await route.abort()
+  })
+  await confirm(page).click()
+  await told
+  await isGone(page)
+  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  expect(await panels.titles()).toEqual(['A'])
+})
+
+it('[PA21] a server that restarts in the middle of a review finds it as it was, with the edits and the deadline', async () => {
+  const { page } = await asked('A', 'B')
+  await title(page, 1).fill('A 2')
+  await panels.stopServer()
+  await confirm(page).click()
+  await page.getByText('It could not be sent. Your changes are still here.').waitFor()
+  await title(page, 2).fill('B 2')
+  await panels.startAgain()
+  await button(page, 'Retry').click()
+  await isGone(page)
+  await page.getByText('0 of 2 · 2 remaining').first().waitFor()
+  expect(await panels.titles()).toEqual(['A 2', 'B 2'])
+})
+
+it('[PA21] a reload while the server is away costs no edits either', async () => {
+  const { page } = await asked('A')
+  await title(page, 1).fill('A 2')
+  await panels.stopServer()
+  await panels.startAgain()
+  await page.reload()
+  await holds(titles(page), ['A 2'])
+  expect(await panels.pending()).toHaveLength(1)
+})
+
+it('[PA22] what the server refuses is shown at its row, and the focus is taken there', async () => {
+  const { page, told } = await asked('A', 'B', 'C')
+  await title(page, 2).fill('x'.repeat(401))
+  await confirm(page).click()
+  await page.getByText('Title must be at most 400 characters, got 401.').waitFor()
+  await page.getByRole('alert').getByText('Row 2 cannot be taken as it is.').waitFor()
+  expect(await button(page, 'Retry').count()).toBe(0)
+  await hasFocus(title(page, 2))
+  expect(await title(page, 2).getAttribute('aria-invalid')).toBe('true')
+  await title(page, 2).fill('B')
+  await page.getByText('Title must be').waitFor({ state: 'detached' })
+  await page.getByLabel('Status, 1').selectOption('doing')
+  await page.getByLabel('Status, 3').selectOption('doing')
+  await confirm(page).click()
+  await hasFocus(page.getByLabel('Status, 3'))
+  await page.getByLabel('Status, 3').selectOption('todo')
+  await confirm(page).click()
+  await told
+  expect(await panels.titles()).toEqual(['A', 'B', 'C'])
+})
+
+describe('[PA23] the focus', () => {
+  it('[PA23] goes to a review that appears where nothing else has it, and back to where it came from', async () => {
+    const { page, told } = await asked('A')
+    await hasFocus(review(page))
+    await page.getByRole('alert').getByText('A plan of 1 waits for your decision, above the input.').waitFor()
+    await page.getByLabel('Ask for something with several steps').focus()
+    await confirm(page).focus()
+    await page.keyboard.press('Enter')
+    await told
+    await hasFocus(page.getByLabel('Ask for something with several steps'))
+  })
+
+  it('[PA23] goes to the plan where it came from nowhere', async () => {
+    const { page } = await asked('A')
+    await hasFocus(review(page))
+    await confirm(page).click()
+    await hasFocus(page.getByRole('button', { name: /^Plan: Show the plan/ }))
+  })
+
+  it('[PA23] is never taken from somebody who types', async () => {
+    const page = await panels.window()
+    const box = page.getByLabel('Ask for something with several steps')
+    await box.fill('Half a')
+    void panels.plan('A').catch(() => {})
+    await page.reload()
+    await box.focus()
+    await review(page).waitFor()
+    await hasFocus(box)
+    await page.keyboard.type(' sentence')
+    await holds(box, ['Half a sentence'])
+  })
+})
+
+describe('[PA24] nothing else moves when a panel comes or goes', () => {
+  for (const [width, height] of [
+    [360, 640],
+    [390, 780],
+    [1280, 800],
+  ] as const) {
+    it(`[PA24] at ${width} px: the input stays, and panel and input are as wide as each other`, async () => {
+      await panels.close()
+      panels = await Panels.open(browser, { review: false })
+      await panels.plan('Z')
+      const page = await panels.window({ viewport: { width, height } })
+      const plan = page.getByRole('region', { name: 'Plan' })
+      await plan.waitFor()
+      const before = await boxOf(composer(page))
+      const header = await boxOf(page.locator('.app-head'))
+      expect(before.y + before.height).toBeLessThanOrEqual(height)
+      const same = async (): Promise<void> => {
+        expect(await boxOf(composer(page))).toEqual(before)
+        expect(await boxOf(page.locator('.app-head'))).toEqual(header)
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+      }
+      expect(await boxOf(plan)).toMatchObject({ x: before.x, width: before.width })
+      await page.getByRole('button', { name: /^Plan: / }).click()
+      await page.getByLabel('New task').waitFor()
+      await same()
+      await panels.server.person.setPolicy('c', { review: true })
+      const told = panels.plan(...Array.from({ length: 12 }, (_, i) => `Step ${i} of a plan that is rather long`))
+      await review(page).waitFor()
+      await same()
+      const box = await boxOf(review(page))
+      expect(box).toMatchObject({ x: before.x, width: before.width })
+      expect(box.y).toBeGreaterThanOrEqual(0)
+      expect(box.y + box.height).toBeLessThanOrEqual(before.y)
+      await title(page, 12).scrollIntoViewIfNeeded()
+      await confirm(page).click()
+      await told
+      await isGone(page)
+      await same()
+    })
+  }
+
+  it('[PA24] what was said stays where it is', async () => {
+    await panels.close()
+    panels = await Panels.open(browser)
+    const page = await panels.window()
+    const heading = page.getByRole('heading', { name: 'What shall we get done?' })
+    await panels.server.person.setPolicy('c', { toolset: 'runsheet' })
+    await page.reload()
+    await heading.waitFor()
+    const before = await boxOf(heading)
+    const told = panels.plan('A')
+    await review(page).waitFor()
+    expect(await boxOf(heading)).toEqual(before)
+    await button(page, 'Cancel').click()
+    await told
+    await isGone(page)
+    expect(await boxOf(heading)).toEqual(before)
+  })
+})
+
+it('[PA25] stopping the agent says that nothing was written', async () => {
+  const { page } = await asked('A')
+  await panels.server.person.stop('c', 't')
+  await page.getByText('The agent was stopped before you decided, so nothing was written.').waitFor()
+  await says(page.getByRole('region', { name: 'Review the plan' }).getByRole('button'), ['Close'])
+})

@@ -1,0 +1,129 @@
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { pageFrom } from '../../src/http/page.ts'
+import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
+import type { PolicyPatch } from '../../src/domain/policy.ts'
+import type { ReviewRequest } from '../../src/domain/review.ts'
+import type { Task } from '../../src/domain/task.ts'
+import { startServer, type TestServer, TOKENS } from './server.ts'
+
+const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url))
+
+/** As it was built before the tests. */
+export const builtPage = pageFrom(BUILT)
+
+/** Patience with a browser on a busy machine. */
+export const PATIENT = { timeout: 15_000, interval: 20 } as const
+
+/** For tests: a server with the page, an agent that lives elsewhere, and windows on one conversation. */
+export class Panels {
+  readonly browser: Browser
+  readonly server: TestServer
+  readonly session = 'c'
+  #http: HttpServer
+  readonly #contexts: BrowserContext[] = []
+  readonly problems: string[] = []
+
+  constructor(browser: Browser, server: TestServer) {
+    this.browser = browser
+    this.server = server
+    this.#http = server.server
+  }
+
+  static async open(browser: Browser, host: PolicyPatch = {}): Promise<Panels> {
+    return new Panels(browser, await startServer({ page: builtPage, host }))
+  }
+
+  /** A window that is signed in; those of one context share their storage. */
+  async window(options: BrowserContextOptions & { in?: BrowserContext } = {}): Promise<Page> {
+    const { in: shared, ...more } = options
+    const context = shared ?? (await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...more }))
+    if (!shared) this.#contexts.push(context)
+    const page = await context.newPage()
+    page.setDefaultTimeout(PATIENT.timeout)
+    page.on('pageerror', error => this.problems.push(String(error)))
+    await page.goto(`${this.server.url.href}?chat=${this.session}#code=${this.#http.loginCode()}`)
+    return page
+  }
+
+  /** The agent's `plan`; with a review it is answered once somebody decided. */
+  async plan(...tasks: readonly (string | Record<string, unknown>)[]): Promise<unknown> {
+    const rows = tasks.map(task => (typeof task === 'string' ? { title: task } : task))
+    return this.#call('plan', { tasks: rows })
+  }
+
+  async update(id: number, more: Record<string, unknown> = {}): Promise<unknown> {
+    return this.#call('update', { id, outcome: 'As asked.', ...more })
+  }
+
+  async tasks(): Promise<readonly Task[]> {
+    return (await this.server.person.tasks(this.session)).tasks
+  }
+
+  async titles(): Promise<string[]> {
+    return (await this.tasks()).map(({ title }) => title)
+  }
+
+  async statusOf(title: string): Promise<string | undefined> {
+    return (await this.tasks()).find(task => task.title === title)?.status
+  }
+
+  async pending(): Promise<readonly ReviewRequest[]> {
+    return (await this.server.person.pendingReviews(this.session)).reviews
+  }
+
+  async stopServer(): Promise<void> {
+    await this.#http.close(0)
+  }
+
+  /** The server comes back where it was. */
+  async startAgain(more: Partial<ServerOptions> = {}): Promise<void> {
+    const { runsheet, url } = this.server
+    const log = pino({ level: 'silent' })
+    this.#http = createHttpServer({
+      runsheet,
+      tokens: TOKENS,
+      tenant: 'local',
+      version: '0',
+      log,
+      page: builtPage,
+      ...more,
+    })
+    await this.#http.listen(Number(url.port), '127.0.0.1')
+  }
+
+  async close(): Promise<void> {
+    for (const context of this.#contexts) await context.close()
+    if (this.#http !== this.server.server) await this.#http.close(0)
+    await this.server.close()
+    expect(this.problems).toEqual([])
+  }
+
+  async #call(tool: string, input: unknown): Promise<unknown> {
+    const call = { session_id: this.session, turn_id: 't', arguments: input }
+    const answer = await this.server.agent.call('runsheet', tool, call)
+    return 'result' in answer ? answer.result : answer
+  }
+}
+
+/** What a locator's elements say, once it is that. */
+export const says = (locator: Locator, texts: readonly string[]): Promise<void> =>
+  expect.poll(() => locator.allInnerTexts(), PATIENT).toEqual(texts)
+
+/** What the fields of a locator hold, once it is that. */
+export const holds = (locator: Locator, values: readonly string[]): Promise<void> =>
+  expect
+    .poll(() => locator.evaluateAll(fields => fields.map(field => (field as HTMLInputElement).value)), PATIENT)
+    .toEqual(values)
+
+/** The accessible name of what has the focus, once it is that. */
+export const hasFocus = (locator: Locator): Promise<void> =>
+  expect.poll(() => locator.evaluate(element => element === document.activeElement), PATIENT).toBe(true)
+
+export const boxOf = async (locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> => {
+  const box = await locator.boundingBox()
+  if (!box) throw new Error('it is not in sight')
+  return box
+}
