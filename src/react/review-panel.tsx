@@ -116,6 +116,8 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
   }
 
   const send = async (action: Action): Promise<void> => {
+    // Its button stays as it is, so that the focus is not lost.
+    if (isSending) return
     const comment = draft.comment.trim() === '' ? {} : { comment: draft.comment.trim() }
     setSending(true)
     setAsking(false)
@@ -264,8 +266,8 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
           <button
             type="button"
             className="rs-button rs-cancel"
-            disabled={isSending}
-            onClick={() => (isEdited ? ask() : void send('cancel'))}
+            aria-disabled={isSending}
+            onClick={() => (isEdited && !isSending ? ask() : void send('cancel'))}
           >
             {words.cancel}
           </button>
@@ -273,7 +275,8 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
             type="button"
             className="rs-button rs-primary"
             aria-describedby={reason}
-            disabled={isSending || missing !== ''}
+            aria-disabled={isSending}
+            disabled={missing !== ''}
             onClick={() => void send('confirm')}
           >
             {words.confirm}

@@ -270,7 +270,7 @@ function currentOf(state: Conversation, tasks: readonly Task[]): Task | undefine
 /** Whether somebody works on it now: a clock that runs on after the end says nothing. */
 function isAtWork({ turns, running_turn, latest_turn }: Conversation): boolean {
   const turn = turns.get(running_turn ?? latest_turn ?? '')
-  return turn !== undefined && !isFinished(turn)
+  return turn !== undefined && !isFinished(turn) && !turn.stop_requested
 }
 
 /** What the latest turn left open, once it is over. */

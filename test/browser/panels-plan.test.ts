@@ -1,0 +1,367 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openBrowser } from '../support/browser.ts'
+import { boxOf, builtPage, hasFocus, holds, Panels, PATIENT, says } from '../support/panels.ts'
+import { startServer } from '../support/server.ts'
+import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
+
+let browser: Browser
+let panels: Panels
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+const plan = (page: Page) => page.getByRole('region', { name: 'Plan' })
+const summary = (page: Page) => page.getByRole('button', { name: /^Plan: / })
+const current = (page: Page) => plan(page).locator('.rs-current')
+const counts = (page: Page) => plan(page).locator('.rs-counts')
+const rows = (page: Page) => plan(page).getByRole('listitem')
+const row = (page: Page, title: string) => rows(page).filter({ hasText: title })
+const shown = (page: Page) => plan(page).locator('.rs-task-title')
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+describe('with an agent that lives elsewhere', () => {
+  beforeEach(async () => {
+    panels = await Panels.open(browser, { review: false })
+  })
+  afterEach(() => panels.close())
+
+  /** The window, with the list in sight. */
+  async function opened(...tasks: readonly string[]): Promise<Page> {
+    await panels.plan(...tasks)
+    const page = await panels.window()
+    await summary(page).click()
+    await says(shown(page), tasks)
+    return page
+  }
+
+  it('[PA1] one line says where it stands: the current step, how many are done, left and blocked', async () => {
+    const page = await panels.window()
+    await page.getByLabel('Ask for something with several steps').waitFor()
+    expect(await plan(page).count()).toBe(0)
+    await panels.plan('A', 'B', 'C', 'D', 'E')
+    await says(current(page), ['A'])
+    await says(counts(page), ['0 of 5 · 5 remaining'])
+    await panels.update(1)
+    await panels.update(2)
+    await says(current(page), ['C'])
+    await says(counts(page), ['2 of 5 · 3 remaining'])
+    const bar = page.getByRole('progressbar', { name: 'Plan' })
+    expect(await bar.getAttribute('aria-valuenow')).toBe('2')
+    expect(await bar.getAttribute('aria-valuemax')).toBe('5')
+    await panels.update(3, { status: 'blocked' })
+    await says(counts(page), ['2 of 5 · 2 remaining · 1 blocked'])
+    expect(await bar.getAttribute('aria-valuetext')).toBe('2 of 5 · 2 remaining')
+    await panels.update(4)
+    await panels.update(5)
+    await says(current(page), ['—'])
+    await says(counts(page), ['4 of 5 · 0 remaining · 1 blocked'])
+    const line = await boxOf(bar)
+    const done = await boxOf(bar.locator('div').first())
+    await expect
+      .poll(async () => (await boxOf(bar.locator('div').first())).width / line.width, PATIENT)
+      .toBeCloseTo(0.8)
+    expect(done.height).toBe(3)
+  })
+
+  it('[PA2] it opens to the list: what each is at, done ones struck through, and what nobody judged as reported', async () => {
+    const page = await opened('A', 'B', 'C')
+    expect(await summary(page).getAttribute('aria-expanded')).toBe('true')
+    await panels.update(1, { outcome: 'Found three.' })
+    await panels.update(2, { status: 'blocked', outcome: 'No key.' })
+    await expect
+      .poll(() => rows(page).evaluateAll(items => items.map(item => item.className.split(' ')[1])), PATIENT)
+      .toEqual(['rs-task-completed', 'rs-task-blocked', 'rs-task-in_progress'])
+    await says(row(page, 'Found three.').locator('.rs-badge'), ['reported done'])
+    await row(page, 'No key.').waitFor()
+    const struck = await shown(page).evaluateAll(each => each.map(one => getComputedStyle(one).textDecorationLine))
+    expect(struck).toEqual(['line-through', 'none', 'none'])
+    expect(await rows(page).nth(0).textContent()).toContain('done: A')
+    // A person's word is a judgement.
+    await button(page, 'Mark done: C').click()
+    await expect.poll(() => panels.statusOf('C'), PATIENT).toBe('completed')
+    await button(page, 'Reopen: C').waitFor()
+    expect(await row(page, 'C').getByText('reported done').count()).toBe(0)
+    await summary(page).press('Enter')
+    await rows(page).first().waitFor({ state: 'hidden' })
+  })
+
+  it('[PA3] beyond 50 it says how many more, keeps what is open in sight, and shows all of them when asked', async () => {
+    const batch = (from: number) => Array.from({ length: 20 }, (_, i) => `Task ${from + i}`)
+    await panels.plan(...batch(1))
+    await panels.plan(...batch(21))
+    await panels.plan(...batch(41))
+    for (let id = 1; id <= 30; id += 1) await panels.update(id)
+    const page = await panels.window()
+    await says(counts(page), ['30 of 60 · 30 remaining'])
+    await summary(page).click()
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(50)
+    await page.getByText('Task 60', { exact: true }).waitFor()
+    expect(await page.getByText('Task 10', { exact: true }).count()).toBe(0)
+    const list = await boxOf(plan(page).locator('.rs-list'))
+    const now = await boxOf(row(page, 'Task 31').first())
+    expect(now.y).toBeGreaterThanOrEqual(list.y)
+    expect(now.y + now.height).toBeLessThanOrEqual(list.y + list.height)
+    await button(page, '+10 more').click()
+    await expect.poll(() => rows(page).count(), PATIENT).toBe(60)
+    expect(await plan(page).locator('.rs-more').count()).toBe(0)
+  })
+
+  it('[PA4] the running step shows for how long, and no clock runs where nobody works', async () => {
+    const page = await opened('A')
+    const clock = plan(page).locator('.rs-elapsed')
+    const first = await clock.innerText()
+    expect(first).toMatch(/^\d+:\d\d/)
+    await expect.poll(() => clock.innerText(), PATIENT).not.toBe(first)
+    await panels.server.person.stop('c', 't')
+    await clock.waitFor({ state: 'detached' })
+  })
+
+  it('[PA5] a person adds, rewords, ticks, cancels and reopens; the agent is told with its next answer', async () => {
+    const page = await opened('A', 'B', 'C')
+    const untold = plan(page).getByText('agent not told yet')
+    await page.getByLabel('New task').fill('D')
+    await page.keyboard.press('Enter')
+    await says(shown(page), ['A', 'B', 'C', 'D'])
+    await hasFocus(page.getByLabel('New task'))
+    await row(page, 'D').getByText('agent not told yet').waitFor()
+    await button(page, 'Reword: B').click()
+    await hasFocus(plan(page).getByLabel('Title'))
+    await page.keyboard.type('B, shorter')
+    await page.keyboard.press('Enter')
+    await says(shown(page), ['A', 'B, shorter', 'C', 'D'])
+    await hasFocus(button(page, 'Reword: B, shorter'))
+    await button(page, 'Mark done: A').click()
+    await button(page, 'Cancel this task: C').click()
+    await button(page, 'Reopen: C').waitFor()
+    await says(counts(page), ['1 of 3 · 2 remaining'])
+    await expect.poll(() => untold.count(), PATIENT).toBe(4)
+    expect(await panels.statusOf('C')).toBe('cancelled')
+    await page.reload()
+    await summary(page).click()
+    await expect.poll(() => untold.count(), PATIENT).toBe(4)
+    await button(page, 'Reopen: C').click()
+    await expect.poll(() => panels.statusOf('C'), PATIENT).toBe('pending')
+    await button(page, 'Reopen: A').click()
+    await expect.poll(() => panels.statusOf('A'), PATIENT).toBe('pending')
+    await panels.plan('E')
+    await expect.poll(() => untold.count(), PATIENT).toBe(0)
+    await says(shown(page), ['A', 'B, shorter', 'C', 'D', 'E'])
+  })
+
+  it('[PA5] Escape leaves a title as it was; going elsewhere keeps what was typed', async () => {
+    const page = await opened('A', 'B')
+    await button(page, 'Reword: A').click()
+    await page.keyboard.type('No')
+    await page.keyboard.press('Escape')
+    await says(shown(page), ['A', 'B'])
+    await hasFocus(button(page, 'Reword: A'))
+    await button(page, 'Reword: A').click()
+    await page.keyboard.type('Yes')
+    await page.getByLabel('New task').click()
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['Yes', 'B'])
+    await says(shown(page), ['Yes', 'B'])
+  })
+
+  it('[PA6] it is reordered by buttons and keys, and the focus stays on what was moved', async () => {
+    const page = await opened('A', 'B', 'C')
+    await button(page, 'Move down: A').focus()
+    await page.keyboard.press('Enter')
+    await says(shown(page), ['B', 'A', 'C'])
+    await hasFocus(button(page, 'Move down: A'))
+    await page.keyboard.press('Alt+ArrowDown')
+    await says(shown(page), ['B', 'C', 'A'])
+    await hasFocus(button(page, 'Move down: A'))
+    await plan(page).getByRole('status').getByText('Moved to 3 of 3').waitFor({ state: 'attached' })
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Alt+ArrowUp')
+    await says(shown(page), ['B', 'A', 'C'])
+    await hasFocus(button(page, 'Move down: A'))
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'A', 'C'])
+  })
+
+  it('[PA6] it is reordered by drag, up and down', async () => {
+    const page = await opened('A', 'B', 'C', 'D')
+    const handles = plan(page).locator('.rs-handle')
+    await handles.nth(0).dragTo(rows(page).nth(2))
+    await says(shown(page), ['B', 'C', 'A', 'D'])
+    await handles.nth(3).dragTo(rows(page).nth(1))
+    await says(shown(page), ['B', 'D', 'C', 'A'])
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'D', 'C', 'A'])
+  })
+
+  it('[PA7] a change that does not get through is said, and what was typed is still there', async () => {
+    const page = await opened('A')
+    await page.route('**/tasks**', route => (route.request().method() === 'GET' ? route.continue() : route.abort()))
+    await page.getByLabel('New task').fill('B')
+    await page.keyboard.press('Enter')
+    await plan(page).getByRole('alert').getByText('The server cannot be reached.').waitFor()
+    await holds(page.getByLabel('New task'), ['B'])
+    await button(page, 'Reword: A').click()
+    await page.keyboard.type('A 2')
+    await page.keyboard.press('Enter')
+    await holds(plan(page).getByLabel('Title'), ['A 2'])
+    await page.unroute('**/tasks**')
+    await plan(page).getByLabel('Title').press('Enter')
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['A 2'])
+    await page.getByLabel('New task').press('Enter')
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['A 2', 'B'])
+    await plan(page).getByRole('alert').waitFor({ state: 'detached' })
+  })
+
+  it('[PA7] what the agent changed meanwhile is no hindrance, unless it is the same', async () => {
+    const page = await opened('A', 'B')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/tasks/*', async route => {
+      await held.promise
+      await route.continue()
+    })
+    await button(page, 'Reword: A').click()
+    await page.keyboard.type('A 2')
+    await page.keyboard.press('Enter')
+    await panels.update(1)
+    held.resolve()
+    await expect
+      .poll(async () => (await panels.tasks()).map(({ title, status }) => [title, status]), PATIENT)
+      .toEqual([
+        ['A 2', 'completed'],
+        ['B', 'in_progress'],
+      ])
+    expect(await plan(page).getByRole('alert').count()).toBe(0)
+  })
+
+  it('[PA8] progress is announced, without the clock', async () => {
+    const page = await opened('A', 'B')
+    const said = plan(page).locator('p[role=status]').first()
+    await expect.poll(() => said.textContent(), PATIENT).toBe('A. 0 of 2 · 2 remaining')
+    await panels.update(1)
+    await expect.poll(() => said.textContent(), PATIENT).toBe('B. 1 of 2 · 1 remaining')
+  })
+
+  it('[PA8] who wants less motion gets none', async () => {
+    await panels.plan('A')
+    const calm = await panels.window({ reducedMotion: 'reduce' })
+    const duration = (page: Page): Promise<string> =>
+      page
+        .getByRole('progressbar')
+        .locator('div')
+        .first()
+        .evaluate(bar => getComputedStyle(bar).transitionDuration)
+    await plan(calm).waitFor()
+    expect(await duration(calm)).toBe('0s')
+  })
+
+  it('[PA8] on a narrow screen a row keeps its room, and what can be done is one press away', async () => {
+    await panels.plan('A task with a title that is long enough to need more than one line there')
+    const page = await panels.window({ viewport: { width: 360, height: 640 } })
+    await plan(page).locator('.rs-elapsed').waitFor()
+    await summary(page).click()
+    await page.getByRole('button', { name: /^More actions: / }).click()
+    await page.getByRole('button', { name: /^Cancel this task: / }).click()
+    await says(counts(page), ['0 of 0 · 0 remaining'])
+    await page.getByRole('button', { name: /^Reopen: / }).click()
+    await says(counts(page), ['0 of 1 · 1 remaining'])
+  })
+})
+
+describe('with a turn of our own', () => {
+  let turns: TestTurns
+  afterEach(async () => {
+    await panels.close()
+    await turns.close()
+  })
+
+  /** Turns that a scripted model drives, with the page in front of them. */
+  async function start(options: TurnsOptions): Promise<void> {
+    turns = await startTurns(options)
+    const { runsheet, runner } = turns
+    const take = (ref: { tenant: string; conversation: string }, turn: string): void => void runner.take(ref, turn)
+    const { host = {} } = options
+    panels = new Panels(
+      browser,
+      await startServer({ runsheet, page: builtPage, host, turns: { names: [MODEL], usual: MODEL, take } }),
+    )
+  }
+
+  it('[PA24] what was said and the input stay where they are when a review comes, is decided, and the plan follows', async () => {
+    const gates = { plan: Promise.withResolvers<void>(), end: Promise.withResolvers<void>() }
+    let asked = 0
+    await start({
+      host: { toolset: 'runsheet', review: true, assessor: false },
+      answers: () => {
+        asked += 1
+        const calls = [{ tool: 'plan', args: { tasks: [{ title: 'One' }, { title: 'Two' }] } }]
+        return asked === 1 ? { calls, after: gates.plan.promise } : { text: 'Done.', after: gates.end.promise }
+      },
+    })
+    const page = await panels.window()
+    await page.getByLabel('Ask for something with several steps').fill('Two steps')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    const message = page.getByRole('article').filter({ hasText: 'Two steps' })
+    await message.waitFor()
+    const boxes = async () => [await boxOf(message), await boxOf(page.locator('.app-composer'))]
+    const before = await boxes()
+    gates.plan.resolve()
+    await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
+    expect(await boxes()).toEqual(before)
+    await button(page, 'Confirm').click()
+    await says(counts(page), ['0 of 2 · 2 remaining'])
+    expect(await boxes()).toEqual(before)
+    await summary(page).click()
+    await rows(page).first().waitFor()
+    expect(await boxes()).toEqual(before)
+    gates.end.resolve()
+  })
+
+  it('[PA9] the next step is announced for two seconds; a limit that ends it is said, and Continue goes on', async () => {
+    const gates = { second: Promise.withResolvers<void>(), third: Promise.withResolvers<void>() }
+    let asked = 0
+    await start({
+      host: { toolset: 'manage_todos', max_advances: 1 },
+      answers: () => {
+        asked += 1
+        if (asked === 1) return { calls: [{ tool: 'manage_todos', args: { add: ['One', 'Two', 'Three'] } }] }
+        if (asked === 2) return 'The first is done.'
+        if (asked === 3) return { text: 'The second is done.', after: gates.second.promise }
+        return { text: 'The third is done.', after: gates.third.promise }
+      },
+      assessor: () => 'OK',
+    })
+    const page = await panels.window()
+    await page.getByLabel('Toolset').selectOption('manage_todos')
+    await page.evaluate(() => {
+      const seen: number[] = []
+      Object.assign(window, { seen })
+      new MutationObserver(() => {
+        const isThere = document.querySelector('.rs-current')?.textContent?.startsWith('Continuing: Two') ?? false
+        if (isThere !== (seen.length === 1)) seen.push(performance.now())
+      }).observe(document.body, { subtree: true, childList: true, characterData: true })
+    })
+    await page.getByLabel('Ask for something with several steps').fill('Three steps')
+    await page.keyboard.press('Enter')
+    await says(current(page), ['Continuing: Two'])
+    await says(current(page), ['Two'])
+    const [from = 0, to = 0] = await page.evaluate(() => (window as unknown as { seen: number[] }).seen)
+    expect(to - from).toBeGreaterThan(1_900)
+    gates.second.resolve()
+    const warning = plan(page).getByText('As many steps as allowed were taken: 1 left')
+    await warning.waitFor()
+    await says(counts(page), ['2 of 3 · 1 remaining'])
+    await page.reload()
+    await plan(page).getByText('Not finished: 1 left').waitFor()
+    await button(page, 'Continue').click()
+    await plan(page).getByText('Not finished').waitFor({ state: 'detached' })
+    gates.third.resolve()
+    await says(current(page), ['—'])
+    await expect
+      .poll(() => turns.statuses('c'), PATIENT)
+      .toEqual([
+        ['One', 'completed'],
+        ['Two', 'completed'],
+        ['Three', 'completed'],
+      ])
+  })
+})
