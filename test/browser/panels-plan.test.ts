@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
-import { boxOf, builtPage, hasFocus, holds, Panels, PATIENT, says } from '../support/panels.ts'
+import { boxOf, builtPage, hasFocus, holds, Panels, PATIENT, says } from './panels.ts'
 import { startServer } from '../support/server.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
-import { boxOf, hasFocus, holds, Panels, PATIENT, says } from '../support/panels.ts'
+import { boxOf, hasFocus, holds, Panels, PATIENT, type Proposed, says } from './panels.ts'
 
 let browser: Browser
 let panels: Panels
@@ -24,7 +24,7 @@ const composer = (page: Page) => page.locator('.app-composer')
 const isGone = (page: Page) => review(page).waitFor({ state: 'detached' })
 
 /** A plan that waits, the window that shows it, and what the agent will be told. */
-async function asked(...tasks: Parameters<Panels['plan']>): Promise<{ page: Page; told: Promise<unknown> }> {
+async function asked(...tasks: readonly Proposed[]): Promise<{ page: Page; told: Promise<unknown> }> {
   const told = panels.plan(...tasks)
   void told.catch(() => {})
   const page = await panels.window()

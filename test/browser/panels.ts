@@ -7,7 +7,7 @@ import { createHttpServer, type HttpServer, type ServerOptions } from '../../src
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
-import { startServer, type TestServer, TOKENS } from './server.ts'
+import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
@@ -16,6 +16,9 @@ export const builtPage = pageFrom(BUILT)
 
 /** Patience with a browser on a busy machine. */
 export const PATIENT = { timeout: 15_000, interval: 20 } as const
+
+/** A row of the agent's plan, or its title. */
+export type Proposed = string | Readonly<Record<string, unknown>>
 
 /** For tests: a server with the page, an agent that lives elsewhere, and windows on one conversation. */
 export class Panels {
@@ -49,7 +52,7 @@ export class Panels {
   }
 
   /** The agent's `plan`; with a review it is answered once somebody decided. */
-  async plan(...tasks: readonly (string | Record<string, unknown>)[]): Promise<unknown> {
+  async plan(...tasks: readonly Proposed[]): Promise<unknown> {
     const rows = tasks.map(task => (typeof task === 'string' ? { title: task } : task))
     return this.#call('plan', { tasks: rows })
   }
