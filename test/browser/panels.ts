@@ -6,6 +6,7 @@ import { pageFrom } from '../../src/http/page.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
+import type { SessionAnswer } from '../../src/domain/wire.ts'
 import type { Task } from '../../src/domain/task.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
@@ -75,6 +76,11 @@ export class Panels {
 
   async pending(): Promise<readonly ReviewRequest[]> {
     return (await this.server.person.pendingReviews(this.session)).reviews
+  }
+
+  /** Which windows show the review that waits. */
+  async showing(): Promise<SessionAnswer['panels'][string] | undefined> {
+    return Object.values((await this.server.person.session(this.session)).panels)[0]
   }
 
   async stopServer(): Promise<void> {
