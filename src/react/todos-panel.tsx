@@ -97,8 +97,8 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
       </div>
       <p className="rs-sr" role="status">
         {current ? `${current.title}. ` : ''}
-        {counts}
-        {blocked > 0 ? ` · ${words.blocked(blocked)}` : ''}
+        {words.progress(done, planned.length)}, {words.remaining(open)}
+        {blocked > 0 ? `, ${words.blocked(blocked)}` : ''}
       </p>
       {left !== undefined && (
         <div className="rs-warning" role="status">

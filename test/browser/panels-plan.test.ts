@@ -235,9 +235,9 @@ describe('with an agent that lives elsewhere', () => {
   it('[PA8] progress is announced, without the clock', async () => {
     const page = await opened('A', 'B')
     const said = plan(page).locator('p[role=status]').first()
-    await expect.poll(() => said.textContent(), PATIENT).toBe('A. 0 of 2 · 2 remaining')
+    await expect.poll(() => said.textContent(), PATIENT).toBe('A. 0 of 2, 2 remaining')
     await panels.update(1)
-    await expect.poll(() => said.textContent(), PATIENT).toBe('B. 1 of 2 · 1 remaining')
+    await expect.poll(() => said.textContent(), PATIENT).toBe('B. 1 of 2, 1 remaining')
   })
 
   it('[PA8] who wants less motion gets none', async () => {
@@ -317,16 +317,19 @@ describe('with a turn of our own', () => {
   })
 
   it('[PA9] the next step is announced for two seconds; a limit that ends it is said, and Continue goes on', async () => {
-    const gates = { second: Promise.withResolvers<void>(), third: Promise.withResolvers<void>() }
+    const first = Promise.withResolvers<void>()
+    const second = Promise.withResolvers<void>()
+    const third = Promise.withResolvers<void>()
     let asked = 0
     await start({
       host: { toolset: 'manage_todos', max_advances: 1 },
       answers: () => {
         asked += 1
-        if (asked === 1) return { calls: [{ tool: 'manage_todos', args: { add: ['One', 'Two', 'Three'] } }] }
+        const calls = [{ tool: 'manage_todos', args: { add: ['One', 'Two', 'Three'] } }]
+        if (asked === 1) return { calls, after: first.promise }
         if (asked === 2) return 'The first is done.'
-        if (asked === 3) return { text: 'The second is done.', after: gates.second.promise }
-        return { text: 'The third is done.', after: gates.third.promise }
+        if (asked === 3) return { text: 'The second is done.', after: second.promise }
+        return { text: 'The third is done.', after: third.promise }
       },
       assessor: () => 'OK',
     })
@@ -342,11 +345,13 @@ describe('with a turn of our own', () => {
     })
     await page.getByLabel('Ask for something with several steps').fill('Three steps')
     await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    first.resolve()
     await says(current(page), ['Continuing: Two'])
     await says(current(page), ['Two'])
     const [from = 0, to = 0] = await page.evaluate(() => (window as unknown as { seen: number[] }).seen)
     expect(to - from).toBeGreaterThan(1_900)
-    gates.second.resolve()
+    second.resolve()
     const warning = plan(page).getByText('As many steps as allowed were taken: 1 left')
     await warning.waitFor()
     await says(counts(page), ['2 of 3 · 1 remaining'])
@@ -354,7 +359,7 @@ describe('with a turn of our own', () => {
     await plan(page).getByText('Not finished: 1 left').waitFor()
     await button(page, 'Continue').click()
     await plan(page).getByText('Not finished').waitFor({ state: 'detached' })
-    gates.third.resolve()
+    third.resolve()
     await says(current(page), ['—'])
     await expect
       .poll(() => turns.statuses('c'), PATIENT)
