@@ -292,13 +292,15 @@ function Countdown({ until }: { readonly until: string }): ReactElement {
   const words = useWords()
   const left = Date.parse(until) - useNow(true)
   const isSoonOver = left <= SOON_OVER_MS
+  const [said, setSaid] = useState('')
+  if (isSoonOver && said === '') setSaid(words.timeLeft(clockOf(left)))
   return (
     <>
       <span className={`rs-countdown${isSoonOver ? ' rs-soon' : ''}`} role="timer">
         {words.timeLeft(clockOf(left))}
       </span>
       <span className="rs-sr" role="status">
-        {isSoonOver ? words.timeLeft(clockOf(SOON_OVER_MS)) : ''}
+        {said}
       </span>
     </>
   )

@@ -211,7 +211,7 @@ describe('with an agent that lives elsewhere', () => {
     await plan(page).getByRole('alert').waitFor({ state: 'detached' })
   })
 
-  it('[PA7] what the agent changed meanwhile is no hindrance, unless it is the same', async () => {
+  it('[PA7] what the agent changed meanwhile is no hindrance where it is something else', async () => {
     const page = await opened('A', 'B')
     const held = Promise.withResolvers<void>()
     await page.route('**/tasks/*', async route => {
@@ -230,6 +230,21 @@ describe('with an agent that lives elsewhere', () => {
         ['B', 'in_progress'],
       ])
     expect(await plan(page).getByRole('alert').count()).toBe(0)
+  })
+
+  it('[PA7] of two who settle the same task at once, the second is told what it is now', async () => {
+    const page = await opened('A', 'B')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/tasks/*', async route => {
+      await held.promise
+      await route.continue()
+    })
+    await button(page, 'Cancel this task: A').click()
+    await panels.update(1)
+    held.resolve()
+    await plan(page).getByRole('alert').waitFor()
+    expect(await panels.statusOf('A')).toBe('completed')
+    await button(page, 'Reopen: A').waitFor()
   })
 
   it('[PA8] progress is announced, without the clock', async () => {

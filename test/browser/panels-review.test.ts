@@ -279,8 +279,13 @@ it('[PA18] whoever confirms a moment too late is told that somebody was faster',
 
 it('[PA19] after the timeout it says so, and offers to ask again', async () => {
   await panels.close()
-  panels = await Panels.open(browser, { review_timeout_ms: 2_500 })
+  panels = await Panels.open(browser, { review_timeout_ms: 4_000 })
   const { page } = await asked('A')
+  // What is nearly over is said once, and not every second.
+  await review(page)
+    .getByRole('status')
+    .getByText(/^0:0\d left$/)
+    .waitFor({ state: 'attached' })
   await page.getByRole('alert').getByText('Nobody decided in time, so nothing was written.').waitFor()
   expect(await panels.titles()).toEqual([])
   const again = page.waitForRequest('**/api/chat')
@@ -437,6 +442,21 @@ describe('[PA24] nothing else moves when a panel comes or goes', () => {
       await same()
     })
   }
+})
+
+it('[PA25] a review that ended because its page was closed says so, and can be asked for again', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { panel_grace_ms: 1 })
+  void panels.plan('A').catch(() => {})
+  const page = await panels.window()
+  await review(page).waitFor()
+  await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(1)
+  const [waiting] = await panels.pending()
+  const [name = ''] = (await panels.showing())?.panels ?? []
+  // As if this window's own leaving had come late.
+  await panels.server.person.leavePanel(waiting?.review_id ?? '', name)
+  await page.getByText('Its page was closed before anybody decided, so nothing was written.').waitFor()
+  await says(review(page).getByRole('button'), ['Ask again', 'Close'])
 })
 
 it('[PA25] stopping the agent says that nothing was written', async () => {
