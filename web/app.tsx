@@ -1,47 +1,50 @@
-import { type ReactElement, useEffect, useState } from 'react'
+import { type ReactElement, useCallback, useEffect, useState } from 'react'
 import type { Client } from '../src/client/index.ts'
 import { WordsContext } from '../src/react/index.ts'
 import { Chat } from './chat.tsx'
-import { newSession } from './fresh.ts'
-import { signedIn, signIn, streamSlot } from './session.ts'
+import { addressOf, chatOf, type Place, placeInAddress } from './place.ts'
+import { onSignIn, signedIn, signIn, signOut } from './session.ts'
 import { Sidebar } from './sidebar.tsx'
+import { SignIn } from './sign-in.tsx'
 import { type Language, LANGUAGES, preferred } from './words.ts'
 
 /** Signs in, and shows one conversation with the others beside it. */
 export function App(): ReactElement {
   const [client, setClient] = useState<Client>()
-  const [problem, setProblem] = useState<string>()
+  const [problem, setProblem] = useState<Error | 'signed_out'>()
   const [isReady, setReady] = useState(false)
   const [language, setLanguage] = useState<Language>(preferred)
   const words = LANGUAGES[language]
   useEffect(() => {
-    void signIn().then(failed => {
+    const look = (failed?: Error): void => {
       setProblem(failed)
-      setClient(withSlots(signedIn()))
+      setClient(signedIn())
       setReady(true)
-    })
+    }
+    const link = (): void => void signIn().then(look)
+    link()
+    return onSignIn({ link, elsewhere: look })
   }, [])
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-Hans' : 'en'
-    localStorage.setItem('runsheet.language', language)
   }, [language])
+  const switchLanguage = (): void => {
+    const other = language === 'en' ? 'zh' : 'en'
+    localStorage.setItem('runsheet.language', other)
+    setLanguage(other)
+  }
+  const signedOut = useCallback((): void => {
+    signOut()
+    setProblem('signed_out')
+    setClient(undefined)
+  }, [])
   if (!isReady) return <p className="app-wait" role="status" />
   return (
     <WordsContext value={words.panels}>
       {client ? (
-        <Workplace
-          client={client}
-          language={language}
-          onLanguage={setLanguage}
-          onSignedOut={() => setClient(undefined)}
-        />
+        <Workplace client={client} language={language} onLanguage={switchLanguage} onSignedOut={signedOut} />
       ) : (
-        <main className="app-sign-in">
-          <h1>{words.signInTitle}</h1>
-          {problem !== undefined && <p role="alert">{problem}</p>}
-          <p>{words.signInHow}</p>
-          <pre>npm run -s runsheet -- url</pre>
-        </main>
+        <SignIn words={words} problem={problem} onLanguage={switchLanguage} />
       )}
     </WordsContext>
   )
@@ -50,60 +53,74 @@ export function App(): ReactElement {
 interface WorkplaceProps {
   readonly client: Client
   readonly language: Language
-  readonly onLanguage: (language: Language) => void
+  readonly onLanguage: () => void
   readonly onSignedOut: () => void
 }
 
+const NARROW = '(max-width: 760px)'
+
 function Workplace({ client, language, onLanguage, onSignedOut }: WorkplaceProps): ReactElement {
   const words = LANGUAGES[language]
-  const [session, setSession] = useState(sessionInAddress)
+  const [place, setPlace] = useState(placeInAddress)
   const [isOpen, setOpen] = useState(false)
   const [version, setVersion] = useState(0)
   useEffect(() => {
-    const follow = (): void => setSession(sessionInAddress())
+    const follow = (): void => setPlace(placeInAddress())
     window.addEventListener('popstate', follow)
     return () => window.removeEventListener('popstate', follow)
   }, [])
-  const go = (id: string): void => {
-    history.pushState(null, '', `?chat=${encodeURIComponent(id)}`)
-    setSession(id)
+  useEffect(() => {
+    // Beside the conversation it is no overlay, and keeps nobody from it.
+    const narrow = matchMedia(NARROW)
+    const widened = (): void => setOpen(false)
+    narrow.addEventListener('change', widened)
+    return () => narrow.removeEventListener('change', widened)
+  }, [])
+  const go = useCallback((to: Place): void => {
+    if (addressOf(to) !== location.search) history.pushState(null, '', addressOf(to))
+    setPlace(to)
     setOpen(false)
-  }
+  }, [])
+  const changed = useCallback((): void => setVersion(each => each + 1), [])
   return (
     <div className="app">
+      <a
+        className="app-skip"
+        href="#message"
+        onClick={event => {
+          event.preventDefault()
+          document.querySelector<HTMLElement>('.app-input')?.focus()
+        }}
+      >
+        {words.skip}
+      </a>
       <Sidebar
         client={client}
         words={words}
-        session={session}
+        session={place.session}
         version={version}
         isOpen={isOpen}
         onGo={go}
-        onClose={() => setOpen(false)}
+        onClose={() => {
+          setOpen(false)
+          // The button is out of reach until the overlay is gone.
+          requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
+        }}
         onSignedOut={onSignedOut}
       />
       <Chat
-        key={session}
+        key={place.session}
         client={client}
         words={words}
-        session={session}
+        place={place}
+        isCovered={isOpen}
+        onGo={go}
         onMenu={() => setOpen(true)}
-        onTitle={() => setVersion(each => each + 1)}
-        onLanguage={() => onLanguage(language === 'en' ? 'zh' : 'en')}
+        onChanged={changed}
+        onLanguage={onLanguage}
         onSignedOut={onSignedOut}
+        onChat={() => go(chatOf(place.session))}
       />
     </div>
   )
-}
-
-function sessionInAddress(): string {
-  const named = new URLSearchParams(location.search).get('chat')
-  if (named !== null && /^[A-Za-z0-9_-]{1,128}$/.test(named)) return named
-  const fresh = newSession()
-  history.replaceState(null, '', `?chat=${fresh}`)
-  return fresh
-}
-
-/** Every live conversation asks for room first: a browser has few connections for all its windows. */
-function withSlots(client: Client | undefined): Client | undefined {
-  return client && { ...client, live: (id, more) => client.live(id, { ...more, slot: streamSlot }) }
 }

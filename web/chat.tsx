@@ -1,18 +1,26 @@
-import { History, Languages, Menu, SunMoon } from 'lucide-react'
+import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
-import { type Client, RunsheetError, type Toolset } from '../src/client/index.ts'
-import { ReviewPanel, Timeline, TodosPanel, useConversation } from '../src/react/index.ts'
+import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
+import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
 import { Composer } from './composer.tsx'
-import { isFresh } from './fresh.ts'
+import { isFresh, newId } from './fresh.ts'
+import { History } from './history.tsx'
 import { Messages } from './messages.tsx'
-import type { AppWords } from './words.ts'
+import { historyOf, type Place } from './place.ts'
+import { Switches } from './switches.tsx'
+import { type AppWords, explained } from './words.ts'
 
 interface ChatProps {
   readonly client: Client
   readonly words: AppWords
-  readonly session: string
+  readonly place: Place
+  /** The conversations lie over it. */
+  readonly isCovered: boolean
+  readonly onGo: (place: Place) => void
+  readonly onChat: () => void
   readonly onMenu: () => void
-  readonly onTitle: () => void
+  /** The list of conversations may say something else now. */
+  readonly onChanged: () => void
   readonly onLanguage: () => void
   readonly onSignedOut: () => void
 }
@@ -27,123 +35,108 @@ const TOOLSETS: readonly Toolset[] = [
 ]
 
 /** One conversation: what was said, the plan or the review above the input, and the input. */
-export function Chat({ client, words, session, onMenu, onTitle, onLanguage, onSignedOut }: ChatProps): ReactElement {
+export function Chat(props: ChatProps): ReactElement {
+  const { client, words, place, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+  const { session } = place
   const view = useConversation(client, session, isFresh(session))
   const { state, retry } = view
-  const { conversation, status, title } = state
+  const { conversation, status, title, error } = state
   const [chosen, setChosen] = useState<{ toolset?: Toolset; model?: string }>({})
-  const [models, setModels] = useState<readonly string[]>([])
-  const [problem, setProblem] = useState<{ readonly message: string; readonly again?: () => void }>()
-  const [showsHistory, setShowsHistory] = useState(false)
+  const models = useModels(client)
+  const [problem, setProblem] = useState<{ readonly error: unknown; readonly again?: () => void }>()
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const model = chosen.model ?? models.usual
   const running = conversation.running_turn
   const above = useRef<HTMLDivElement>(null)
   const covered = useHeight(above)
 
   useEffect(() => {
-    client.models().then(
-      answer => setModels(answer.models.map(({ name }) => name)),
-      () => {},
-    )
-  }, [client])
-  useEffect(() => {
-    if (status === 'failed' && state.error?.status === 401) onSignedOut()
-  }, [status, state.error, onSignedOut])
-  useEffect(onTitle, [title, conversation.turns.size])
+    if (status === 'failed' && error?.status === 401) onSignedOut()
+  }, [status, error, onSignedOut])
+  useEffect(onChanged, [onChanged, title, conversation.turns.size])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
 
   const send = async (message: string, more: { continue_turn_id?: string } = {}): Promise<boolean> => {
     setProblem(undefined)
-    const turn_id = `turn-${crypto.randomUUID()}`
     const fields = toolset === conversation.policy?.toolset ? {} : defaultsOf(toolset)
-    try {
-      await client.chat({
-        session_id: session,
-        turn_id,
-        message,
-        ...fields,
-        ...(chosen.model === undefined ? {} : { model: chosen.model }),
-        ...more,
-      })
-      retry()
-      return true
-    } catch (error) {
-      const told = error instanceof RunsheetError ? error.message : String(error)
-      setProblem({ message: told, again: () => void send(message, more) })
-      return false
+    const request = {
+      session_id: session,
+      turn_id: newId('turn'),
+      message,
+      ...fields,
+      ...(chosen.model === undefined ? {} : { model: chosen.model }),
+      ...more,
     }
+    const post = async (): Promise<boolean> => {
+      try {
+        await client.chat(request)
+        setProblem(undefined)
+        retry()
+        return true
+      } catch (error) {
+        // The same turn again: if it came through after all, it is not begun twice.
+        setProblem({ error, again: () => void post() })
+        return false
+      }
+    }
+    return post()
+  }
+  const stop = (): void => {
+    if (running === null) return
+    client.stop(session, running).catch((error: unknown) => setProblem({ error, again: stop }))
   }
   return (
-    <main className="app-main">
+    <main className="app-main" inert={isCovered}>
       <header className="app-head">
-        <button type="button" className="rs-icon app-menu" aria-label={words.menu} onClick={onMenu}>
+        <button type="button" className="rs-icon app-menu" aria-label={words.menu} title={words.menu} onClick={onMenu}>
           <Menu size={18} aria-hidden="true" />
         </button>
         <h1 className="app-title">{title ?? words.untitled}</h1>
-        <label className="app-choice">
-          <span className="rs-sr">{words.toolset}</span>
-          <select
-            className="rs-input"
-            value={toolset}
-            disabled={running !== null}
-            onChange={event => setChosen({ ...chosen, toolset: event.target.value as Toolset })}
-          >
-            {TOOLSETS.map(name => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        {models.length > 0 && (
-          <label className="app-choice">
-            <span className="rs-sr">{words.model}</span>
-            <select
-              className="rs-input"
-              value={chosen.model ?? models[0]}
-              onChange={event => setChosen({ ...chosen, model: event.target.value })}
-            >
-              {models.map(name => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-        )}
         <button
           type="button"
           className="rs-icon"
           aria-label={words.history}
-          aria-pressed={showsHistory}
-          onClick={() => setShowsHistory(!showsHistory)}
+          title={words.history}
+          aria-pressed={place.isHistory}
+          onClick={() => (place.isHistory ? onChat() : onGo(historyOf(session)))}
         >
-          <History size={18} aria-hidden="true" />
+          <HistoryIcon size={18} aria-hidden="true" />
         </button>
-        <button type="button" className="rs-icon" aria-label={words.theme} onClick={switchTheme}>
-          <SunMoon size={18} aria-hidden="true" />
-        </button>
-        <button
-          type="button"
-          className="rs-icon"
-          aria-label={words.language}
-          title={words.language}
-          onClick={onLanguage}
-        >
-          <Languages size={18} aria-hidden="true" />
-        </button>
+        <Switches words={words} onLanguage={onLanguage} />
       </header>
-      {status === 'reconnecting' && (
+      <div className="app-body">
         <p className="app-notice" role="status">
-          {words.reconnecting}
+          {status === 'reconnecting' ? words.reconnecting : ''}
         </p>
-      )}
-      {showsHistory ? (
-        <div className="app-scroll">
-          <Timeline client={client} sessionId={session} asOf={conversation.seq} />
-          <div style={{ height: covered }} />
-        </div>
-      ) : (
-        <Messages view={view} words={words} covered={covered} onTry={message => void send(message)} />
-      )}
+        {status === 'failed' && error && error.status !== 401 && (
+          <p className="app-alert" role="alert">
+            {explained(words, error)}
+          </p>
+        )}
+        {place.isHistory ? (
+          <History
+            client={client}
+            view={view}
+            words={words}
+            task={place.task}
+            covered={covered}
+            onTask={task => onGo(historyOf(session, task))}
+            onChat={onChat}
+          />
+        ) : (
+          <Messages
+            view={view}
+            words={words}
+            covered={covered}
+            onTry={message => void send(message)}
+            onRetry={(turn, message) =>
+              void send(message, openTasks(conversation, turn).length > 0 ? { continue_turn_id: turn } : {})
+            }
+          />
+        )}
+      </div>
       <div className="app-foot">
         <div className="app-above" ref={above}>
           {conversation.pending_reviews.length === 0 && (
@@ -156,8 +149,8 @@ export function Chat({ client, words, session, onMenu, onTitle, onLanguage, onSi
           <ReviewPanel client={client} view={view} onAskAgain={() => void send(words.againMessage)} />
         </div>
         {problem && (
-          <p className="rs-problem" role="alert">
-            {problem.message}{' '}
+          <p className="app-alert" role="alert">
+            <span>{explained(words, problem.error)}</span>
             {problem.again && (
               <button type="button" className="rs-button" onClick={problem.again}>
                 {words.retry}
@@ -168,13 +161,28 @@ export function Chat({ client, words, session, onMenu, onTitle, onLanguage, onSi
         <Composer
           words={words}
           session={session}
+          isNew={isFresh(session)}
           isRunning={running !== null}
+          choices={[
+            {
+              label: words.toolset,
+              value: toolset,
+              values: TOOLSETS,
+              onChoose: value => setChosen({ ...chosen, toolset: value as Toolset }),
+            },
+            ...(model === undefined
+              ? []
+              : [
+                  {
+                    label: words.model,
+                    value: model,
+                    values: models.names,
+                    onChoose: (value: string) => setChosen({ ...chosen, model: value }),
+                  },
+                ]),
+          ]}
           onSend={send}
-          onStop={() =>
-            void (
-              running && client.stop(session, running).catch((error: Error) => setProblem({ message: error.message }))
-            )
-          }
+          onStop={stop}
         />
       </div>
     </main>
@@ -192,13 +200,19 @@ function defaultsOf(toolset: Toolset) {
   }
 }
 
-function switchTheme(): void {
-  const root = document.documentElement
-  const isDark = root.dataset['theme']
-    ? root.dataset['theme'] === 'dark'
-    : matchMedia('(prefers-color-scheme: dark)').matches
-  root.dataset['theme'] = isDark ? 'light' : 'dark'
-  localStorage.setItem('runsheet.theme', root.dataset['theme'])
+function useModels(client: Client): { readonly names: readonly string[]; readonly usual: string | undefined } {
+  const [models, setModels] = useState<readonly { name: string; default: boolean }[]>([])
+  useEffect(() => {
+    let isCurrent = true
+    client.models().then(
+      answer => isCurrent && setModels(answer.models),
+      () => {},
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [client])
+  return { names: models.map(({ name }) => name), usual: (models.find(each => each.default) ?? models[0])?.name }
 }
 
 /** How much of the messages the panel above the input covers: they keep that free, and nothing else moves. */

@@ -3,9 +3,9 @@ import { createRoot } from 'react-dom/client'
 import '../src/react/styles.css'
 import { App } from './app.tsx'
 import './app.css'
+import { applyTheme } from './theme.ts'
 
-const theme = localStorage.getItem('runsheet.theme')
-if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
+applyTheme()
 
 const root = document.querySelector('#app')
 if (!root) throw new Error('there is no #app')

@@ -1,7 +1,10 @@
-import { Check, Copy } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { RotateCcw } from 'lucide-react'
+import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
 import type { Message } from '../src/client/index.ts'
 import type { ConversationView } from '../src/react/index.ts'
+import { type Answers, useAnswers } from './answers.ts'
+import { Call, type StoredCall } from './call.tsx'
+import { CopyButton } from './copy.tsx'
 import type { AppWords } from './words.ts'
 
 const Markdown = lazy(() => import('./markdown.tsx'))
@@ -12,20 +15,35 @@ interface MessagesProps {
   /** So many pixels at the end are covered by a panel. */
   readonly covered: number
   readonly onTry: (message: string) => void
+  /** Asks the same again, for a turn that came to nothing. */
+  readonly onRetry: (turn: string, message: string) => void
 }
 
 /** What was said, the newest in sight; and before anything was, what to try. */
-export function Messages({ view, words, covered, onTry }: MessagesProps): ReactElement {
+export function Messages({ view, words, covered, onTry, onRetry }: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
+  const { running_turn, latest_turn } = conversation
   const scroller = useRef<HTMLDivElement>(null)
-  useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered}`)
+  const answers = useAnswers(view)
+  useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`)
   const said = messages.filter(
     message => message.synthetic !== true && (message.text !== '' || message.tool_calls?.length),
   )
   const isEmpty = said.length === 0 && text === null
-  const isRunning = conversation.running_turn !== null
   return (
-    <div className="app-scroll" ref={scroller} tabIndex={0} role="region" aria-label={words.messages}>
+    <div
+      className="app-scroll"
+      ref={scroller}
+      tabIndex={0}
+      role="region"
+      aria-label={words.messages}
+      style={{ paddingBottom: covered + 20, scrollPaddingBottom: covered + 20 }}
+    >
+      {isEmpty && status === 'connecting' && (
+        <p className="app-quiet app-loading" role="status">
+          {words.loading}
+        </p>
+      )}
       {isEmpty && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
           <h2>{words.emptyTitle}</h2>
@@ -42,30 +60,53 @@ export function Messages({ view, words, covered, onTry }: MessagesProps): ReactE
         </section>
       ) : (
         <div className="app-messages">
-          {said.map(message => (
-            <Said key={message.message_id} message={message} words={words} />
+          {said.map((message, place) => (
+            <Fragment key={message.message_id}>
+              <Said
+                message={message}
+                words={words}
+                answers={answers}
+                isRunning={message.turn_id !== null && message.turn_id === running_turn}
+              />
+              {message.turn_id !== said[place + 1]?.turn_id && (
+                <Ending
+                  view={view}
+                  turn={message.turn_id}
+                  words={words}
+                  {...(message.turn_id === latest_turn ? { onRetry } : {})}
+                />
+              )}
+            </Fragment>
           ))}
           {text !== null && (
-            <article className="app-message app-message-assistant">
-              <Suspense fallback={<p>{text.text}</p>}>
+            <article className="app-message app-message-assistant" aria-label={words.assistant}>
+              <Suspense fallback={<p className="app-plain">{text.text}</p>}>
                 <Markdown text={text.text} isGrowing />
               </Suspense>
             </article>
           )}
-          {isRunning && text === null && (
-            <p className="app-quiet" role="status">
-              {conversation.pending_reviews.length > 0 ? words.waitingForYou : words.thinking}
-            </p>
-          )}
+          <p className="app-quiet app-working" role="status">
+            {running_turn !== null && text === null
+              ? conversation.pending_reviews.length > 0
+                ? words.waitingForYou
+                : words.thinking
+              : ''}
+          </p>
         </div>
       )}
-      <div style={{ height: covered }} />
     </div>
   )
 }
 
-function Said({ message, words }: { readonly message: Message; readonly words: AppWords }): ReactElement {
-  const calls = (message.tool_calls ?? []) as readonly { tool?: string; arguments?: unknown }[]
+interface SaidProps {
+  readonly message: Message
+  readonly words: AppWords
+  readonly answers: Answers
+  readonly isRunning: boolean
+}
+
+const Said = memo(function Said({ message, words, answers, isRunning }: SaidProps): ReactElement {
+  const calls = (message.tool_calls ?? []) as unknown as readonly StoredCall[]
   return (
     <article
       className={`app-message app-message-${message.role}${message.text === '' ? ' app-message-calls' : ''}`}
@@ -79,34 +120,45 @@ function Said({ message, words }: { readonly message: Message; readonly words: A
             <Markdown text={message.text} />
           </Suspense>
         ))}
-      {calls.map((call, i) => (
-        <details key={i} className="app-call">
-          <summary>{words.toolCall(call.tool ?? '')}</summary>
-          <pre>{JSON.stringify(call.arguments, null, 2)}</pre>
-        </details>
+      {calls.map(call => (
+        <Call
+          key={call.tool_call_id}
+          call={call}
+          turn={message.turn_id}
+          answers={answers}
+          isRunning={isRunning}
+          words={words}
+        />
       ))}
-      {message.role === 'assistant' && message.text !== '' && <CopyButton text={message.text} words={words} />}
+      {message.role === 'assistant' && message.text !== '' && calls.length === 0 && (
+        <CopyButton text={message.text} words={words} />
+      )}
     </article>
   )
+})
+
+interface EndingProps {
+  readonly view: ConversationView
+  readonly turn: string | null
+  readonly words: AppWords
+  readonly onRetry?: (turn: string, message: string) => void
 }
 
-function CopyButton({ text, words }: { readonly text: string; readonly words: AppWords }): ReactElement {
-  const [isCopied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!isCopied) return
-    const timer = setTimeout(() => setCopied(false), 1_500)
-    return () => clearTimeout(timer)
-  }, [isCopied])
+/** How a turn ended that was not done; the latest one can be asked for again. */
+function Ending({ view, turn, words, onRetry }: EndingProps): ReactElement | null {
+  const { conversation, messages } = view.state
+  const status = turn === null ? undefined : conversation.turns.get(turn)?.status
+  if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
+  const asked = messages.find(message => message.turn_id === turn && message.role === 'user')
   return (
-    <button
-      type="button"
-      className="rs-icon app-copy"
-      aria-label={isCopied ? words.copied : words.copy}
-      title={isCopied ? words.copied : words.copy}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-    >
-      {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
-    </button>
+    <p className="app-ending" role="note">
+      <span className={`app-chip app-chip-${status}`}>{words.ended[status]}</span>
+      {onRetry && asked && conversation.running_turn === null && (
+        <button type="button" className="rs-button" onClick={() => onRetry(turn, asked.text)}>
+          <RotateCcw size={14} aria-hidden="true" /> {words.retry}
+        </button>
+      )}
+    </p>
   )
 }
 

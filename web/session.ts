@@ -1,9 +1,10 @@
+import { ask } from '../src/client/http.ts'
 import { type Client, createClient } from '../src/client/index.ts'
 
 const TOKEN = 'runsheet.token'
 
 /** Trades the code in the address for a token, and leaves neither there. Answers what went wrong, if anything did. */
-export async function signIn(): Promise<string | undefined> {
+export async function signIn(): Promise<Error | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', location.pathname + location.search)
@@ -12,17 +13,42 @@ export async function signIn(): Promise<string | undefined> {
     localStorage.setItem(TOKEN, token)
     return undefined
   } catch (error) {
-    return signedIn() ? undefined : (error as Error).message
+    return error as Error
   }
 }
 
+/** With room asked for before every stream: a browser has few connections for all its windows. */
 export function signedIn(): Client | undefined {
   const token = localStorage.getItem(TOKEN)
-  return token === null ? undefined : createClient({ url: location.origin, token })
+  if (token === null) return undefined
+  const client = createClient({ url: location.origin, token })
+  return { ...client, live: (id, more) => client.live(id, { ...more, slot: streamSlot }) }
 }
 
 export function signOut(): void {
   localStorage.removeItem(TOKEN)
+}
+
+/** Calls back when another window of this browser has signed in, or this one was given a link. */
+export function onSignIn({ link, elsewhere }: { link: () => void; elsewhere: () => void }): () => void {
+  const stored = ({ key, newValue }: StorageEvent): void => {
+    if (key === TOKEN && newValue !== null) elsewhere()
+  }
+  window.addEventListener('hashchange', link)
+  window.addEventListener('storage', stored)
+  return () => {
+    window.removeEventListener('hashchange', link)
+    window.removeEventListener('storage', stored)
+  }
+}
+
+/** The log of a conversation behind one of its events, as the server streams it. */
+export async function readLog(session: string, after: number, signal: AbortSignal) {
+  const token = localStorage.getItem(TOKEN) ?? ''
+  const path = `/api/sessions/${encodeURIComponent(session)}/events`
+  const headers = { 'last-event-id': String(after), accept: 'text/event-stream' }
+  const { body } = await ask({ url: location.origin, token }, path, { headers, signal })
+  return body ?? new ReadableStream<Uint8Array<ArrayBuffer>>()
 }
 
 /** So many streams this browser holds at once, over all its windows; the others look now and then. */
@@ -30,6 +56,8 @@ const SLOTS = [1, 2, 3, 4]
 
 /** Room for one stream, if there is any. A window that is closed, or crashes, gives its own back. */
 export async function streamSlot(): Promise<(() => void) | undefined> {
+  // Plain HTTP from another machine: no locks there, and each window for itself.
+  if (!('locks' in navigator)) return () => {}
   for (const slot of SLOTS) {
     const release = await held(`runsheet-stream-${slot}`)
     if (release) return release

@@ -1,8 +1,9 @@
 import { Plus, Search, X } from 'lucide-react'
-import { type ReactElement, useEffect, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { type Client, RunsheetError, type Session, type Task } from '../src/client/index.ts'
 import { newSession } from './fresh.ts'
-import type { AppWords } from './words.ts'
+import { chatOf, historyOf, type Place } from './place.ts'
+import { type AppWords, explained } from './words.ts'
 
 interface SidebarProps {
   readonly client: Client
@@ -11,7 +12,7 @@ interface SidebarProps {
   /** Raised when something about the conversations may have changed. */
   readonly version: number
   readonly isOpen: boolean
-  readonly onGo: (session: string) => void
+  readonly onGo: (place: Place) => void
   readonly onClose: () => void
   readonly onSignedOut: () => void
 }
@@ -27,24 +28,30 @@ export function Sidebar({
   onClose,
   onSignedOut,
 }: SidebarProps): ReactElement {
-  const [sessions, setSessions] = useState<readonly Session[]>([])
+  const { sessions, more } = useSessions(client, version, session, onSignedOut)
   const [query, setQuery] = useState('')
-  const found = useSearch(client, query)
+  const { found, problem } = useSearch(client, query)
+  const close = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    client.sessions({ limit: 100 }).then(
-      answer => setSessions(answer.sessions),
-      (error: unknown) => error instanceof RunsheetError && error.status === 401 && onSignedOut(),
-    )
-  }, [client, version, session, onSignedOut])
+    if (isOpen) close.current?.focus()
+  }, [isOpen])
   return (
-    <nav className={`app-side${isOpen ? ' app-side-open' : ''}`} aria-label={words.menu}>
+    <nav
+      className={`app-side${isOpen ? ' app-side-open' : ''}`}
+      aria-label={words.menu}
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || !isOpen) return
+        event.preventDefault()
+        onClose()
+      }}
+    >
       <div className="app-side-head">
         <span className="app-name">Runsheet</span>
-        <button type="button" className="rs-icon app-side-close" aria-label={words.close} onClick={onClose}>
+        <button ref={close} type="button" className="rs-icon app-side-close" aria-label={words.close} onClick={onClose}>
           <X size={18} aria-hidden="true" />
         </button>
       </div>
-      <button type="button" className="rs-button app-new" onClick={() => onGo(newSession())}>
+      <button type="button" className="rs-button app-new" onClick={() => onGo(chatOf(newSession()))}>
         <Plus size={16} aria-hidden="true" /> {words.newChat}
       </button>
       <label className="app-search">
@@ -60,11 +67,12 @@ export function Sidebar({
       </label>
       {found ? (
         <ul className="app-sessions" aria-label={words.search}>
-          {found.length === 0 && <li className="app-quiet">{words.noResults}</li>}
+          {problem !== undefined && <li role="alert">{explained(words, problem)}</li>}
+          {found.length === 0 && problem === undefined && <li className="app-quiet">{words.noResults}</li>}
           {found.map(task => (
             <li key={task.id}>
-              <button type="button" onClick={() => onGo(task.session_id)}>
-                {task.title}
+              <button type="button" onClick={() => onGo(historyOf(task.session_id, task.id))}>
+                <span>{task.title}</span>
                 <small>{words.panels.status[task.status]}</small>
               </button>
             </li>
@@ -77,28 +85,75 @@ export function Sidebar({
               <button
                 type="button"
                 {...(each.session_id === session ? { 'aria-current': 'page' as const } : {})}
-                onClick={() => onGo(each.session_id)}
+                onClick={() => onGo(chatOf(each.session_id))}
               >
                 {each.title ?? words.untitled}
               </button>
             </li>
           ))}
+          {more && (
+            <li>
+              <button type="button" className="app-more" onClick={more}>
+                {words.more}
+              </button>
+            </li>
+          )}
         </ul>
       )}
     </nav>
   )
 }
 
-function useSearch(client: Client, query: string): readonly Task[] | undefined {
-  const [found, setFound] = useState<readonly Task[]>()
+const PAGE = 50
+/** What happens in the other conversations is seen after so long, or when the window is looked at again. */
+const LOOK_EVERY_MS = 15_000
+
+function useSessions(client: Client, version: number, session: string, onSignedOut: () => void) {
+  const [sessions, setSessions] = useState<readonly Session[]>([])
+  const [limit, setLimit] = useState(PAGE)
+  const [hasMore, setHasMore] = useState(false)
+  useEffect(() => {
+    let isCurrent = true
+    const look = (): void => {
+      if (document.visibilityState === 'hidden') return
+      client.sessions({ limit }).then(
+        answer => {
+          if (!isCurrent) return
+          setSessions(answer.sessions)
+          setHasMore(answer.next_cursor !== null && limit < 200)
+        },
+        (error: unknown) => {
+          if (isCurrent && error instanceof RunsheetError && error.status === 401) onSignedOut()
+        },
+      )
+    }
+    look()
+    const timer = setInterval(look, LOOK_EVERY_MS)
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      isCurrent = false
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [client, version, session, limit, onSignedOut])
+  return { sessions, more: hasMore ? () => setLimit(200) : undefined }
+}
+
+interface Search {
+  readonly found?: readonly Task[]
+  readonly problem?: unknown
+}
+
+function useSearch(client: Client, query: string): Search {
+  const [search, setSearch] = useState<Search>({})
   const text = query.trim()
   useEffect(() => {
-    if (text === '') return setFound(undefined)
+    if (text === '') return setSearch({})
     let isCurrent = true
     const timer = setTimeout(() => {
       client.search(text, { limit: 50 }).then(
-        ({ tasks }) => isCurrent && setFound(tasks),
-        () => isCurrent && setFound([]),
+        ({ tasks }) => isCurrent && setSearch({ found: tasks }),
+        (problem: unknown) => isCurrent && setSearch({ found: [], problem }),
       )
     }, 150)
     return () => {
@@ -106,5 +161,5 @@ function useSearch(client: Client, query: string): readonly Task[] | undefined {
       clearTimeout(timer)
     }
   }, [client, text])
-  return found
+  return search
 }

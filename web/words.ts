@@ -1,3 +1,4 @@
+import { RunsheetError } from '../src/client/index.ts'
 import { chinese, english, type Words } from '../src/react/index.ts'
 
 /** What the chat says beyond its panels. */
@@ -24,16 +25,38 @@ export interface AppWords {
   readonly theme: string
   readonly language: string
   readonly reconnecting: string
+  readonly loading: string
+  readonly skip: string
   readonly signInTitle: string
   readonly signInHow: string
+  readonly fromSource: string
+  readonly installed: string
+  readonly badLink: string
+  readonly signedOut: string
+  /** What the server says by a code, where there are better words for a person. */
+  readonly errors: Readonly<Record<string, string>>
   readonly emptyTitle: string
   readonly emptyHint: string
   readonly tries: readonly string[]
   readonly thinking: string
   readonly waitingForYou: string
   readonly history: string
+  readonly backToChat: string
+  readonly noHistory: string
+  readonly turn: (number: number) => string
+  readonly byAgent: string
+  readonly noTasks: string
+  readonly allEvents: string
+  readonly timelineOf: (title: string) => string
+  readonly more: string
   readonly toolCall: (name: string) => string
-  readonly ended: Readonly<Record<'incomplete' | 'failed' | 'stopped', string>>
+  readonly toolArguments: string
+  readonly toolAnswer: string
+  readonly toolWaits: string
+  readonly toolFailed: string
+  readonly notRead: string
+  readonly took: (ms: number) => string
+  readonly ended: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
   readonly againMessage: string
 }
@@ -61,8 +84,18 @@ const en: AppWords = {
   theme: 'Light or dark',
   language: '中文',
   reconnecting: 'Connection lost. Reconnecting …',
+  loading: 'Loading …',
+  skip: 'Skip to the message box',
   signInTitle: 'You are not signed in',
-  signInHow: 'Where the server runs, ask for a fresh link and open it:',
+  signInHow: 'Get a fresh link where the server runs, and open it in this browser:',
+  fromSource: 'In a clone',
+  installed: 'Installed',
+  badLink: 'This link was used already, or is too old. A link works once.',
+  signedOut: 'The server no longer knows this browser.',
+  errors: {
+    unreachable: 'The server cannot be reached.',
+    turn_running: 'Another request is still being worked on. Stop it, or wait until it is done.',
+  },
   emptyTitle: 'What shall we get done?',
   emptyHint: 'You see the plan before anything happens. Edit it, confirm it, and watch it being worked off.',
   tries: [
@@ -73,8 +106,29 @@ const en: AppWords = {
   thinking: 'Working …',
   waitingForYou: 'Waiting for your decision',
   history: 'History',
+  backToChat: 'Back to the conversation',
+  noHistory: 'Nothing has happened here yet.',
+  turn: number => `Turn ${number}`,
+  byAgent: 'By an agent elsewhere',
+  noTasks: 'No tasks.',
+  allEvents: 'Everything that happened, in order',
+  timelineOf: title => `What happened to “${title}”`,
+  more: 'Show more',
   toolCall: name => `Used ${name}`,
-  ended: { incomplete: 'Not finished', failed: 'Failed', stopped: 'Stopped' },
+  toolArguments: 'Asked',
+  toolAnswer: 'Answered',
+  toolWaits: 'No answer yet.',
+  toolFailed: 'refused',
+  notRead: 'The answer could not be read.',
+  took: ms => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`),
+  ended: {
+    open: 'Open',
+    running: 'Working',
+    done: 'Done',
+    incomplete: 'Not finished',
+    failed: 'Failed',
+    stopped: 'Stopped',
+  },
   continueMessage: 'Continue with the plan.',
   againMessage: 'Please propose the plan again.',
 }
@@ -102,16 +156,51 @@ const zh: AppWords = {
   theme: '浅色或深色',
   language: 'English',
   reconnecting: '连接中断，正在重新连接……',
+  loading: '正在加载……',
+  skip: '跳到输入框',
   signInTitle: '您尚未登录',
-  signInHow: '在服务器所在处获取新链接并打开：',
+  signInHow: '请在运行服务器的机器上获取新链接，并在此浏览器中打开：',
+  fromSource: '源代码目录中',
+  installed: '已安装',
+  badLink: '此链接已被使用或已过期。每个链接只能使用一次。',
+  signedOut: '服务器不再认识此浏览器。',
+  errors: {
+    unreachable: '无法连接服务器。',
+    turn_running: '另一个请求仍在处理中。请先停止它，或等待它完成。',
+  },
   emptyTitle: '要完成什么？',
   emptyHint: '执行之前您会先看到计划。修改、确认，然后看它逐步完成。',
-  tries: ['先收集数据，然后计算 12*7，最后撰写报告。', '1. 起草邀请函\n2. 选择日期\n3. 发送给所有人'],
+  tries: [
+    '先收集数据，然后计算 12*7，最后撰写报告。',
+    '1. 起草邀请函\n2. 选择日期\n3. 发送给所有人',
+    '准备发布：先打标签，然后构建，最后通知团队。',
+  ],
   thinking: '处理中……',
   waitingForYou: '等待您的决定',
   history: '历史',
+  backToChat: '返回会话',
+  noHistory: '这里还没有任何记录。',
+  turn: number => `第 ${number} 轮`,
+  byAgent: '来自其他代理',
+  noTasks: '没有任务。',
+  allEvents: '按顺序查看全部记录',
+  timelineOf: title => `“${title}”的经过`,
+  more: '显示更多',
   toolCall: name => `使用了 ${name}`,
-  ended: { incomplete: '未完成', failed: '失败', stopped: '已停止' },
+  toolArguments: '请求',
+  toolAnswer: '回答',
+  toolWaits: '尚无回答。',
+  toolFailed: '被拒绝',
+  notRead: '无法读取回答。',
+  took: ms => (ms < 1_000 ? `${ms} 毫秒` : `${(ms / 1_000).toFixed(1)} 秒`),
+  ended: {
+    open: '进行中',
+    running: '处理中',
+    done: '已完成',
+    incomplete: '未完成',
+    failed: '失败',
+    stopped: '已停止',
+  },
   continueMessage: '请继续执行计划。',
   againMessage: '请重新提出计划。',
 }
@@ -123,4 +212,10 @@ export const preferred = (): Language => {
   const chosen = localStorage.getItem('runsheet.language')
   if (chosen === 'en' || chosen === 'zh') return chosen
   return navigator.language.startsWith('zh') ? 'zh' : 'en'
+}
+
+/** What to tell a person about an error. */
+export function explained(words: AppWords, error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return (error instanceof RunsheetError ? words.errors[error.code] : undefined) ?? error.message
 }

@@ -9,6 +9,7 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
+import type { Page } from '../../src/http/page.ts'
 import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
 
 import { type Answers, Provider } from './provider.ts'
@@ -31,6 +32,8 @@ export interface TurnsOptions {
   readonly instructions?: string
   /** What new conversations get. */
   readonly host?: PolicyPatch
+  /** What a browser gets. */
+  readonly page?: Page
   readonly leaseMs?: number
   readonly retryMs?: number
   readonly silenceMs?: number
@@ -193,6 +196,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     runsheet,
     turns: { names: models.names, usual: models.usual, take },
     ...(host ? { host } : {}),
+    ...(options.page ? { page: options.page } : {}),
   })
   if (!isIdle) runner.start()
   let isRunning = true

@@ -1,0 +1,29 @@
+import { Check, Copy } from 'lucide-react'
+import { type ReactElement, useEffect, useState } from 'react'
+import type { AppWords } from './words.ts'
+
+export function CopyButton({ text, words }: { readonly text: string; readonly words: AppWords }): ReactElement | null {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), 1_500)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => {},
+    )
+  }
+  if (!('clipboard' in navigator)) return null
+  return (
+    <>
+      <button type="button" className="rs-icon app-copy" aria-label={words.copy} title={words.copy} onClick={copy}>
+        {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
+      </button>
+      <span className="rs-sr" role="status">
+        {isCopied ? words.copied : ''}
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+const KEY = 'runsheet.theme'
+
+/** What was chosen here before; otherwise what the system has. */
+export function applyTheme(): void {
+  const theme = localStorage.getItem(KEY)
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
+}
+
+export function switchTheme(): void {
+  const root = document.documentElement
+  const isDark = root.dataset['theme']
+    ? root.dataset['theme'] === 'dark'
+    : matchMedia('(prefers-color-scheme: dark)').matches
+  root.dataset['theme'] = isDark ? 'light' : 'dark'
+  localStorage.setItem(KEY, root.dataset['theme'])
+}
