@@ -3,6 +3,9 @@ import { type ReactElement, useEffect, useState } from 'react'
 import type { Answers } from './answers.ts'
 import type { AppWords } from './words.ts'
 
+/** What took less is not told. */
+const WORTH_SAYING_MS = 100
+
 /** A call as a step stores it. */
 export interface StoredCall {
   readonly tool_call_id: string
@@ -34,7 +37,7 @@ export function Call({ call, turn, answers, isRunning, words }: CallProps): Reac
         {answer && (
           <span className={answer.ok ? 'app-call-ok' : 'app-call-refused'}>
             {answer.ok ? <Check size={14} aria-hidden="true" /> : <CircleAlert size={14} aria-hidden="true" />}
-            {answer.ok ? words.took(answer.duration_ms) : words.toolFailed}
+            {answer.ok ? answer.duration_ms >= WORTH_SAYING_MS && words.took(answer.duration_ms) : words.toolFailed}
           </span>
         )}
         {!answer && isRunning && <Loader className="app-spin" size={14} aria-hidden="true" />}

@@ -3,7 +3,7 @@ import { type ReactElement, type RefObject, useEffect, useRef, useState } from '
 import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
 import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
 import { Composer } from './composer.tsx'
-import { isFresh, newId } from './fresh.ts'
+import { isFresh, newId, spokenIn } from './fresh.ts'
 import { History } from './history.tsx'
 import { Messages } from './messages.tsx'
 import { historyOf, type Place } from './place.ts'
@@ -60,12 +60,12 @@ export function Chat(props: ChatProps): ReactElement {
 
   const send = async (message: string, more: { continue_turn_id?: string } = {}): Promise<boolean> => {
     setProblem(undefined)
-    const fields = toolset === conversation.policy?.toolset ? {} : defaultsOf(toolset)
+    const isOther = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
     const request = {
       session_id: session,
       turn_id: newId('turn'),
       message,
-      ...fields,
+      ...(isOther ? defaultsOf(toolset) : {}),
       ...(chosen.model === undefined ? {} : { model: chosen.model }),
       ...more,
     }
@@ -73,6 +73,7 @@ export function Chat(props: ChatProps): ReactElement {
       try {
         await client.chat(request)
         setProblem(undefined)
+        spokenIn(session)
         retry()
         return true
       } catch (error) {

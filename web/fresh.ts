@@ -1,13 +1,22 @@
-/** Conversations that this window has made up and nobody has spoken in. */
-const FRESH = new Set<string>()
+const KEY = 'runsheet.fresh'
+
+/** Conversations that this window has made up and nobody has spoken in: there is nothing to ask the server about. */
+const fresh = new Set<string>(sessionStorage.getItem(KEY)?.split(' '))
 
 export function newSession(): string {
   const id = newId('chat')
-  FRESH.add(id)
+  fresh.add(id)
+  keep()
   return id
 }
 
-export const isFresh = (id: string): boolean => FRESH.has(id)
+export const isFresh = (id: string): boolean => fresh.has(id)
+
+export function spokenIn(id: string): void {
+  if (fresh.delete(id)) keep()
+}
+
+const keep = (): void => sessionStorage.setItem(KEY, [...fresh].slice(-20).join(' '))
 
 /** Also where the page came over plain HTTP from another machine: `randomUUID` is missing there. */
 export function newId(kind: string): string {

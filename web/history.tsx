@@ -1,6 +1,7 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef } from 'react'
 import { type Client, type Conversation, planTurnOf, type Task } from '../src/client/index.ts'
+import { byPosition } from '../src/domain/task.ts'
 import { type ConversationView, Timeline } from '../src/react/index.ts'
 import { StatusIcon } from '../src/react/status-icon.tsx'
 import type { AppWords } from './words.ts'
@@ -19,7 +20,8 @@ interface HistoryProps {
 /** What happened, turn by turn: what was asked, what was planned, and each task's own story. */
 export function History({ client, view, words, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { conversation, messages, status } = view.state
-  const plans = Map.groupBy(conversation.tasks.values(), each => planTurnOf(conversation, each))
+  const listed = [...conversation.tasks.values()].toSorted(byPosition)
+  const plans = Map.groupBy(listed, each => planTurnOf(conversation, each))
   const turns = [...conversation.turns.values()]
   const isKnown = task === undefined || conversation.tasks.has(task)
   return (

@@ -31,6 +31,7 @@ export function Sidebar({
   const { sessions, more } = useSessions(client, version, session, onSignedOut)
   const [query, setQuery] = useState('')
   const { found, problem } = useSearch(client, query)
+  const titles = new Map(sessions.map(({ session_id, title }) => [session_id, title ?? words.untitled]))
   const close = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     if (isOpen) close.current?.focus()
@@ -73,7 +74,10 @@ export function Sidebar({
             <li key={task.id}>
               <button type="button" onClick={() => onGo(historyOf(task.session_id, task.id))}>
                 <span>{task.title}</span>
-                <small>{words.panels.status[task.status]}</small>
+                <small>
+                  {words.panels.status[task.status]}
+                  {titles.has(task.session_id) && ` · ${titles.get(task.session_id)}`}
+                </small>
               </button>
             </li>
           ))}

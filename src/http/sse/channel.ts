@@ -172,6 +172,8 @@ export class Channel {
     while (!reader.gone) {
       const { running_turn, seq } = this.#state
       if (running_turn === null) return
+      // Whoever writes it may have begun before there was anybody here to tell.
+      if (!this.#text) this.#watchText()
       const text = this.#text ?? (await this.#runsheet.store.live.read(this.#ref))
       // What came meanwhile may have ended that text: nobody is to see it after its end.
       if (this.#state.seq !== seq) continue

@@ -1,0 +1,360 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { configuredModels } from '../../src/agent/models.ts'
+import { openBrowser } from '../support/browser.ts'
+import { builtPage, visit } from '../support/page.ts'
+import type { Answers } from '../support/provider.ts'
+import { confirmAll, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+const start = (answers?: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
+  startTurns({ page: builtPage(), ...(answers ? { answers } : {}), host: { review: false }, ...options })
+const linkTo = ({ url, server }: TestTurns, query = ''): string => `${url.href}${query}#code=${server.loginCode()}`
+/** One that is not there yet is asked for, and the browser itself notes the answer. */
+const NEW = { expected: /404/ }
+const box = (page: Page) => page.getByRole('textbox', { name: 'Ask for something' })
+const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
+const say = async (page: Page, text: string): Promise<void> => {
+  await box(page).fill(text)
+  await box(page).press('Enter')
+}
+/** A plan of two, and both done. */
+const TWO_STEPS: Answers = [
+  { text: 'I plan.', calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
+  { calls: [{ tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }] },
+  { calls: [{ tool: 'update', args: { id: 2, outcome: 'Two pages.' } }] },
+  'All done.',
+]
+
+it('[CH2] conversations are at the side: a new one, switching, and the way back; what was typed stays with each', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  const side = page.getByRole('navigation')
+  await say(page, 'The first one')
+  await messages(page).getByText('Well.').waitFor()
+  await side.getByRole('button', { name: 'The first one' }).waitFor()
+  const first = page.url()
+  await page.getByRole('button', { name: 'New chat' }).click()
+  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await say(page, 'The second one')
+  await side.getByRole('button', { name: 'The second one' }).waitFor()
+  await box(page).fill('half a thought')
+  await side.getByRole('button', { name: 'The first one' }).click()
+  await messages(page).getByText('The first one').waitFor()
+  expect(page.url()).toBe(first)
+  expect(await box(page).inputValue()).toBe('')
+  expect(await side.locator('[aria-current]').innerText()).toBe('The first one')
+  await page.goBack()
+  await messages(page).getByText('The second one').waitFor()
+  expect(await box(page).inputValue()).toBe('half a thought')
+  await page.goForward()
+  await messages(page).getByText('The first one').waitFor()
+  await page.reload()
+  await messages(page).getByText('The first one').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH3] Markdown shows as it is written, without HTML, without images from elsewhere, and with links that lead out', async () => {
+  const text = [
+    '# Heading',
+    '**bold** <b>raw</b> <script>alert(1)</script> ![logo](https://evil.example/x.png)',
+    '[out](https://example.org/) [bad](javascript:alert(1))',
+    '| a | b |\n| - | - |\n| 1 | 2 |',
+    '```\ncode\n```',
+  ].join('\n\n')
+  let goOn = (): void => {}
+  const held = new Promise<void>(resolve => (goOn = resolve))
+  const turns = await start(async (_, count) => {
+    if (count === 0) return { text, pace: 20 }
+    await held
+    return 'Later.'
+  })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await say(page, 'Show me')
+  await messages(page).getByRole('heading', { name: 'Heading' }).waitFor()
+  await messages(page).getByRole('cell', { name: '2' }).waitFor()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  const said = page.locator('.app-markdown').last()
+  expect(await said.locator('strong').innerText()).toBe('bold')
+  expect(await said.locator('b, script, img').count()).toBe(0)
+  const link = said.getByRole('link', { name: 'out' })
+  expect(await link.getAttribute('rel')).toContain('noopener')
+  expect(await link.getAttribute('target')).toBe('_blank')
+  expect(await said.getByText('bad').getAttribute('href')).toBe('')
+  goOn()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH4] tool calls are folded, and hold what was asked and what was answered, also after a reload', async () => {
+  const turns = await start(TWO_STEPS)
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'Two steps')
+  await messages(page).getByText('All done.').waitFor()
+  for (const again of [false, true]) {
+    if (again) await page.reload()
+    const calls = page.locator('details.app-call')
+    await calls.nth(2).waitFor()
+    expect(await calls.count()).toBe(3)
+    expect(await calls.getByText('Twelve figures.').count()).toBe(0)
+    await calls.nth(1).locator('summary').click()
+    await calls.nth(1).getByText('"outcome": "Twelve figures."').waitFor()
+    await calls.nth(1).getByText('"remaining": 1').waitFor()
+    await calls.nth(1).locator('summary').click()
+    await page.getByText('"remaining": 1').waitFor({ state: 'detached' })
+  }
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH5] stopping ends the turn, says so, and keeps what was said', async () => {
+  const turns = await start([{ text: 'It begins', hangs: true }, 'Second try.'])
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await say(page, 'Something long')
+  await messages(page).getByText('It begins').waitFor()
+  expect(await page.getByLabel('Toolset').isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByRole('note').getByText('Stopped').waitFor()
+  expect(await messages(page).innerText()).toContain('It begins')
+  // What was stopped can be asked for again.
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await messages(page).getByText('Second try.').waitFor()
+  expect(await messages(page).getByText('Something long').count()).toBe(2)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH6] a turn that failed says why, and Retry goes on with what it left of its plan', async () => {
+  const turns = await start([
+    { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] },
+    { status: 401, body: '{"error":{"message":"no such key"}}' },
+    { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
+    'Now it is done.',
+  ])
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'Collect it')
+  await page.getByRole('note').getByText('Failed').waitFor()
+  await messages(page).getByText('no such key').waitFor()
+  await page.getByRole('note').getByRole('button', { name: 'Retry' }).click()
+  await messages(page).getByText('Now it is done.').waitFor()
+  expect(await turns.statuses()).toEqual([['Collect', 'completed']])
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH7] an answer can be copied as it was written', async () => {
+  const turns = await start(['**So** it is.'])
+  const { page, context, problems } = await visit(browser, linkTo(turns), {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  await say(page, 'How is it?')
+  await messages(page).getByRole('button', { name: 'Copy' }).click()
+  await messages(page).getByText('Copied').waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('**So** it is.')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH8] the history is by turn; each task tells its own story, which has an address', async () => {
+  const turns = await start([...(TWO_STEPS as []), 'Hello again.'])
+  await turns.chat({ message: 'Two steps' })
+  await turns.chat({ message: 'And hello', turn_id: 't2' })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await page.getByRole('button', { name: 'History' }).click()
+  const first = page.getByRole('article', { name: 'Turn 1' })
+  await first.getByText('Two steps').waitFor()
+  await page.getByRole('article', { name: 'Turn 2' }).getByText('No tasks.').waitFor()
+  await first.getByRole('button', { name: /Collect/ }).click()
+  const story = page.getByRole('group', { name: 'What happened to “Collect”' })
+  await story.getByText(/done/).waitFor()
+  expect(await story.getByRole('listitem').count()).toBeGreaterThan(2)
+  expect(await story.innerText()).not.toContain('Write')
+  const address = page.url()
+  expect(address).toContain('task=')
+  await page.reload()
+  await story.getByText(/done/).waitFor()
+  await first.getByRole('button', { name: /Write/ }).click()
+  await page.getByRole('group', { name: 'What happened to “Write”' }).waitFor()
+  await page.goBack()
+  await story.waitFor()
+  expect(page.url()).toBe(address)
+  await page.getByRole('button', { name: 'Back to the conversation' }).click()
+  await messages(page).getByText('Hello again.').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH9] the search over tasks leads to the conversation and to what happened to that task', async () => {
+  const turns = await start(TWO_STEPS)
+  await turns.chat({ message: 'Two steps' })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await page.getByRole('searchbox').fill('twelve fig')
+  await page
+    .getByRole('navigation')
+    .getByRole('button', { name: /Collect/ })
+    .click()
+  await page.getByRole('group', { name: 'What happened to “Collect”' }).getByText(/done/).waitFor()
+  expect(page.url()).toContain('?chat=c1&task=')
+  await page.getByRole('searchbox').fill('nowhere to be found')
+  await page.getByText('No task holds that.').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH10] what to try is one click away; toolset and model are shown, and the next message goes with those chosen', async () => {
+  const turns = await start(undefined, { models: configuredModels({ model: 'demo' }), host: {} })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  expect(await page.getByLabel('Model').inputValue()).toBe('demo')
+  expect(await page.getByLabel('Toolset').inputValue()).toBe('runsheet')
+  await page.getByLabel('Toolset').selectOption('turn_todos')
+  await page.getByRole('button', { name: /Collect the figures/ }).click()
+  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  const started = (await turns.log()).find(({ type }) => type === 'turn_started')
+  expect(started?.data).toMatchObject({ policy: { toolset: 'turn_todos', review: false } })
+  await page.reload()
+  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  expect(await page.getByLabel('Toolset').inputValue()).toBe('turn_todos')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH11] a message that does not get through stays, with the reason; sent again it is one turn', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
+  await box(page).waitFor()
+  let isFirst = true
+  await page.route('**/api/chat', async route => {
+    if (!isFirst) return route.continue()
+    isFirst = false
+    // It arrives, and the answer is lost.
+    await route.fetch().catch(() => {})
+    await route.abort()
+  })
+  await say(page, 'Are you there?')
+  await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+  expect(await box(page).inputValue()).toBe('Are you there?')
+  await page.getByRole('alert').getByRole('button', { name: 'Retry' }).click()
+  await messages(page).getByText('Well.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  expect((await turns.log()).filter(({ type }) => type === 'turn_started')).toHaveLength(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH16] the keyboard does everything: the box, lines, sending, the conversations on a small screen, and back', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 700 } })
+  const focused = (): Promise<string> =>
+    page.evaluate(
+      () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? 'nothing',
+    )
+  await box(page).waitFor()
+  expect(await focused()).toBe('Ask for something with several steps')
+  await page.keyboard.type('one')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('two')
+  expect(await box(page).inputValue()).toBe('one\ntwo')
+  await page.keyboard.press('Enter')
+  await messages(page).getByText('Well.').waitFor()
+  expect(await focused()).toBe('Ask for something with several steps')
+  await page.reload()
+  await messages(page).getByText('Well.').waitFor()
+  const order: string[] = []
+  for (let count = 0; count < 9; count += 1) {
+    await page.keyboard.press('Tab')
+    order.push(await focused())
+    const outline = await page.evaluate(() => {
+      const element = document.activeElement
+      if (!element) return false
+      const { outlineStyle, outlineWidth } = getComputedStyle(element)
+      const ring = element.matches('.app-input') && getComputedStyle(element.closest('form')!).boxShadow !== 'none'
+      return ring || (outlineStyle !== 'none' && outlineWidth !== '0px')
+    })
+    expect(outline, `${order.at(-1)} shows its focus`).toBe(true)
+  }
+  expect(order).toEqual([
+    'Skip to the message box',
+    'Conversations and search',
+    'History',
+    'Light or dark',
+    '中文',
+    'Messages',
+    'Copy',
+    'Ask for something with several steps',
+    expect.stringContaining('runsheet'),
+  ])
+  await page.getByRole('button', { name: 'Conversations and search' }).press('Enter')
+  await page.getByRole('button', { name: 'Close' }).waitFor()
+  expect(await focused()).toBe('Close')
+  // What lies behind is out of reach.
+  for (let count = 0; count < 5; count += 1) {
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.closest('main'))).toBeNull()
+  }
+  await page.getByRole('searchbox').focus()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Close' }).waitFor({ state: 'hidden' })
+  await expect.poll(focused).toBe('Conversations and search')
+  await page.keyboard.press('Enter')
+  await page.getByRole('navigation').getByRole('button', { name: 'one' }).press('Enter')
+  await messages(page).getByText('Well.').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wide as the input', async () => {
+  const long = `x${'yz'.repeat(180)}`
+  const turns = await start([
+    { text: `\`${long}\``, calls: [{ tool: 'plan', args: { tasks: [{ title: long }, { title: 'Short' }] } }] },
+    { text: `| ${'column | '.repeat(30)}\n| ${'--- | '.repeat(30)}`, hangs: true },
+  ])
+  const reader = await turns.open({ message: long }, confirmAll)
+  await reader.until(({ frames }) => frames.some(({ data }) => JSON.stringify(data).includes('column | ')))
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await page.locator('details.app-call summary').click()
+  for (const view of ['chat', 'history'] as const) {
+    if (view === 'history') {
+      await page.getByRole('button', { name: 'History' }).click()
+      await page.locator('.app-story').first().click()
+    }
+    for (const width of [360, 390, 760, 761, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 700 })
+      const seen = await page.evaluate(() => ({
+        wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        scroller: [...document.querySelectorAll('.app-scroll')].map(each => each.scrollWidth - each.clientWidth),
+        panel: document.querySelector('.rs-todos')?.getBoundingClientRect().width,
+        input: document.querySelector('.app-composer')?.getBoundingClientRect().width,
+      }))
+      expect({ width, view, ...seen }).toEqual({
+        width,
+        view,
+        wide: 0,
+        scroller: [0],
+        panel: seen.input,
+        input: seen.input,
+      })
+    }
+  }
+  expect(problems).toEqual([])
+  await context.close()
+  reader.leave()
+  await turns.close()
+})

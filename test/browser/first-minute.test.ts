@@ -1,0 +1,51 @@
+import { rmSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openBrowser } from '../support/browser.ts'
+import { runCli } from '../support/children.ts'
+import { visit } from '../support/page.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+it('[CH1] a newcomer opens the printed link, asks for three steps, edits the plan, confirms, and watches it finish', async () => {
+  const data = scratchFolder()
+  const server = runCli(['serve', '--port', '0', '--data', data])
+  const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
+  const { page, context, problems } = await visit(browser, link)
+  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  // Nothing to click first: the box has the focus.
+  await page.keyboard.type('Collect the figures, compute 12*7 and then write the report.')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
+  const titles = page.getByLabel(/^Title/)
+  expect(await titles.evaluateAll(inputs => inputs.map(input => (input as HTMLInputElement).value))).toEqual([
+    'Collect the figures',
+    'Compute 12*7',
+    'Write the report',
+  ])
+  await titles.last().fill('Write two pages')
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByText('0 of 3 · 3 remaining').waitFor()
+  await page.getByText('2 of 3 · 1 remaining').waitFor().catch(async () => { await page.screenshot({ path: '/tmp/h12/ch1.png' }); throw new Error(String(problems)) })
+  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  const said = await page.getByRole('region', { name: 'Messages' }).innerText()
+  expect(said).toContain('12 * 7 = 84')
+  expect(said).toContain('Write two pages')
+  expect(said).not.toContain('Write the report:')
+  expect(await page.title()).toBe('Collect the figures, compute 12*7 and then write the report. · Runsheet')
+  // It is all still there tomorrow.
+  await page.reload()
+  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  await page.getByRole('region', { name: 'Messages' }).getByText('12 * 7 = 84').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  server.process.kill('SIGTERM')
+  await server.ended
+  rmSync(data, { recursive: true })
+})

@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { pageFrom } from '../../src/http/page.ts'
+
+/** The page as `vite build` made it. */
+export const builtPage = () => pageFrom(fileURLToPath(new URL('../../dist/web', import.meta.url)))
+
+/** For tests: a browser of one's own, and whatever went wrong in any of its pages. */
+export interface Visit {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** Errors on the console and in scripts, violations of the policy, dialogs, and requests to another origin. */
+  readonly problems: string[]
+}
+
+export async function visit(
+  browser: Browser,
+  address: string | URL,
+  options: BrowserContextOptions & { readonly expected?: RegExp } = {},
+): Promise<Visit> {
+  const { expected, ...more } = options
+  const { origin } = new URL(address)
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more })
+  context.setDefaultTimeout(10_000)
+  const problems: string[] = []
+  const note = (problem: string): void => void (expected?.test(problem) ? undefined : problems.push(problem))
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', event =>
+      // oxlint-disable-next-line no-console
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+    )
+  })
+  context.on('page', page => {
+    page.on('console', message => (message.type() === 'error' ? note(message.text()) : undefined))
+    page.on('pageerror', error => note(String(error)))
+    page.on('dialog', dialog => {
+      note(`dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+  })
+  context.on('request', request => {
+    const url = new URL(request.url())
+    if (url.origin !== origin && url.protocol !== 'data:') note(`request: ${url.href}`)
+  })
+  const page = await context.newPage()
+  await page.goto(String(address))
+  return { context, page, problems }
+}
