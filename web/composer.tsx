@@ -54,6 +54,7 @@ export function Composer({ words, session, isNew, isRunning, choices, onSend, on
     >
       <textarea
         ref={box}
+        id="message"
         className="app-input"
         aria-label={words.message}
         placeholder={words.message}

@@ -1,5 +1,5 @@
 import { ask } from '../src/client/http.ts'
-import { type Client, createClient } from '../src/client/index.ts'
+import { type Client, createClient, type LiveConversation } from '../src/client/index.ts'
 
 const TOKEN = 'runsheet.token'
 
@@ -22,7 +22,28 @@ export function signedIn(): Client | undefined {
   const token = localStorage.getItem(TOKEN)
   if (token === null) return undefined
   const client = createClient({ url: location.origin, token })
-  return { ...client, live: (id, more) => client.live(id, { ...more, slot: streamSlot }) }
+  return { ...client, live: (id, more) => framed(client.live(id, { ...more, slot: streamSlot })) }
+}
+
+/** Tells of changes once a frame, however many come: nobody sees more than that. */
+function framed(live: LiveConversation): LiveConversation {
+  const subscribe = (listener: () => void): (() => void) => {
+    let frame: number | undefined
+    const tell = (): void => {
+      frame = undefined
+      listener()
+    }
+    const leave = live.subscribe(() => {
+      // A window that nobody looks at has no frames.
+      if (document.visibilityState === 'hidden') listener()
+      else frame ??= requestAnimationFrame(tell)
+    })
+    return () => {
+      if (frame !== undefined) cancelAnimationFrame(frame)
+      leave()
+    }
+  }
+  return { ...live, subscribe }
 }
 
 export function signOut(): void {

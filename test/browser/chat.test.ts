@@ -327,7 +327,7 @@ it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wid
     { text: `| ${'column | '.repeat(30)}\n| ${'--- | '.repeat(30)}`, hangs: true },
   ])
   const reader = await turns.open({ message: long }, confirmAll)
-  await reader.until(({ frames }) => frames.some(({ data }) => JSON.stringify(data).includes('column | ')))
+  await reader.until(({ frames }) => frames.some(({ data }) => JSON.stringify(data).includes('column')))
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await page.locator('details.app-call summary').click()
   for (const view of ['chat', 'history'] as const) {

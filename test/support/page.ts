@@ -24,11 +24,9 @@ export async function visit(
   context.setDefaultTimeout(10_000)
   const problems: string[] = []
   const note = (problem: string): void => void (expected?.test(problem) ? undefined : problems.push(problem))
-  await context.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', event =>
-      // oxlint-disable-next-line no-console
-      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
-    )
+  await context.addInitScript({
+    content: `document.addEventListener('securitypolicyviolation', event =>
+      console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
   })
   context.on('page', page => {
     page.on('console', message => (message.type() === 'error' ? note(message.text()) : undefined))

@@ -1,0 +1,325 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { pino } from 'pino'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHttpServer } from '../../src/http/server.ts'
+import { openBrowser } from '../support/browser.ts'
+import { HOSTILE } from '../support/hostile.ts'
+import { builtPage, visit } from '../support/page.ts'
+import { startServer, TOKENS } from '../support/server.ts'
+import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+const start = (options: TurnsOptions = {}): Promise<TestTurns> =>
+  startTurns({ page: builtPage(), host: { review: false }, ...options })
+const linkTo = ({ url, server }: Pick<TestTurns, 'url' | 'server'>, query = ''): string =>
+  `${url.href}${query}#code=${server.loginCode()}`
+const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
+
+describe('signing in', () => {
+  it('[CH12] without a link it says how to get one; with a used one also why; and goes on once a good one is opened', async () => {
+    const turns = await start()
+    const used = linkTo(turns)
+    const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+    await page.getByText('npm run -s runsheet -- url').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    // The same tab: only the fragment changes, so the page is not loaded anew.
+    await page.goto(used)
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    expect(page.url()).not.toContain('code')
+    await page.evaluate(() => localStorage.clear())
+    await page.goto(`${turns.url.href}?again${new URL(used).hash}`)
+    await page.getByRole('alert').getByText('This link was used already, or is too old.').waitFor()
+    expect(page.url()).not.toContain('code')
+    // Another window signs in, and this one goes on by itself.
+    const other = await context.newPage()
+    await other.goto(linkTo(turns))
+    await other.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+    await turns.close()
+  })
+
+  it('[CH12] a token that no longer counts is forgotten, and the page says so', async () => {
+    const turns = await start()
+    const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
+    await page.evaluate(() => localStorage.setItem('runsheet.token', 'of-yesterday'))
+    await page.goto(`${turns.url.href}?chat=c1`)
+    await page.getByRole('alert').getByText('The server no longer knows this browser.').waitFor()
+    expect(await page.evaluate(() => localStorage.getItem('runsheet.token'))).toBeNull()
+    expect(problems).toEqual([])
+    await context.close()
+    await turns.close()
+  })
+})
+
+describe('connections', () => {
+  it('[CH13] while the server is away the page says so and keeps what it shows; back again, it catches up', async () => {
+    const { url, server, runsheet, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
+    const plan = (title: string) =>
+      agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
+    await plan('one')
+    const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c'), {
+      expected: /ERR_(CONNECTION|INCOMPLETE)|ERR_EMPTY/,
+    })
+    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    const before = await page.locator('.app-composer').boundingBox()
+    await server.close(0)
+    await page.getByText('Connection lost. Reconnecting').waitFor()
+    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    expect(await page.locator('.app-composer').boundingBox()).toEqual(before)
+    const log = pino({ level: 'silent' })
+    const again = createHttpServer({ runsheet, tokens: TOKENS, tenant: 'local', version: '0', log })
+    await again.listen(Number(url.port), '127.0.0.1')
+    await plan('two')
+    await page.getByText('0 of 2 · 2 remaining').waitFor()
+    expect(await page.getByText('Connection lost').count()).toBe(0)
+    expect(problems).toEqual([])
+    await context.close()
+    await again.close(0)
+    await close()
+  })
+
+  it('[CH14] on a slow line it says that it loads, and everything still works', async () => {
+    const turns = await start({ answers: () => 'Well.' })
+    await turns.chat({ message: 'Hello' })
+    const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
+    await messages(page).getByText('Well.').waitFor()
+    const line = await context.newCDPSession(page)
+    await line.send('Network.enable')
+    await line.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 600,
+      downloadThroughput: 25_000,
+      uploadThroughput: 10_000,
+    })
+    await page.reload({ waitUntil: 'commit' })
+    await page.getByText('Loading …').waitFor()
+    await messages(page).getByText('Well.').waitFor()
+    await page.getByRole('textbox', { name: 'Ask for' }).fill('Still there?')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => messages(page).getByText('Well.').count(), { timeout: 20_000 }).toBe(2)
+    expect(problems).toEqual([])
+    await context.close()
+    await turns.close()
+  })
+
+  it('[CH15] ten windows at once on ten conversations all show what is, and what changes, within seconds', async () => {
+    const { url, server, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
+    const plan = (session_id: string, title: string) =>
+      agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
+    const names = Array.from({ length: 10 }, (_, count) => `c${count}`)
+    for (const name of names) await plan(name, `first of ${name}`)
+    const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c0'))
+    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    const pages = [page]
+    for (const name of names.slice(1)) {
+      const another = await context.newPage()
+      await another.goto(`${url.href}?chat=${name}`)
+      pages.push(another)
+    }
+    for (const each of pages) await each.getByText('0 of 1 · 1 remaining').waitFor()
+    for (const name of names) await plan(name, `second of ${name}`)
+    await Promise.all(pages.map(each => each.getByText('0 of 2 · 2 remaining').waitFor({ timeout: 5_000 })))
+    // Nobody is kept from asking by those who follow.
+    await pages.at(-1)?.getByRole('searchbox').fill('first of c3')
+    await pages.at(-1)?.getByRole('navigation').getByText('first of c3').waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+    await close()
+  })
+})
+
+describe('whoever reads it', () => {
+  it('[CH18] English or Chinese: as the browser has it, switched with one button, remembered, and told to screen readers', async () => {
+    const turns = await start()
+    const { page, context, problems } = await visit(browser, linkTo(turns), { locale: 'zh-CN' })
+    await page.getByRole('heading', { name: '要完成什么？' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans')
+    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('en')
+    await page.reload()
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('button', { name: '中文' }).click()
+    await page.getByRole('button', { name: '新会话' }).waitFor()
+    expect(await page.locator('body').innerText()).not.toMatch(/Search|Send|History|Conversation/)
+    expect(problems).toEqual([])
+    await context.close()
+    await turns.close()
+  })
+
+  it('[CH19] light or dark: as the system has it, switched with one button, and remembered', async () => {
+    const turns = await start()
+    const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    const background = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const dark = await background()
+    await page.getByRole('button', { name: 'Light or dark' }).click()
+    const light = await background()
+    expect(light).not.toBe(dark)
+    await page.reload()
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    expect(await background()).toBe(light)
+    await page.getByRole('button', { name: 'Light or dark' }).click()
+    expect(await background()).toBe(dark)
+    expect(problems).toEqual([])
+    await context.close()
+    await turns.close()
+  })
+
+  it('[CH20] fifty hostile texts are texts everywhere: no script runs, nothing is fetched from elsewhere, nothing becomes HTML', async () => {
+    const batches = Array.from({ length: 5 }, (_, batch) => HOSTILE.slice(batch * 10, batch * 10 + 10))
+    const turns = await start({
+      host: { review: false, assessor: false, gate: false },
+      answers: (_, count) => {
+        const tasks = batches[count]?.map(title => ({ title, details: title }))
+        return tasks
+          ? { text: tasks[0]?.title ?? '', calls: [{ tool: 'plan', args: { tasks } }] }
+          : HOSTILE.join('\n\n')
+      },
+    })
+    await turns.chat({ message: HOSTILE.join('\n') })
+    expect((await turns.tasks()).length).toBe(50)
+    const rows = HOSTILE.slice(0, 20).map(title => ({ title, details: title, tags: [title.slice(0, 60)] }))
+    await turns.person.setPolicy('c4', { toolset: 'task_manager', review: true })
+    void turns.agent
+      .call('task_manager', 'add_task', { session_id: 'c4', turn_id: 't', arguments: { tasks: rows } })
+      .catch(() => {})
+    const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
+    await messages(page).locator('.app-markdown').last().waitFor()
+    const check = async (view: string): Promise<void> => {
+      await page.waitForTimeout(150)
+      const found = await page.evaluate(() => ({
+        ran: 'ran' in window,
+        elements: [
+          ...document.querySelectorAll(
+            '#app :is(script, style, link, iframe, object, embed, img, image, video, audio, base, meta, marquee, math, template, noscript, use, animate, mtext)',
+          ),
+        ].map(element => element.outerHTML.slice(0, 80)),
+        links: [...document.querySelectorAll<HTMLAnchorElement>('#app a[href]')]
+          .map(link => link.href)
+          .filter(href => /^(javascript|data|vbscript):/i.test(href)),
+      }))
+      expect({ view, ...found }).toEqual({ view, ran: false, elements: [], links: [] })
+    }
+    await check('messages')
+    const calls = page.locator('details.app-call summary')
+    for (let count = 0; count < (await calls.count()); count += 1) await calls.nth(count).click()
+    await check('calls')
+    await page.getByRole('button', { name: /^Plan/ }).first().click()
+    await check('plan')
+    await page.getByRole('button', { name: /^Plan/ }).first().click()
+    for (const link of await page.locator('.app-markdown a').all())
+      expect(await link.getAttribute('rel')).toMatch(/noopener/)
+    await page.getByRole('button', { name: 'History' }).click()
+    await page.getByText('Everything that happened').click()
+    await page.locator('.app-all li').first().waitFor()
+    for (const number of [0, 7, 41]) {
+      await page.locator('.app-story').nth(number).click()
+      await page.locator('.app-story-events li').first().waitFor()
+      await check(`timeline ${number}`)
+    }
+    for (const query of ['<', 'script', HOSTILE[0] ?? '']) {
+      await page.getByRole('searchbox').fill(query)
+      await page.getByRole('navigation').getByRole('list', { name: 'Search tasks' }).waitFor()
+      await check(`search ${query}`)
+    }
+    await page.goto(`${turns.url.href}?chat=c4`)
+    await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
+    await check('review')
+    await page.goto(
+      `${turns.url.href}?chat=${encodeURIComponent(HOSTILE[0] ?? '')}&task=${encodeURIComponent('"><img>')}`,
+    )
+    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await check('address')
+    expect(problems).toEqual([])
+    await context.close()
+    await turns.close()
+  })
+})
+
+/** Of the panels, whose own tests look after it: the name of the summary says less than it shows. */
+const KNOWN = /label-content-name-mismatch \.rs-summary$/
+
+describe('axe', () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`[CH21] axe finds nothing to complain about in any view (${colorScheme})`, async () => {
+      const violations: string[] = []
+      const turns = await start({
+        host: {},
+        answers: [
+          {
+            text: 'A **plan**, `code`, [a link](https://example.org/)\n\n| a |\n| - |\n| 1 |',
+            calls: [plan('Collect', 'Write')],
+          },
+          { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
+          { status: 401 },
+        ],
+      })
+      const { page, context, problems } = await visit(browser, turns.url, {
+        colorScheme,
+        expected: /404|401/,
+        reducedMotion: 'reduce',
+      })
+      const check = async (view: string): Promise<void> => {
+        for (const width of [390, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          const { violations: found } = await new AxeBuilder({ page }).analyze()
+          for (const { id, nodes } of found) {
+            violations.push(...nodes.map(({ target }) => `${view} ${width} ${colorScheme}: ${id} ${String(target)}`))
+          }
+        }
+      }
+      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+      await check('sign-in')
+      await page.goto(`${turns.url.href}?x#code=wrong`)
+      await page.getByRole('alert').waitFor()
+      await check('used link')
+      await page.goto(linkTo(turns))
+      await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+      await check('empty')
+      await page.getByRole('textbox', { name: 'Ask for' }).fill('Collect and write')
+      await page.getByRole('textbox', { name: 'Ask for' }).press('Enter')
+      await page.getByRole('button', { name: 'Confirm' }).waitFor()
+      await check('review')
+      await page.getByRole('button', { name: 'Confirm' }).click()
+      await page.getByRole('note').getByText('Failed').waitFor()
+      await check('failed')
+      await page.locator('details.app-call summary').last().click()
+      await page.getByText('Answered').waitFor()
+      await check('call')
+      await page.getByRole('button', { name: /^Plan/ }).first().click()
+      await check('plan')
+      await page.getByRole('button', { name: /^Plan/ }).first().click()
+      await page.getByRole('button', { name: 'History' }).click()
+      await page.locator('.app-story').first().click()
+      await page.locator('.app-story-events li').first().waitFor()
+      await page.getByText('Everything that happened').click()
+      await check('history')
+      await page.getByRole('searchbox').fill('Collect')
+      await page
+        .getByRole('navigation')
+        .getByRole('button', { name: /Collect/ })
+        .waitFor()
+      await check('search')
+      await page.setViewportSize({ width: 390, height: 800 })
+      await page.getByRole('button', { name: 'Conversations and search' }).click()
+      const { violations: found } = await new AxeBuilder({ page }).analyze()
+      violations.push(...found.map(({ id, nodes }) => `side: ${id} ${String(nodes[0]?.target)}`))
+      expect(violations.filter(each => !KNOWN.test(each))).toEqual([])
+      expect(problems).toEqual([])
+      await context.close()
+      await turns.close()
+    })
+  }
+})
+
+const plan = (...titles: readonly string[]) => ({ tool: 'plan', args: { tasks: titles.map(title => ({ title })) } })
