@@ -137,8 +137,6 @@ export function Chat(props: ChatProps): ReactElement {
             }
           />
         )}
-      </div>
-      <div className="app-foot">
         <div className="app-above" ref={above}>
           {conversation.pending_reviews.length === 0 && (
             <TodosPanel
@@ -149,6 +147,8 @@ export function Chat(props: ChatProps): ReactElement {
           )}
           <ReviewPanel client={client} view={view} onAskAgain={() => void send(words.againMessage)} />
         </div>
+      </div>
+      <div className="app-foot">
         {problem && (
           <p className="app-alert" role="alert">
             <span>{explained(words, problem.error)}</span>

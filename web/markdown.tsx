@@ -1,5 +1,5 @@
 import { memo, type ReactElement } from 'react'
-import ReactMarkdown from 'react-markdown'
+import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
 
@@ -23,9 +23,9 @@ export default function Markdown({ text, isGrowing = false }: MarkdownProps): Re
 }
 
 const PLUGINS = [remarkGfm]
-const COMPONENTS = {
-  img: ({ alt }: { readonly alt?: string }) => <span>{alt}</span>,
-  a: ({ href, children }: { readonly href?: string; readonly children?: React.ReactNode }) => (
+const COMPONENTS: Components = {
+  img: ({ alt }) => <span>{alt}</span>,
+  a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
     </a>

@@ -330,19 +330,26 @@ it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wid
   await reader.until(({ frames }) => frames.some(({ data }) => JSON.stringify(data).includes('column')))
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await page.locator('details.app-call summary').click()
+  await page.locator('.rs-summary').click()
   for (const view of ['chat', 'history'] as const) {
     if (view === 'history') {
       await page.getByRole('button', { name: 'History' }).click()
       await page.locator('.app-story').first().click()
     }
     for (const width of [360, 390, 760, 761, 1280, 2560]) {
-      await page.setViewportSize({ width, height: 700 })
-      const seen = await page.evaluate(() => ({
-        wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        scroller: [...document.querySelectorAll('.app-scroll')].map(each => each.scrollWidth - each.clientWidth),
-        panel: document.querySelector('.rs-todos')?.getBoundingClientRect().width,
-        input: document.querySelector('.app-composer')?.getBoundingClientRect().width,
-      }))
+      await page.setViewportSize({ width, height: 480 })
+      const seen = await page.evaluate(() => {
+        const [above, header] = ['.rs-todos', '.app-head'].map(
+          name => document.querySelector(name)?.getBoundingClientRect() ?? null,
+        ) as [DOMRect | null, DOMRect | null]
+        return {
+          wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          scroller: [...document.querySelectorAll('.app-scroll')].map(each => each.scrollWidth - each.clientWidth),
+          panel: document.querySelector('.rs-todos')?.getBoundingClientRect().width,
+          input: document.querySelector('.app-composer')?.getBoundingClientRect().width,
+          isClear: above !== null && header !== null && above.top >= header.bottom,
+        }
+      })
       expect({ width, view, ...seen }).toEqual({
         width,
         view,
@@ -350,6 +357,7 @@ it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wid
         scroller: [0],
         panel: seen.input,
         input: seen.input,
+        isClear: true,
       })
     }
   }
