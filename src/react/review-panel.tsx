@@ -96,7 +96,10 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
   const missing = missingIn(rows.length, rowWithoutTitle(draft), words)
   const setRows = (next: readonly EditRow[]): void => setDraft({ ...draft, rows: next })
   const change = (key: string, part: Partial<EditRow>): void => {
-    if (rowProblem?.key === key) setRowProblem(undefined)
+    if (rowProblem?.key === key) {
+      setRowProblem(undefined)
+      setProblem(undefined)
+    }
     setRows(rows.map(row => (row.key === key ? { ...row, ...part } : row)))
   }
   const add = (more: readonly EditRow[]): void => {

@@ -358,6 +358,7 @@ it('[PA22] what the server refuses is shown at its row, and the focus is taken t
   expect(await title(page, 2).getAttribute('aria-invalid')).toBe('true')
   await title(page, 2).fill('B')
   await page.getByText('Title must be').waitFor({ state: 'detached' })
+  await page.getByText('Row 2 cannot be taken').waitFor({ state: 'detached' })
   await page.getByLabel('Status, 1').selectOption('doing')
   await page.getByLabel('Status, 3').selectOption('doing')
   await confirm(page).click()
