@@ -334,7 +334,7 @@ it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wid
   for (const view of ['chat', 'history'] as const) {
     if (view === 'history') {
       await page.getByRole('button', { name: 'History' }).click()
-      await page.locator('.app-story').first().click()
+      await page.locator('.app-story').first().press('Enter')
     }
     for (const width of [360, 390, 760, 761, 1280, 2560]) {
       await page.setViewportSize({ width, height: 480 })
