@@ -333,6 +333,7 @@ it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wid
   await page.locator('.rs-summary').click()
   for (const view of ['chat', 'history'] as const) {
     if (view === 'history') {
+      await page.setViewportSize({ width: 1280, height: 960 })
       await page.getByRole('button', { name: 'History' }).click()
       await page.locator('.app-story').first().press('Enter')
     }
