@@ -8,12 +8,12 @@ import type { Client } from '../client/client.ts'
 export function usePanel(client: Client, reviewId: string, isLive: boolean): void {
   const showing = useRef<() => void>(() => {})
   useEffect(() => {
-    let name = crypto.randomUUID()
+    let name = newName()
     const show = (): void => void client.showPanel(reviewId, name).catch(() => {})
     const leave = (): void => void client.leavePanel(reviewId, name).catch(() => {})
     const comeBack = (event: PageTransitionEvent): void => {
       if (!event.persisted) return
-      name = crypto.randomUUID()
+      name = newName()
       show()
     }
     show()
@@ -32,4 +32,9 @@ export function usePanel(client: Client, reviewId: string, isLive: boolean): voi
     if (isLive && wasCut.current) showing.current()
     wasCut.current = !isLive
   }, [isLive])
+}
+
+/** Also where the page is not a secure context, and `randomUUID` is missing. */
+function newName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
 }

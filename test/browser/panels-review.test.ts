@@ -446,7 +446,7 @@ describe('[PA24] nothing else moves when a panel comes or goes', () => {
 
 it('[PA25] a review that ended because its page was closed says so, and can be asked for again', async () => {
   await panels.close()
-  panels = await Panels.open(browser, { panel_grace_ms: 1 })
+  panels = await Panels.open(browser, { panel_grace_ms: 1_000 })
   void panels.plan('A').catch(() => {})
   const page = await panels.window()
   await review(page).waitFor()
