@@ -5,6 +5,7 @@ import { RunsheetError } from '../client/errors.ts'
 import { type Conversation, openTasks, tasksInView } from '../domain/conversation.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
+import { newName } from './new-name.ts'
 import { TaskRow } from './task-row.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { clockOf, useNow } from './use-now.ts'
@@ -185,7 +186,7 @@ function AddTask({ onAdd }: { readonly onAdd: (title: string, key: string) => Pr
   const last = useRef({ title: '', key: '' })
   const add = async (): Promise<void> => {
     if (title.trim() === '') return
-    if (last.current.title !== title) last.current = { title, key: crypto.randomUUID() }
+    if (last.current.title !== title) last.current = { title, key: newName() }
     setTitle('')
     if (await onAdd(title, last.current.key)) last.current = { title: '', key: '' }
     else setTitle(later => (later === '' ? title : later))

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { Client } from '../client/client.ts'
+import { newName } from './new-name.ts'
 
 /**
  * Tells the server that this window shows a review, and when it is left. Each showing has a name of its own: that the
@@ -32,9 +33,4 @@ export function usePanel(client: Client, reviewId: string, isLive: boolean): voi
     if (isLive && wasCut.current) showing.current()
     wasCut.current = !isLive
   }, [isLive])
-}
-
-/** Also where the page is not a secure context, and `randomUUID` is missing. */
-function newName(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
 }
