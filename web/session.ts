@@ -21,6 +21,14 @@ export async function signIn(): Promise<Error | undefined> {
 export function signedIn(): Client | undefined {
   const token = localStorage.getItem(TOKEN)
   if (token === null) return undefined
+  // The same one for the same token: whoever signs in again takes nobody's place away.
+  if (known?.token !== token) known = { token, client: clientFor(token) }
+  return known.client
+}
+
+let known: { readonly token: string; readonly client: Client } | undefined
+
+function clientFor(token: string): Client {
   const client = createClient({ url: location.origin, token })
   return { ...client, live: (id, more) => framed(client.live(id, { ...more, slot: streamSlot })) }
 }

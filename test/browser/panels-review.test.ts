@@ -452,9 +452,14 @@ it('[PA25] a review that ended because its page was closed says so, and can be a
   await review(page).waitFor()
   await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(1)
   const [waiting] = await panels.pending()
-  const [name = ''] = (await panels.showing())?.panels ?? []
   // As if this window's own leaving had come late.
-  await panels.server.person.leavePanel(waiting?.review_id ?? '', name)
+  const leave = async (): Promise<number> => {
+    for (const name of (await panels.showing())?.panels ?? []) {
+      await panels.server.person.leavePanel(waiting?.review_id ?? '', name)
+    }
+    return (await panels.pending()).length
+  }
+  await expect.poll(leave, PATIENT).toBe(0)
   await page.getByText('Its page was closed before anybody decided, so nothing was written.').waitFor()
   await says(review(page).getByRole('button'), ['Ask again', 'Close'])
 })
