@@ -84,6 +84,9 @@ export function Chat(props: ChatProps): ReactElement {
     }
     return post()
   }
+  /** What the person asked for in a turn. */
+  const requestOf = (turn: string): string | undefined =>
+    view.state.messages.find(({ turn_id, role, synthetic }) => turn_id === turn && role === 'user' && !synthetic)?.text
   const stop = (): void => {
     if (running === null) return
     client.stop(session, running).catch((error: unknown) => setProblem({ error, again: stop }))
@@ -145,7 +148,11 @@ export function Chat(props: ChatProps): ReactElement {
               onContinue={turn => void send(words.continueMessage, { continue_turn_id: turn })}
             />
           )}
-          <ReviewPanel client={client} view={view} onAskAgain={() => void send(words.againMessage)} />
+          <ReviewPanel
+            client={client}
+            view={view}
+            onAskAgain={turn => void send(requestOf(turn) ?? words.againMessage)}
+          />
         </div>
       </div>
       <div className="app-foot">

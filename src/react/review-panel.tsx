@@ -23,7 +23,7 @@ export interface ReviewPanelProps {
   readonly client: Client
   readonly view: ConversationView
   /** Asks the agent to propose again, after nobody decided in time. Without it there is no such button. */
-  readonly onAskAgain?: () => void
+  readonly onAskAgain?: (turnId: string) => void
 }
 
 type Action = 'confirm' | 'cancel'
@@ -61,7 +61,10 @@ export function ReviewPanel({ client, view, onAskAgain }: ReviewPanelProps): Rea
       review={last}
       resolution={resolution}
       onClose={() => setShown(undefined)}
-      {...(onAskAgain ? { onAskAgain } : {})}
+      // While the turn still answers, another one would be refused.
+      {...(onAskAgain && view.state.conversation.running_turn === null
+        ? { onAskAgain: () => onAskAgain(last.conversation_turn_id) }
+        : {})}
     />
   )
 }
@@ -167,7 +170,8 @@ function PendingReview({ client, view, review, onDecide }: PendingProps): ReactE
   const isEdited = isChanged(draft, review)
   // One slip of a finger is no decision.
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || isSending) return
+    // Escape while characters are being composed is the input method's.
+    if (event.key !== 'Escape' || isSending || event.nativeEvent.isComposing) return
     event.preventDefault()
     if (isAsking) keepEditing()
     else ask()

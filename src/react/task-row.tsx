@@ -160,7 +160,7 @@ function Reword({ text, onText, onDone }: RewordProps): ReactElement {
         value={text}
         onChange={event => onText(event.target.value)}
         onKeyDown={event => {
-          if (event.key !== 'Escape') return
+          if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
           event.stopPropagation()
           done(undefined, true)
         }}

@@ -278,7 +278,7 @@ function isAtWork({ turns, running_turn, latest_turn }: Conversation): boolean {
 function leftBehind(state: Conversation): { readonly turn: string; readonly count: number } | undefined {
   const turn =
     state.running_turn === null && state.latest_turn !== null ? state.turns.get(state.latest_turn) : undefined
-  if (!turn || !isFinished(turn) || turn.status === 'done') return undefined
+  if (!turn || !isFinished(turn)) return undefined
   const count = openTasks(state, turn.id).length
   return count === 0 ? undefined : { turn: turn.id, count }
 }

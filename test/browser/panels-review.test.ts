@@ -470,3 +470,14 @@ it('[PA25] stopping the agent says that nothing was written', async () => {
   await page.getByText('The agent was stopped before you decided, so nothing was written.').waitFor()
   await says(page.getByRole('region', { name: 'Review the plan' }).getByRole('button'), ['Close'])
 })
+
+it('[PA26] the colours around a panel are its own: set on any element, they reach every part of it', async () => {
+  const { page } = await asked('A')
+  await page.locator('.app-above').evaluate(around => {
+    around.style.setProperty('--rs-accent', 'rgb(200, 0, 0)')
+    around.style.setProperty('--rs-radius', '3px')
+  })
+  const region = page.getByRole('region', { name: 'Review the plan' })
+  expect(await confirm(page).evaluate(element => getComputedStyle(element).backgroundColor)).toBe('rgb(200, 0, 0)')
+  expect(await region.evaluate(element => getComputedStyle(element).borderRadius)).toBe('3px')
+})
