@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { useWords } from './words.ts'
+import { useWords, type Words } from './words.ts'
 
 export interface TimelineProps {
   readonly client: Client
@@ -30,40 +30,49 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
   return (
     <ol className="rs-timeline" aria-label={words.history}>
       {problem !== '' && <li role="alert">{problem}</li>}
-      {events.map(event => (
-        <li key={event.seq}>
-          <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString()}</time>
-          <span>{said(event, words.status)}</span>
-        </li>
-      ))}
+      {events.flatMap(event => {
+        const sentence = said(event, words)
+        return sentence === undefined ? (
+          []
+        ) : (
+          <li key={event.seq}>
+            <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString()}</time>
+            <span>{sentence}</span>
+          </li>
+        )
+      })}
     </ol>
   )
 }
 
-function said(event: StoredEvent, statuses: Readonly<Record<string, string>>): string {
+/** What happened, in a sentence; nothing for what needs none. */
+function said(event: StoredEvent, { happened, status }: Words): string | undefined {
   switch (event.type) {
     case 'task_created':
-      return `+ ${event.data.task.title} (${event.data.by})`
+      return `${happened.created(event.data.task.title)} (${happened.by[event.data.by]})`
     case 'task_changed': {
       const { task, from, by } = event.data
-      const fields = Object.keys(from).filter(field => !UNSPOKEN.has(field))
-      const change = fields.map(field =>
-        field === 'status' ? `${statuses[from['status'] as string]} → ${statuses[task.status]}` : field,
-      )
-      return `${task.title}: ${change.join(', ')} (${by})`
+      const statuses: Readonly<Record<string, string>> = status
+      const what = Object.keys(from).flatMap(field => {
+        if (field === 'status') return `${statuses[from['status'] as string]} → ${statuses[task.status]}`
+        return happened.field[field] ?? []
+      })
+      return what.length === 0 ? undefined : `${happened.changed(task.title, what.join(', '))} (${happened.by[by]})`
     }
     case 'task_removed':
-      return `− ${event.data.task.title} (${event.data.by})`
-    case 'task_assessed':
-      return `${event.data.verdict === 'ok' ? '✓' : '✗'} ${event.data.reason || event.data.verdict} (${event.data.model})`
+      return `${happened.removed(event.data.task.title)} (${happened.by[event.data.by]})`
+    case 'task_assessed': {
+      const { verdict, reason, model } = event.data
+      if (verdict === 'ok') return happened.passed(model)
+      return verdict === 'not_ok' ? happened.turnedDown(model, reason) : happened.unjudged(model)
+    }
     case 'task_create_review_required':
-      return `? ${event.data.draft_tasks.map(({ title }) => title).join(' · ')}`
-    case 'task_create_review_resolved':
-      return `${event.data.action} ${event.data.comment ?? ''}`.trim()
+      return happened.proposed(event.data.draft_tasks.map(({ title }) => title).join(' · '))
+    case 'task_create_review_resolved': {
+      const sentence = event.data.action === 'confirm' ? happened.confirmed : happened.notConfirmed
+      return event.data.comment === undefined ? sentence : `${sentence}: ${event.data.comment}`
+    }
     default:
-      return event.type
+      return undefined
   }
 }
-
-/** What comes along by itself. */
-const UNSPOKEN: ReadonlySet<string> = new Set(['started_at', 'completed_at', 'judged_by'])

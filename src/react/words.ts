@@ -77,6 +77,20 @@ export interface Words {
   readonly sending: string
   readonly outcome: Readonly<Record<'pending' | 'confirmed' | 'cancelled' | 'expired', string>>
   readonly history: string
+  /** The timeline's sentences. */
+  readonly happened: {
+    readonly created: (title: string) => string
+    readonly removed: (title: string) => string
+    readonly changed: (title: string, what: string) => string
+    readonly passed: (judge: string) => string
+    readonly turnedDown: (judge: string, reason: string) => string
+    readonly unjudged: (judge: string) => string
+    readonly proposed: (titles: string) => string
+    readonly confirmed: string
+    readonly notConfirmed: string
+    readonly by: Readonly<Record<'model' | 'person' | 'assessor' | 'file' | 'system', string>>
+    readonly field: Readonly<Record<string, string>>
+  }
   readonly elapsed: (time: string) => string
 }
 
@@ -156,6 +170,27 @@ export const english: Words = {
   sending: 'Sending …',
   outcome: { pending: 'waiting', confirmed: 'confirmed', cancelled: 'cancelled', expired: 'timed out' },
   history: 'History',
+  happened: {
+    created: title => `Added: ${title}`,
+    removed: title => `Removed: ${title}`,
+    changed: (title, what) => `${title}: ${what}`,
+    passed: judge => `Judged done (${judge})`,
+    turnedDown: (judge, reason) => `Turned down (${judge}): ${reason}`,
+    unjudged: judge => `Not judged (${judge})`,
+    proposed: titles => `Proposed: ${titles}`,
+    confirmed: 'Plan confirmed',
+    notConfirmed: 'Plan not confirmed',
+    by: { model: 'agent', person: 'you', assessor: 'judge', file: 'file', system: 'by itself' },
+    field: {
+      title: 'reworded',
+      details: 'details',
+      criteria: 'done when',
+      priority: 'priority',
+      tags: 'tags',
+      outcome: 'outcome',
+      position: 'moved',
+    },
+  },
   elapsed: time => `running for ${time}`,
 }
 
@@ -235,6 +270,27 @@ export const chinese: Words = {
   sending: '正在发送…',
   outcome: { pending: '等待中', confirmed: '已确认', cancelled: '已取消', expired: '已超时' },
   history: '历史',
+  happened: {
+    created: title => `添加：${title}`,
+    removed: title => `移除：${title}`,
+    changed: (title, what) => `${title}：${what}`,
+    passed: judge => `判定完成（${judge}）`,
+    turnedDown: (judge, reason) => `未通过（${judge}）：${reason}`,
+    unjudged: judge => `未能判定（${judge}）`,
+    proposed: titles => `提出：${titles}`,
+    confirmed: '计划已确认',
+    notConfirmed: '计划未确认',
+    by: { model: '助手', person: '您', assessor: '评审', file: '文件', system: '自动' },
+    field: {
+      title: '改写',
+      details: '详情',
+      criteria: '完成标准',
+      priority: '优先级',
+      tags: '标签',
+      outcome: '结果',
+      position: '移动',
+    },
+  },
   elapsed: time => `已运行 ${time}`,
 }
 

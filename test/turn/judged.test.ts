@@ -52,6 +52,14 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
+  it('[HT13] the timeline of a task holds what happened to it, and no steps of the turn', async () => {
+    const at = await turns({ answers: [add('A'), 'I did A.'] })
+    await at.chat({ toolset: 'manage_todos' })
+    const [task] = (await at.person.tasks('c1')).tasks
+    const { events } = await at.person.timeline('c1', task?.id)
+    expect(events.map(({ type }) => type)).toEqual(['task_created', 'task_assessed', 'task_changed'])
+  })
+
   it('[JU1] the assessor sees the newest of a long text', async () => {
     const long = (name: string): string => `${name} ${'x'.repeat(4_000)}`
     const at = await turns({ answers: [add('A', 'B', 'C'), long('FIRST'), long('SECOND'), long('THIRD')] })

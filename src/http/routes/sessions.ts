@@ -133,7 +133,7 @@ export const sessionRoutes = [
       const ref = { tenant: who.tenant, conversation: params.session_id }
       const { seq } = await known(runsheet, ref)
       const task = query.task_id
-      const found = await runsheet.store.queries.events(ref, task === undefined ? { types: TIMELINE } : { task })
+      const found = await runsheet.store.queries.events(ref, { types: TIMELINE, task })
       const events = found.filter(event => event.seq <= seq)
       if (task !== undefined && events.length === 0) throw notFound('task_not_found', `There is no task ${task}.`)
       return { body: { events, seq } }
