@@ -206,7 +206,10 @@ it('[CH9] the search over tasks leads to the conversation and to what happened t
     .getByRole('navigation')
     .getByRole('button', { name: /Collect/ })
     .click()
-  await page.getByRole('group', { name: 'What happened to “Collect”' }).getByText(/→ done/).waitFor()
+  await page
+    .getByRole('group', { name: 'What happened to “Collect”' })
+    .getByText(/→ done/)
+    .waitFor()
   expect(page.url()).toContain('?chat=c1&task=')
   await page.getByRole('searchbox').fill('nowhere to be found')
   await page.getByText('No task holds that.').waitFor()
