@@ -34,7 +34,6 @@ export function Composer({ words, session, isNew, isRunning, choices, onSend, on
     // With a keyboard on the screen it would hide what there is to try.
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation is opened.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [])
   const send = async (): Promise<void> => {
     const message = text.trim()

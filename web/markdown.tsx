@@ -15,7 +15,6 @@ export default function Markdown({ text, isGrowing = false }: MarkdownProps): Re
     <div className="app-markdown">
       {blocks.map((block, place) => (
         // Only the last one grows: those before it stay as they are, and are read once.
-        // oxlint-disable-next-line react/no-array-index-key
         <Block key={place} text={isGrowing && place === blocks.length - 1 ? remend(block) : block} />
       ))}
     </div>

@@ -19,7 +19,6 @@ export function useConversation(client: Client, sessionId: string, isNew = false
     setLive(opened)
     return opened.close
     // What was new when it was opened is followed from then on.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [client, sessionId])
   const state = useSyncExternalStore(live.subscribe, live.snapshot, NOTHING.snapshot)
   return { state, onEvent: live.onEvent, retry: live.retry }
