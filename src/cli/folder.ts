@@ -43,7 +43,8 @@ export class DataFolder {
    * operating system's: whoever dies lets go of it.
    */
   serveAlone(): { readonly note: (note: ServerNote) => void } | { readonly other: ServerNote | undefined } {
-    const lock = this.#lock('BEGIN EXCLUSIVE')
+    // Patient enough for one who only looks.
+    const lock = this.#lock('BEGIN EXCLUSIVE', 100)
     if (!lock) return { other: this.#noted() }
     held.push(lock)
     // Whoever has that port by now is somebody else.
@@ -53,16 +54,15 @@ export class DataFolder {
 
   /** Who serves the folder now. Where nobody holds the lock, what was noted is old, and another's port by now. */
   server(): ServerNote | undefined {
-    const free = this.#lock('SELECT name FROM sqlite_schema')
+    const free = this.#lock('SELECT name FROM sqlite_schema', 0)
     free?.close()
     return free ? undefined : this.#noted()
   }
 
-  #lock(sql: string): DatabaseSync | undefined {
-    // Patient enough for one who only looks.
+  #lock(sql: string, timeout: number): DatabaseSync | undefined {
     let db: DatabaseSync | undefined
     try {
-      db = new DatabaseSync(this.#file('server.lock'), { timeout: 100 })
+      db = new DatabaseSync(this.#file('server.lock'), { timeout })
       db.exec(sql)
       return db
     } catch (error) {

@@ -1,15 +1,21 @@
 #!/usr/bin/env node
+import { homedir } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { TOOLSETS } from '../domain/policy.ts'
 import { Complaint } from './complaint.ts'
+import type { McpCommand } from './mcp.ts'
 import { serve, type ServeOptions } from './serve.ts'
 import { printStats } from './stats.ts'
 import { printUrl } from './url.ts'
 import { self, version } from './version.ts'
 
 const data = (): Option =>
-  new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet')
+  new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet').argParser(atHome)
 const kept = (): Option =>
   new Option('--store <store>', 'sqlite, file, memory, or postgres://…').env('RUNSHEET_STORE').default('sqlite')
+const reviewed = (): Option =>
+  new Option('--review <on|off>', 'what new conversations get').env('RUNSHEET_REVIEW').choices(['on', 'off'])
+const config = (): Option => new Option('--config <file>', 'settings').env('RUNSHEET_CONFIG').default('runsheet.json')
 /** From the environment only: the command line is there for every process of this machine to read. */
 const { RUNSHEET_TOKEN: token, RUNSHEET_AGENT_TOKEN: agentToken, RUNSHEET_MODEL_KEY: modelKey } = process.env
 
@@ -27,9 +33,7 @@ program
   .addOption(new Option('--port <number>', '0 for any that is free').env('RUNSHEET_PORT').default(4747).argParser(port))
   .addOption(data())
   .addOption(kept())
-  .addOption(
-    new Option('--review <on|off>', 'what new conversations get').env('RUNSHEET_REVIEW').choices(['on', 'off']),
-  )
+  .addOption(reviewed())
   .addOption(
     new Option('--idle-exit <time>', 'end when nobody was here for so long: 30m, 90s, 2h')
       .env('RUNSHEET_IDLE_EXIT')
@@ -53,7 +57,7 @@ program
       .choices(['silent', 'error', 'warn', 'info', 'debug'])
       .default('warn'),
   )
-  .addOption(new Option('--config <file>', 'settings').env('RUNSHEET_CONFIG').default('runsheet.json'))
+  .addOption(config())
   .addOption(
     new Option('--public-url <url>', 'where it is reached behind a proxy').env('RUNSHEET_PUBLIC_URL').argParser(url),
   )
@@ -67,6 +71,28 @@ program
   .action((options: ServeOptions) =>
     serve({ ...options, ...given({ token, agentToken, modelKey }), environment: process.env }),
   )
+
+program
+  .command('mcp')
+  .description('serve a host at standard input and output')
+  .addOption(data())
+  .addOption(kept())
+  .addOption(
+    new Option('--toolset <name>', "what the host's model is given; runsheet, if absent")
+      .env('RUNSHEET_TOOLSET')
+      .choices(Object.keys(TOOLSETS)),
+  )
+  .addOption(reviewed())
+  .addOption(new Option('--session <id>', 'the conversation; one of its own, if absent').env('RUNSHEET_SESSION'))
+  .addOption(config())
+  .addOption(
+    new Option('--idle-exit <time>', 'when the page that it starts ends').env('RUNSHEET_IDLE_EXIT').default('30m'),
+  )
+  .action(async (options: Omit<McpCommand, 'program' | 'environment'>) => {
+    const { serveMcp } = await import('./mcp.ts')
+    const program = [...process.execArgv, process.argv[1] ?? '']
+    await serveMcp({ ...options, ...given({ token }), program, environment: process.env })
+  })
 
 program
   .command('url')
@@ -113,6 +139,11 @@ function given<K extends string>(tokens: Readonly<Record<K, string | undefined>>
     throw new Complaint('a token may hold letters, digits and signs, without spaces.')
   }
   return Object.fromEntries(set) as Partial<Record<K, string>>
+}
+
+/** Hosts start us without a shell, which would have done this. */
+function atHome(folder: string): string {
+  return folder.replace(/^~(?=\/|$)/, homedir())
 }
 
 function port(raw: string): number {

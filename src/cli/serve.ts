@@ -8,6 +8,9 @@ import { Runner } from '../agent/runner.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import { Changed } from '../mcp/changed.ts'
+import { roundCodec } from '../mcp/codec.ts'
+import { createMcpEndpoint } from '../mcp/http.ts'
 import { createRunsheet, type Runsheet } from '../runsheet.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
@@ -80,6 +83,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     turns: { names: models.names, usual: models.usual, take: (ref, turn) => void runner.take(ref, turn).catch(noted) },
     agentWritesPerMinute: options.agentWrites,
     maxStreams: options.maxStreams,
+    mcp: (request, incoming) => mcp.fetch(request, incoming),
     ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
   })
   const noted = (error: unknown): void => log.error({ err: error }, 'a turn cannot be driven')
@@ -98,6 +102,20 @@ export async function serve(options: ServeOptions): Promise<void> {
       },
     }),
   })
+  const ending = new AbortController()
+  const mcp = createMcpEndpoint({
+    runsheet,
+    tenant: LOCAL_TENANT,
+    version,
+    host,
+    observe: logCalls(log),
+    onError: error => log.warn({ err: error }, 'an MCP request failed'),
+    codec: roundCodec(tokens.person),
+    changed: new Changed(runsheet, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
+    closing: ending.signal,
+    page: async (conversation, signedIn) =>
+      `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,
+  })
   const url = await server.listen(options.port, options.host).catch(async (error: NodeJS.ErrnoException) => {
     await runsheet.close()
     throw cannotListen(error, options)
@@ -113,6 +131,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const why = await Promise.race([ended, idle(options.idleExit, () => runner.size > 0, server, runsheet)])
   console.error(why)
   const hard = setTimeout(() => process.exit(1), END_MS)
+  ending.abort()
+  await mcp.close()
   await Promise.all([server.close(FINISH_MS), runner.close()])
   await runsheet.close()
   clearTimeout(hard)

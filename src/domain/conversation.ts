@@ -133,6 +133,10 @@ export function editedSince(state: Conversation, task: Task, basis: number): Rec
 export const isParked = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
+/** Whether a turn's plan was worked off: it had tasks, none is open, and nobody is being asked about more. */
+export const isPlanOver = (state: Conversation, turnId: string): boolean =>
+  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && listed(state, turnId).length > 0
+
 /** The next moment at which something in this conversation is over by itself. */
 export function nextDeadline(state: Conversation): Instant | undefined {
   return state.pending_reviews

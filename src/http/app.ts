@@ -10,7 +10,7 @@ import type { Limits } from './limits.ts'
 import type { Origins } from './origins.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import type { Page } from './page.ts'
-import type { Call, Desk, Env, Route } from './route.ts'
+import type { Call, Desk, Env, Mcp, Route } from './route.ts'
 
 export interface AppOptions {
   readonly desk: Desk
@@ -19,6 +19,7 @@ export interface AppOptions {
   readonly origins: Origins
   readonly limits: Limits
   readonly page: Page
+  readonly mcp: Mcp | undefined
   readonly log: Logger
 }
 
@@ -34,7 +35,7 @@ export interface Reply {
  * Every request goes the same way: may it be asked under this name and from this page, by whom, how often, in which form.
  * Then the route is asked, and whatever it throws becomes an answer.
  */
-export function createApp({ desk, routes, credentials, origins, limits, page, log }: AppOptions): Hono<Env> {
+export function createApp({ desk, routes, credentials, origins, limits, page, mcp, log }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
   const methods = Map.groupBy(routes, ({ path }) => path)
 
@@ -45,6 +46,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     const allow = known.map(({ method }) => method.toUpperCase()).join(', ')
     app.all(path, c => answer(c, path, () => refused(c, known[0]?.public ?? false, allow)))
   }
+  if (mcp) app.all('/mcp', c => answer(c, '/mcp', () => overMcp(c, mcp)))
   app.get('*', c =>
     answer(c, 'page', async () => {
       origins.check(c.req.header('host'), c.req.header('origin'))
@@ -91,6 +93,19 @@ export function createApp({ desk, routes, credentials, origins, limits, page, lo
     if (body === undefined)
       return { status, headers: { ...SAFE, ...headers }, ...(text === undefined ? {} : { body: text }) }
     return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
+  }
+
+  /** Another protocol behind the same door: who asks, from where, how often and in which form is looked at here. */
+  async function overMcp(c: Context, mcp: Mcp): Promise<Response> {
+    origins.check(c.req.header('host'), c.req.header('origin'))
+    const who = authorized(c)
+    if (c.req.method === 'POST') await limits.write(who)
+    const body = c.req.method === 'POST' ? await readJson(c) : undefined
+    const closed = new AbortController()
+    c.env.outgoing.once('close', () => closed.abort())
+    const answered = await mcp(c.req.raw, { role: who.role, body, closed: closed.signal })
+    for (const [name, value] of Object.entries(SAFE)) answered.headers.set(name, value)
+    return answered
   }
 
   function authorized(c: Context): Credential {

@@ -28,6 +28,12 @@ export interface Desk {
   readonly closing: AbortSignal
 }
 
+/** What serves `/mcp`, to whoever was let in. */
+export type Mcp = (
+  request: Request,
+  incoming: { readonly role: Role; readonly body: unknown; readonly closed: AbortSignal },
+) => Promise<Response>
+
 /** What a server needs to know of those who drive turns. */
 export interface Turns {
   /** The models that a request may name, and the one it gets if it names none. */

@@ -12,7 +12,7 @@ import { Metrics } from './metrics.ts'
 import { withOpenApi } from './openapi.ts'
 import { hostOf, Origins } from './origins.ts'
 import type { Page } from './page.ts'
-import type { Desk, Route, Turns } from './route.ts'
+import type { Desk, Mcp, Route, Turns } from './route.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { loginRoutes } from './routes/login.ts'
 import { probeRoutes } from './routes/probes.ts'
@@ -31,6 +31,7 @@ export interface ServerOptions {
   readonly version: string
   readonly page?: Page
   readonly turns?: Turns
+  readonly mcp?: Mcp
   /** What new conversations get. */
   readonly host?: PolicyPatch
   /** Where it is reached behind a proxy. */
@@ -109,6 +110,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     origins,
     limits: new Limits(options.agentWritesPerMinute ?? AGENT_WRITES_PER_MINUTE),
     page: options.page ?? (() => undefined),
+    mcp: options.mcp,
     log,
   })
   const listener = getRequestListener(app.fetch, {

@@ -16,6 +16,8 @@ const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"
 
 const at = (row: number, field: string): string => `items[${row}].${field}`
 
+const item = z.object({ id: z.string(), title: z.string(), isChecked: z.boolean() })
+
 interface Patch {
   readonly id: string
   readonly isChecked?: boolean | undefined
@@ -37,6 +39,7 @@ export const checklist: Toolset = {
       }),
       example: FORM,
       at,
+      output: z.object({ createdItems: z.array(item) }),
       run: (call, { items, contextTaskId }) => {
         const kept = [...items.entries()].filter(([, { title }]) => !isBlank(title))
         if (kept.length === 0) throw new Refusal('batch_empty', 'Every title is empty.')
@@ -64,6 +67,11 @@ export const checklist: Toolset = {
           .max(LIMITS.open),
       }),
       example: '{"items":[{"id":"…","isChecked":true}]}',
+      output: z.object({
+        updatedItems: z.array(item),
+        failedItems: z.array(z.object({ id: z.string(), error: z.string() })),
+      }),
+      repeats: true,
       run: (call, { items }) => update(call, items),
     }),
   ],

@@ -14,9 +14,11 @@ export const openAiTools = (toolset: Toolset): FunctionDefinition[] =>
   }))
 
 /** A tool's input as plain JSON Schema, made from what validates it. */
-export function jsonSchemaOf(tool: Tool): JsonObject {
-  const { $schema: _schema, ...schema } = z.toJSONSchema(tool.input, { io: 'input', override: plain })
-  return schema as unknown as JsonObject
+export const jsonSchemaOf = (tool: Tool): JsonObject => plainJsonSchema(tool.input)
+
+export function plainJsonSchema(schema: z.ZodType): JsonObject {
+  const { $schema: _schema, ...plainly } = z.toJSONSchema(schema, { io: 'input', override: plain })
+  return plainly as unknown as JsonObject
 }
 
 /** Every model knows that an integer is a safe one: saying so costs forty tokens each time. */

@@ -8,6 +8,12 @@ import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { tasksIn, type View } from './view.ts'
 import { existing, must, mustAsSent } from './words.ts'
 
+const todo = z.object({
+  id: z.int(),
+  description: z.string(),
+  status: z.enum(['pending', 'current', 'done', 'blocked']),
+})
+
 /** A queue of steps that the assessor, and nobody else, moves on. */
 export const manageTodos: Toolset = {
   name: 'manage_todos',
@@ -24,6 +30,12 @@ export const manageTodos: Toolset = {
       }),
       example: '{"add":["…","…"]} or {"delete":[2]} or {}',
       at: row => `add[${row}]`,
+      output: z.object({
+        // False where a person did not confirm.
+        success: z.boolean(),
+        state: z.object({ total: z.int(), remaining: z.int(), current: todo.nullable(), items: z.array(todo) }),
+      }),
+      removes: true,
       run: (call, { add = [], delete: matchers = [] }) => {
         const { kept, removed } = withoutMatched(call, add, matchers)
         const remove = removed.map(task => ({ task: task.id }))

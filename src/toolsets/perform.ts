@@ -42,12 +42,26 @@ export async function callTool(
 ): Promise<Json> {
   if (!context) return NO_CONTEXT
   try {
-    const taken = await takeCall(toolset, name, input, context)
+    const taken = await attemptCall(toolset, name, input, context)
     if (taken.status === 'answered') return taken.result
     if (taken.status === 'claimed') throw new Refusal('assessment_required', 'Only the assessor settles a task here.')
     return await awaitCall(toolset, name, taken.review_id, context, signal)
   } catch (error) {
     return failure(toolset, error, context)
+  }
+}
+
+/** Takes a call; whatever the rules or the store say against it is an answer in words. */
+export async function attemptCall(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext,
+): Promise<Taken> {
+  try {
+    return await takeCall(toolset, name, input, context)
+  } catch (error) {
+    return answered(await failure(toolset, error, context), false)
   }
 }
 
@@ -112,6 +126,8 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
   const print = `call_${bodyHash.slice(0, 16)}_`
   const toolCallId = context.toolCallId ?? `${print}${runsheet.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
+  const unheard = context.toolCallId === undefined && !run && (await unheardReview(context, view, print))
+  if (unheard) return { status: 'pending_review', review_id: unheard }
   const started = performance.now()
   const at: At = {
     tenant: context.tenant,
@@ -307,6 +323,26 @@ function waitingCall({ state, now }: Transaction, turn: string, print: string): 
         statusAt(review, now) === 'pending',
     )
   return waiting?.review_id
+}
+
+/**
+ * The newest review of the same call in this turn, if a person has decided it and nobody got the answer: whoever asked
+ * had given up by then. It is theirs, before the person is asked the same again.
+ */
+async function unheardReview(
+  { runsheet, tenant, conversation, turn }: ToolContext,
+  { state }: View,
+  print: string,
+): Promise<string | undefined> {
+  const review = [...state.reviews.values()].findLast(
+    ({ conversation_turn_id, tool_call_id }) => conversation_turn_id === turn && tool_call_id.startsWith(print),
+  )
+  if (review?.status !== 'confirmed' && review?.status !== 'cancelled') return undefined
+  const answers = await runsheet.store.queries.events({ tenant, conversation }, { types: ['tool_answered'] })
+  const wasHeard = answers.some(
+    event => event.type === 'tool_answered' && event.data.tool_call_id === review.tool_call_id,
+  )
+  return wasHeard ? undefined : review.review_id
 }
 
 async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {

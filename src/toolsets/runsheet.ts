@@ -21,6 +21,11 @@ const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [
   string
 >
 
+const WORDS = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
+
+/** What every answer goes on with. */
+const ONWARD = { next: z.string().nullable(), remaining: z.int() }
+
 /** Our own: few tools, short ids, and every answer says what is next and what remains. */
 export const runsheet: Toolset = {
   name: 'runsheet',
@@ -33,6 +38,7 @@ export const runsheet: Toolset = {
       }),
       example: '{"tasks":[{"title":"…","done_when":"…"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
+      output: z.object({ ids: z.array(z.int()), ...ONWARD }),
       run: (call, { tasks }) => {
         const made = must(
           call.create(tasks.map(({ title, done_when }): SomeFields => ({ title, criteria: done_when }))),
@@ -47,12 +53,11 @@ export const runsheet: Toolset = {
       input: z.object({
         id: z.int(),
         outcome: z.string().optional(),
-        status: z
-          .enum(Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo'])
-          .optional()
-          .describe('default done'),
+        status: z.enum(WORDS).optional().describe('default done'),
       }),
       example: '{"id":1,"outcome":"…"}',
+      output: z.object(ONWARD),
+      repeats: true,
       run: (call, { id, outcome, status = 'done' }) => {
         must(call.edit({ change: [{ task: id, fields: { status: STATUS[status], outcome } }] }))
         return onward(call)
@@ -64,6 +69,18 @@ export const runsheet: Toolset = {
       input: z.object({}),
       example: '{}',
       reads: true,
+      output: z.object({
+        tasks: z.array(
+          z.object({
+            id: z.int(),
+            title: z.string(),
+            status: z.enum(WORDS),
+            done_when: z.string().optional(),
+            outcome: z.string().optional(),
+          }),
+        ),
+        ...ONWARD,
+      }),
       run: call => ({ tasks: withinReach(call).map(row), ...onward(call) }),
     }),
   ],

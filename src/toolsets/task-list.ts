@@ -10,6 +10,9 @@ import { existing, must } from './words.ts'
 
 const taskId = z.object({ taskId: z.string().describe('id of the task, as ListTasks shows it') })
 
+const listedTask = z.object({ id: z.string(), title: z.string(), description: z.string(), done: z.boolean() })
+const changed = z.object({ ok: z.literal(true), task: listedTask })
+
 /** The conversation's list, one task at a time, in files that other programs know. */
 export const taskList: Toolset = {
   name: 'task_list',
@@ -20,6 +23,7 @@ export const taskList: Toolset = {
       input: z.object({}),
       example: '{}',
       reads: true,
+      output: z.object({ tasks: z.array(listedTask) }),
       run: call => ({ tasks: shown(call).map(row) }),
     }),
     tool({
@@ -27,6 +31,7 @@ export const taskList: Toolset = {
       description: 'Adds a task to the list of this conversation.',
       input: z.object({ title: z.string(), description: z.string().default('') }),
       example: '{"title":"…","description":"…"}',
+      output: listedTask,
       run: (call, { title, description }) => {
         const made = must(call.create([{ title, details: description }]))
         return made === PENDING ? PENDING : added(call, made)
@@ -38,6 +43,8 @@ export const taskList: Toolset = {
       description: 'Marks a task as done.',
       input: taskId,
       example: '{"taskId":"1"}',
+      output: changed,
+      repeats: true,
       run: (call, input) => change(call, input.taskId, 'completed'),
     }),
     tool({
@@ -45,6 +52,8 @@ export const taskList: Toolset = {
       description: 'Marks a task as not done.',
       input: taskId,
       example: '{"taskId":"1"}',
+      output: changed,
+      repeats: true,
       run: (call, input) => change(call, input.taskId, 'pending'),
     }),
     tool({
@@ -52,6 +61,8 @@ export const taskList: Toolset = {
       description: 'Removes a task from the list.',
       input: taskId,
       example: '{"taskId":"1"}',
+      output: z.object({ ok: z.literal(true) }),
+      removes: true,
       run: (call, input) => {
         must(call.edit({ remove: [{ task: find(call, input.taskId).id }] }))
         return { ok: true }

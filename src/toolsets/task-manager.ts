@@ -14,6 +14,29 @@ const priority = z.enum(PRIORITIES as ['high', 'medium', 'low'])
 const tags = z.array(z.string())
 const id = z.string().describe('id of a task')
 
+const shown = z.object({
+  id: z.string(),
+  title: z.string(),
+  details: z.string(),
+  priority,
+  status: z.enum([...ROWS, 'cancelled'] as ['todo', 'doing', 'blocked', 'done', 'cancelled']),
+  tags,
+  session_id: z.string(),
+  conversation_turn_id: z.string(),
+  source_user_message_id: z.string().nullable(),
+  source_assistant_message_id: z.string().nullable(),
+  created_by: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  outcome: z.string().nullable(),
+})
+const changed = z.object({
+  ok: z.literal(true),
+  task: shown.nullable(),
+  next: shown.nullable(),
+  remaining: z.int(),
+})
+
 /** Tasks that a person confirms before they are there. */
 export const taskManager: Toolset = {
   name: 'task_manager',
@@ -35,6 +58,13 @@ export const taskManager: Toolset = {
       }),
       example: '{"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
+      output: z.object({
+        confirmed: z.literal(true),
+        created_count: z.int(),
+        tasks: z.array(shown),
+        session_id: z.string(),
+        conversation_turn_id: z.string(),
+      }),
       run: (call, { tasks }) => {
         const drafts = tasks.map(
           ({ status, ...fields }): SomeFields => ({ ...fields, ...(status ? { status: TASK_STATUS[status] } : {}) }),
@@ -54,6 +84,7 @@ export const taskManager: Toolset = {
       }),
       example: '{"include_done":true,"limit":50}',
       reads: true,
+      output: z.object({ tasks: z.array(shown), total: z.int() }),
       run: (call, { include_done = false, current_turn_only = false, limit = 50 }) => {
         const tasks = listed(call.state)
           .filter(task => include_done || (task.status !== 'completed' && task.status !== 'cancelled'))
@@ -74,6 +105,8 @@ export const taskManager: Toolset = {
         outcome: z.string().optional(),
       }),
       example: '{"id":"…","status":"done","outcome":"…"}',
+      output: changed,
+      repeats: true,
       run: (call, { id, status, ...fields }) =>
         change(call, id, { ...fields, ...(status ? { status: taskStatus(status) } : {}) }),
     }),
@@ -82,6 +115,8 @@ export const taskManager: Toolset = {
       description: 'Completes a task and says what came of it.',
       input: z.object({ id, outcome: z.string() }),
       example: '{"id":"…","outcome":"…"}',
+      output: changed,
+      repeats: true,
       run: (call, { id, outcome }) => change(call, id, { status: 'completed', outcome }),
     }),
     tool({
@@ -89,6 +124,8 @@ export const taskManager: Toolset = {
       description: 'Removes a task from the list.',
       input: z.object({ id }),
       example: '{"id":"…"}',
+      output: changed,
+      removes: true,
       run: (call, { id }) => {
         const events = must(call.edit({ remove: [{ task: id }] }))
         const [gone] = events.flatMap(event => (event.type === 'task_removed' ? [event.data.task] : []))

@@ -18,8 +18,12 @@ export interface Tool<I = never> {
   readonly example: string
   /** Where the rules' element `row` stands in the input; absent where there is only one. */
   readonly at?: (row: number, field: string) => string
-  /** Whether it only reads. */
+  /** What it answers when it is not refused, and nobody has to be asked. */
+  readonly output: z.ZodObject
+  /** Whether it only reads; may take something away; and whether calling it again with the same changes nothing more. */
   readonly reads?: boolean
+  readonly removes?: boolean
+  readonly repeats?: boolean
   readonly run: (call: ToolCall, input: I) => Json | typeof PENDING
   /** What a creating tool answers once its tasks are there, at once or after a review. */
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject

@@ -10,6 +10,29 @@ import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { remainingIn, type View } from './view.ts'
 import { existing, must } from './words.ts'
 
+const status = z.enum(STATUSES as [TaskStatus, ...TaskStatus[]])
+const item = z.object({
+  id: z.string(),
+  title: z.string(),
+  context: z.string(),
+  completionCriteria: z.string(),
+  agentType: z.string().nullable(),
+  status,
+  priority: z.int(),
+  outcome: z.string().nullable(),
+  createdAt: z.string(),
+  startedAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+})
+const SUMMARY = {
+  total: z.int(),
+  pending: z.int(),
+  inProgress: z.int(),
+  completed: z.int(),
+  cancelled: z.int(),
+  blocked: z.int(),
+}
+
 /** A plan for one turn, which is drained before the turn ends. */
 export const turnTodos: Toolset = {
   name: 'turn_todos',
@@ -30,6 +53,10 @@ export const turnTodos: Toolset = {
       }),
       example: '{"items":[{"title":"…","completionCriteria":"…"}]}',
       at: (row, field) => `items[${row}].${field}`,
+      output: z.object({
+        created: z.array(z.object({ id: z.string(), title: z.string(), order: z.int() })),
+        totalPending: z.int(),
+      }),
       run: (call, { items }) => {
         const drafts = items.map(
           ({ title, context, completionCriteria, agentType, order }): SomeFields => ({
@@ -52,6 +79,7 @@ export const turnTodos: Toolset = {
       input: z.object({ status: z.enum([...STATUSES, 'all'] as [TaskStatus, ...TaskStatus[], 'all']).optional() }),
       example: '{"status":"all"}',
       reads: true,
+      output: z.object({ items: z.array(item), summary: z.object(SUMMARY) }),
       run: (call, { status }) => {
         const plan = planOf(call)
         const chosen =
@@ -79,6 +107,14 @@ export const turnTodos: Toolset = {
         status: z.enum(['completed', 'cancelled']).optional(),
       }),
       example: '{"todoId":"…","outcome":"…"}',
+      output: z.object({
+        id: z.string(),
+        title: z.string(),
+        status,
+        outcome: z.string(),
+        completedAt: z.string().nullable(),
+        remaining: z.int(),
+      }),
       run: (call, { todoId, outcome, status = 'completed' }) => {
         if (isBlank(outcome))
           throw new Refusal('outcome_required', 'outcome must not be empty: say what was done, or why not.')

@@ -1,0 +1,52 @@
+import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
+import type { Runsheet } from '../runsheet.ts'
+
+const LISTEN_AGAIN_MS = 1_000
+
+export const tasksUri = (conversation: string): string => `runsheet://${conversation}/tasks`
+
+/** Tells whoever subscribed that a conversation has changed, whichever process changed it. Nobody there: nothing runs. */
+export class Changed implements ServerEventBus {
+  readonly #runsheet: Runsheet
+  readonly #tenant: string
+  readonly #onError: (error: unknown) => void
+  readonly #listeners = new Set<(event: ServerEvent) => void>()
+  #listening: AbortController | undefined
+
+  constructor(runsheet: Runsheet, tenant: string, onError: (error: unknown) => void) {
+    this.#runsheet = runsheet
+    this.#tenant = tenant
+    this.#onError = onError
+  }
+
+  publish(event: ServerEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    // Its own, so that one listener may subscribe twice and leave once.
+    const mine = (event: ServerEvent): void => listener(event)
+    this.#listeners.add(mine)
+    if (!this.#listening) {
+      this.#listening = new AbortController()
+      void this.#listen(this.#listening.signal)
+    }
+    return () => {
+      if (!this.#listeners.delete(mine) || this.#listeners.size > 0) return
+      this.#listening?.abort()
+      this.#listening = undefined
+    }
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    try {
+      for await (const { tenant, conversation } of this.#runsheet.store.changes(signal)) {
+        if (tenant === this.#tenant) this.publish({ kind: 'resource_updated', uri: tasksUri(conversation) })
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      this.#onError(error)
+      setTimeout(() => void (signal.aborted || this.#listen(signal)), LISTEN_AGAIN_MS).unref()
+    }
+  }
+}

@@ -1,0 +1,294 @@
+import {
+  type CallToolResult,
+  type ClientCapabilities,
+  type ElicitResult,
+  inputRequired,
+  type InputRequiredResult,
+  inputResponse,
+  type McpServer,
+  ProtocolError,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { Refusal } from '../domain/errors.ts'
+import type { Json } from '../domain/event.ts'
+import type { ReviewRequest } from '../domain/review.ts'
+import { hashOf, type Runsheet } from '../runsheet.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import { awaitCall } from '../toolsets/perform.ts'
+import type { Toolset } from '../toolsets/toolset.ts'
+import { answered, pending } from './answers.ts'
+import { decisionIn, reviewForm } from './form.ts'
+
+/** How the person is asked: by a link to the page, by a form of the client's, or by the page alone. */
+type Rung = 'url' | 'form' | 'page'
+
+/** What a client brings back with each round; sealed, so that it is as we gave it. */
+export interface Round {
+  readonly review: string
+  readonly rung: Rung
+  readonly round: number
+  /** Of the arguments: another call is not answered with this one's review. */
+  readonly call: string
+}
+
+export interface Patience {
+  /** How long a call is held: clients give up after 60 s. */
+  readonly holdMs: number
+  /** How long one round of several is. */
+  readonly roundMs: number
+  /** How many rounds there are before it is `pending_review`: clients make ten. */
+  readonly rounds: number
+  readonly progressMs: number
+  /** How soon a page that is open shows a review, so that the host need not ask as well. */
+  readonly panelMs: number
+}
+export const PATIENCE: Patience = { holdMs: 50_000, roundMs: 25_000, rounds: 8, progressMs: 5_000, panelMs: 700 }
+
+export interface Asker {
+  readonly runsheet: Runsheet
+  readonly server: McpServer
+  readonly era: 'legacy' | 'modern'
+  readonly patience: Patience
+  readonly codec: RequestStateCodec<Round>
+  /** Whether what this client's forms answer is a person's word. */
+  readonly isPerson: boolean
+  /** Where a person decides, if anybody serves that; for a person signed in already. */
+  readonly page: (conversation: string, signedIn: boolean) => Promise<string | undefined>
+  readonly closing: AbortSignal
+  readonly onError: (error: unknown) => void
+}
+
+/** A tool call that waits for a person. */
+export interface WaitingCall {
+  readonly toolset: Toolset
+  readonly tool: string
+  readonly input: unknown
+  readonly review: ReviewRequest
+  readonly context: ToolContext
+}
+
+/** The same question is not asked twice in a form that could be wrong again and again. */
+const MOST_TRIES = 5
+const ANSWER = 'review'
+
+/** Asks a person in the best way that their client has, and waits as long as that client can. Whoever answers first decides. */
+export class Reviews {
+  readonly #by: Asker
+  /** Those that this client was asked about. */
+  readonly #asked = new Set<string>()
+
+  constructor(by: Asker) {
+    this.#by = by
+  }
+
+  /** The round that a request comes back with, where it is of this very call. */
+  roundOf(ctx: ServerContext, tool: string, input: unknown): Round | undefined {
+    const round = ctx.mcpReq.requestState<Round>()
+    return round?.call === hashOf([tool, input]) ? round : undefined
+  }
+
+  async settle(call: WaitingCall, ctx: ServerContext, round?: Round): Promise<CallToolResult | InputRequiredResult> {
+    return this.#by.era === 'legacy' ? this.#held(call, ctx) : this.#inRounds(call, ctx, round)
+  }
+
+  /** 2025: one call that is held, while the client is asked beside it and can be told that it is settled. */
+  async #held(call: WaitingCall, ctx: ServerContext): Promise<CallToolResult> {
+    this.#push(call, ctx).catch(this.#by.onError)
+    const result = await this.#within(this.#by.patience.holdMs, call, ctx)
+    return result === undefined ? this.#pending(call) : answered(result)
+  }
+
+  /** 2026: nothing is held while the person thinks. The client asks, and comes back. */
+  async #inRounds(call: WaitingCall, ctx: ServerContext, last?: Round): Promise<CallToolResult | InputRequiredResult> {
+    const { patience, isPerson } = this.#by
+    const rung = last?.rung ?? (await this.#rung(call, ctx))
+    const round = {
+      review: call.review.review_id,
+      rung,
+      round: (last?.round ?? 0) + 1,
+      call: hashOf([call.tool, call.input]),
+    }
+    const requestState = await this.#by.codec.mint(round, ctx)
+    if (!last && rung !== 'page') {
+      return inputRequired({ inputRequests: { [ANSWER]: await this.#question(call, rung) }, requestState })
+    }
+    const said = inputResponse(ctx.mcpReq.inputResponses, ANSWER)
+    if (said.kind === 'elicit' && isPerson) {
+      const complaint = await this.#decide(call, rung, said)
+      if (complaint !== undefined && round.round < patience.rounds) {
+        return inputRequired({ inputRequests: { [ANSWER]: await this.#question(call, rung, complaint) }, requestState })
+      }
+    }
+    const result = await this.#within(patience.roundMs, call, ctx)
+    if (result !== undefined) return answered(result)
+    return round.round < patience.rounds ? inputRequired({ requestState }) : this.#pending(call)
+  }
+
+  /** The answer, once there is one; nothing, if this client cannot wait any longer. */
+  async #within(ms: number, call: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
+    const { toolset, tool, review, context } = call
+    const enough = AbortSignal.any([ctx.mcpReq.signal, this.#by.closing, AbortSignal.timeout(ms)])
+    const stopProgress = this.#progress(call, ctx)
+    try {
+      return await awaitCall(toolset, tool, review.review_id, context, enough)
+    } catch (error) {
+      if (!enough.aborted) throw error
+      return undefined
+    } finally {
+      stopProgress()
+    }
+  }
+
+  /** Shows a client that asked for it that the call is alive; those who go by it wait longer. */
+  #progress({ review }: WaitingCall, { mcpReq }: ServerContext): () => void {
+    const progressToken = mcpReq._meta?.progressToken
+    if (progressToken === undefined) return () => {}
+    let progress = 0
+    const message = `Waiting for a person to decide on ${tasksIn(review)}`
+    const tell = (): void => {
+      progress += 1
+      const params = { progressToken, progress, message }
+      mcpReq.notify({ method: 'notifications/progress', params }).catch(this.#by.onError)
+    }
+    tell()
+    const timer = setInterval(tell, this.#by.patience.progressMs)
+    return () => clearInterval(timer)
+  }
+
+  /** Asks the client beside a call that is held, and goes on asking if that ends first. Once, however often it is called. */
+  async #push(call: WaitingCall, ctx: ServerContext): Promise<void> {
+    const { review_id } = call.review
+    if (this.#asked.has(review_id)) return
+    this.#asked.add(review_id)
+    const settled = new AbortController()
+    const end = this.#by.runsheet
+      .awaitReview(call.context.tenant, review_id, this.#by.closing)
+      .finally(() => settled.abort())
+      .catch(() => {})
+    try {
+      await this.#pushUntil(settled.signal, call, ctx)
+      await end
+    } finally {
+      this.#asked.delete(review_id)
+    }
+  }
+
+  async #pushUntil(settled: AbortSignal, call: WaitingCall, ctx: ServerContext): Promise<void> {
+    const rung = await this.#rung(call, ctx)
+    if (rung === 'page' || settled.aborted) return
+    let complaint: string | undefined
+    for (let tries = 0; tries < MOST_TRIES && !settled.aborted; tries += 1) {
+      const question = await this.#question(call, rung, complaint)
+      const said = await this.#elicited(question.params, call, ctx, settled)
+      if (said === undefined) return
+      complaint = said === 'malformed' ? 'That did not fit the form.' : await this.#answeredBy(call, rung, said)
+      if (complaint === undefined) break
+    }
+    if (rung === 'url') await this.#opened(call, settled)
+  }
+
+  /** What the client answers; nothing once it is settled otherwise, or the client is gone. */
+  async #elicited(
+    params: unknown,
+    { review }: WaitingCall,
+    ctx: ServerContext,
+    signal: AbortSignal,
+  ): Promise<ElicitResult | 'malformed' | undefined> {
+    const timeout = Math.max(1, Date.parse(review.expires_at) - Date.now()) + 1_000
+    try {
+      return await ctx.mcpReq.elicitInput(params as Parameters<typeof ctx.mcpReq.elicitInput>[0], { signal, timeout })
+    } catch (error) {
+      return error instanceof ProtocolError && !signal.aborted ? 'malformed' : undefined
+    }
+  }
+
+  async #answeredBy(call: WaitingCall, rung: Rung, said: ElicitResult): Promise<string | undefined> {
+    return this.#by.isPerson ? this.#decide(call, rung, said) : undefined
+  }
+
+  /** Tells a client that shows a link that what it was for is over. */
+  async #opened({ review }: WaitingCall, settled: AbortSignal): Promise<void> {
+    if (!settled.aborted) await new Promise(resolve => settled.addEventListener('abort', resolve, { once: true }))
+    // One that does not know the word, or is gone, needs no telling.
+    await this.#by.server.server
+      .createElicitationCompletionNotifier(review.review_id)()
+      .catch(() => {})
+  }
+
+  /** Writes what the person answered there; or says what is wrong with it. */
+  async #decide(
+    { review, context }: WaitingCall,
+    rung: Rung,
+    { action, content }: { action: ElicitResult['action']; content?: Readonly<Record<string, unknown>> | undefined },
+  ): Promise<string | undefined> {
+    // To open the page is not to confirm the plan.
+    if (rung === 'url' && action === 'accept') return undefined
+    const decision = action === 'accept' ? decisionIn(review, content ?? {}) : ({ action: 'cancel' } as const)
+    if (!decision) return 'The form came back empty.'
+    try {
+      await this.#by.runsheet.decideReview(context.tenant, review.review_id, decision, 'mcp_form')
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      // Somebody else was first, or time was: the answer tells.
+      if (error.code !== 'review_already_decided' && error.code !== 'review_expired') return error.message
+    }
+    return undefined
+  }
+
+  /** The best way that this client has. Where a page shows the review already, the person is asked there. */
+  async #rung({ review, context }: WaitingCall, ctx: ServerContext): Promise<Rung> {
+    const { elicitation } = this.#capabilities(ctx)
+    if (!elicitation) return 'page'
+    const canUrl = elicitation.url !== undefined
+    // Without a mode it is the older form of the capability, which had but one.
+    const canForm = elicitation.form !== undefined || !canUrl
+    if (await this.#isShown(review, context)) return 'page'
+    if (canUrl && (await this.#by.page(review.session_id, false)) !== undefined) return 'url'
+    // A form that decides nothing would only mislead.
+    return canForm && this.#by.isPerson ? 'form' : 'page'
+  }
+
+  async #isShown({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
+    const ref = { tenant, conversation: session_id }
+    const state = await this.#by.runsheet.read(ref)
+    if (state.reviews.get(review_id)?.panels.length) return true
+    const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
+    for await (const events of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
+      if (
+        events.some(({ type, data }) => OVER_OR_SHOWN.has(type) && 'review_id' in data && data.review_id === review_id)
+      )
+        return true
+    }
+    return false
+  }
+
+  #capabilities({ mcpReq }: ServerContext): ClientCapabilities {
+    const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
+    const own = envelope?.['io.modelcontextprotocol/clientCapabilities']
+    return (own as ClientCapabilities | undefined) ?? this.#by.server.server.getClientCapabilities() ?? {}
+  }
+
+  async #question(
+    { review }: WaitingCall,
+    rung: Rung,
+    complaint?: string,
+  ): Promise<ReturnType<typeof inputRequired.elicit>> {
+    if (rung === 'form') return inputRequired.elicit(reviewForm(review, complaint))
+    const url = (await this.#by.page(review.session_id, this.#by.isPerson)) ?? ''
+    const message = `Look through ${tasksIn(review)} that the agent proposes. Nothing is written unless you confirm.`
+    const question = inputRequired.elicitUrl({ message, url })
+    // The older era tells elicitations apart by a name.
+    return this.#by.era === 'legacy'
+      ? ({ ...question, params: { ...question.params, elicitationId: review.review_id } } as typeof question)
+      : question
+  }
+
+  async #pending({ review }: WaitingCall): Promise<CallToolResult> {
+    return pending(review.review_id, await this.#by.page(review.session_id, false))
+  }
+}
+
+const OVER_OR_SHOWN: ReadonlySet<string> = new Set(['review_panel_opened', 'task_create_review_resolved'])
+
+const tasksIn = ({ draft_tasks: { length } }: ReviewRequest): string => (length === 1 ? '1 task' : `${length} tasks`)

@@ -1,0 +1,247 @@
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  McpServer,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { tasksInView } from '../domain/conversation.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import { StoreError, type Runsheet } from '../runsheet.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import { promptFor } from '../toolsets/guidance.ts'
+import type { ObservedCall } from '../toolsets/observe.ts'
+import { attemptCall } from '../toolsets/perform.ts'
+import type { Tool, Toolset } from '../toolsets/toolset.ts'
+import { answered, AWAIT_REVIEW, refused } from './answers.ts'
+import { type Bound, boundBy, turnFor } from './binding.ts'
+import { type Changed, tasksUri } from './changed.ts'
+import { type Asker, PATIENCE, type Patience, Reviews } from './review.ts'
+import { advertised, annotationsOf, outputOf } from './schemas.ts'
+
+/** What every connection stands on. */
+export interface McpOptions extends Pick<Asker, 'runsheet' | 'codec' | 'page' | 'closing' | 'onError'> {
+  readonly tenant: string
+  readonly version: string
+  /** What new conversations get. */
+  readonly host: PolicyPatch
+  readonly changed: Changed
+  readonly observe?: (call: ObservedCall) => void
+  readonly patience?: Partial<Patience>
+}
+
+/** One connection: who is at its other end, and what they are given. */
+export interface Connection {
+  readonly era: 'legacy' | 'modern'
+  readonly toolset: Toolset
+  /** Whether what its forms answer is a person's word. */
+  readonly isPerson: boolean
+  /** The conversation of a request that names none. */
+  readonly conversation: (ctx: ServerContext, client: string | undefined) => string
+  /** Whether there is one connection for good, so that it can be told of changes. */
+  readonly lasts: boolean
+}
+
+/** A toolset as an MCP server: the same calls, commands and answers as over any other edge. */
+export function mcpServer(options: McpOptions, connection: Connection): McpServer {
+  const { toolset } = connection
+  const server = new McpServer(
+    { name: 'runsheet', title: 'Runsheet', version: options.version },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true } },
+      instructions: `${promptFor(toolset)}\n\n${WAITING}`,
+      requestState: { verify: (state, ctx) => options.codec.verify(state, ctx) },
+      // Forms are checked by the rules, like everything else that comes in.
+      jsonSchemaValidator: {
+        getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }),
+      },
+    },
+  )
+  const edge = new Edge(server, options, connection)
+  for (const tool of toolset.tools) {
+    server.registerTool(
+      tool.name,
+      {
+        description: tool.description,
+        inputSchema: advertised(tool.input),
+        outputSchema: advertised(outputOf(tool)),
+        annotations: annotationsOf(tool),
+      },
+      (input: unknown, ctx: ServerContext) => edge.call(tool, input, ctx),
+    )
+  }
+  server.registerTool(
+    AWAIT_REVIEW,
+    {
+      description: 'Waits for the decision on a plan that a person is being asked about, and answers as the plan does.',
+      inputSchema: advertised(AWAITED),
+      outputSchema: advertised(outputOf(toolset.tools.find(tool => tool.created))),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    (input: unknown, ctx: ServerContext) => edge.await(input, ctx),
+  )
+  server.registerResource(
+    'tasks',
+    new ResourceTemplate(tasksUri('{conversation}'), { list: ctx => edge.resources(ctx) }),
+    {
+      title: 'Task list',
+      description: 'The tasks of this conversation, as they are now.',
+      mimeType: 'application/json',
+    },
+    (uri, _, ctx) => edge.tasks(uri.href, ctx),
+  )
+  edge.follow()
+  return server
+}
+
+const AWAITED = z.object({ review_id: z.string() })
+
+const WAITING = `A plan may wait for a person. An answer with "status":"pending_review" means that nothing is written yet: call ${AWAIT_REVIEW} with its review_id, and go by what that answers. Never assume a yes.`
+
+const FAILED = 'Error: Something went wrong here; it is in the log of the server.'
+
+type Answer = CallToolResult | InputRequiredResult
+
+class Edge {
+  readonly #server: McpServer
+  readonly #options: McpOptions
+  readonly #connection: Connection
+  readonly #runsheet: Runsheet
+  readonly #reviews: Reviews
+
+  constructor(server: McpServer, options: McpOptions, connection: Connection) {
+    this.#server = server
+    this.#options = options
+    this.#connection = connection
+    this.#runsheet = options.runsheet
+    const { era, isPerson } = connection
+    const patience = { ...PATIENCE, ...options.patience }
+    this.#reviews = new Reviews({ ...options, server, era, isPerson, patience })
+  }
+
+  call(tool: Tool, input: unknown, ctx: ServerContext): Promise<Answer> {
+    return this.#guarded(async () => {
+      const { toolset } = this.#connection
+      const bound = this.#bound(ctx)
+      const round = this.#reviews.roundOf(ctx, tool.name, input)
+      if (round) return this.#waiting(toolset, tool.name, input, round.review, bound, ctx)
+      const context = await this.#context(bound, tool.created !== undefined)
+      const taken = await attemptCall(toolset, tool.name, input, context)
+      if (taken.status === 'answered') return taken.ok ? answered(taken.result) : refused(taken.result)
+      if (taken.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
+      return this.#waiting(toolset, tool.name, input, taken.review_id, bound, ctx)
+    })
+  }
+
+  /** The decision on a review of this conversation, by whichever call it was asked for. */
+  await(input: unknown, ctx: ServerContext): Promise<Answer> {
+    return this.#guarded(async () => {
+      const { toolset } = this.#connection
+      const asked = AWAITED.safeParse(input)
+      if (!asked.success) return refused('Error: review_id must be a string. Send {"review_id":"rev_…"}')
+      const reviewId = asked.data.review_id
+      const creating = toolset.tools.find(tool => tool.created)?.name ?? ''
+      return this.#waiting(toolset, creating, input, reviewId, this.#bound(ctx), ctx)
+    })
+  }
+
+  async resources(ctx: ServerContext): Promise<{ resources: { uri: string; name: string; mimeType: string }[] }> {
+    const uri = tasksUri(this.#bound(ctx).conversation)
+    return { resources: [{ uri, name: 'tasks', mimeType: 'application/json' }] }
+  }
+
+  async tasks(
+    uri: string,
+    ctx: ServerContext,
+  ): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
+    const { conversation } = this.#bound(ctx)
+    // Which conversation this is, is not the client's model to choose.
+    if (uri !== tasksUri(conversation))
+      throw new Refusal('task_not_found', `There is only ${tasksUri(conversation)} here.`)
+    const state = await this.#runsheet.read({ tenant: this.#options.tenant, conversation })
+    const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
+  }
+
+  /** Tells the client of changes that it subscribed to. In the newer era whoever carries the connection picks them out. */
+  follow(): void {
+    const { era, lasts } = this.#connection
+    const { server } = this.#server
+    const subscribed = new Set<string>()
+    let stop = (): void => {}
+    const start = (): void => {
+      stop()
+      stop = this.#options.changed.subscribe(event => {
+        if (event.kind !== 'resource_updated' || !(era === 'modern' || subscribed.has(event.uri))) return
+        server.sendResourceUpdated({ uri: event.uri }).catch(this.#options.onError)
+      })
+    }
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way to hear of it
+    server.onclose = () => stop()
+    if (era === 'modern') {
+      if (lasts) start()
+      return
+    }
+    server.setRequestHandler('resources/subscribe', ({ params }) => {
+      subscribed.add(params.uri)
+      start()
+      return {}
+    })
+    server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+      subscribed.delete(params.uri)
+      if (subscribed.size === 0) stop()
+      return {}
+    })
+  }
+
+  async #waiting(
+    toolset: Toolset,
+    tool: string,
+    input: unknown,
+    reviewId: string,
+    bound: Bound,
+    ctx: ServerContext,
+  ): Promise<Answer> {
+    const { conversation, record } = await this.#runsheet.review(this.#options.tenant, reviewId)
+    if (conversation !== bound.conversation) {
+      throw new Refusal(
+        'review_not_found',
+        `There is no review ${reviewId.slice(0, 64).toWellFormed()} in this conversation.`,
+      )
+    }
+    const { review } = record
+    const context = await this.#context({ ...bound, turn: review.conversation_turn_id }, false)
+    const round = this.#reviews.roundOf(ctx, tool, input)
+    return this.#reviews.settle({ toolset, tool, input, review, context }, ctx, round)
+  }
+
+  #bound(ctx: ServerContext): Bound {
+    const client = this.#clientName(ctx)
+    return boundBy(ctx, () => this.#connection.conversation(ctx, client))
+  }
+
+  #clientName({ mcpReq }: ServerContext): string | undefined {
+    const envelope = mcpReq.envelope as Readonly<Record<string, { readonly name?: string }>> | undefined
+    return envelope?.['io.modelcontextprotocol/clientInfo']?.name ?? this.#server.server.getClientVersion()?.name
+  }
+
+  async #context(bound: Bound, creates: boolean): Promise<ToolContext> {
+    const { tenant, host, observe } = this.#options
+    const { conversation, toolCallId, sources } = bound
+    const turn = bound.turn ?? turnFor(await this.#runsheet.read({ tenant, conversation }), creates)
+    return { runsheet: this.#runsheet, tenant, conversation, turn, toolCallId, host, observe, ...sources }
+  }
+
+  /** Always an answer. What nobody foresaw is in the log, and nowhere else. */
+  async #guarded(work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof Refusal || error instanceof StoreError) return refused(`Error: ${error.message}`)
+      this.#options.onError(error)
+      return refused(FAILED)
+    }
+  }
+}
