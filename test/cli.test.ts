@@ -91,6 +91,12 @@ describe('serve', () => {
     },
   )
 
+  it('[CL2] it ends at once where it waits for nobody to be there', async () => {
+    const { child } = await serve(['--idle-exit', '2h'])
+    child.process.kill('SIGTERM')
+    expect((await said(child)).code).toBe(0)
+  })
+
   it('[CL2] it closes what it has opened: of SQLite only the database is left', async () => {
     const { child, url } = await serve(['--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })

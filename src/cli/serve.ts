@@ -191,7 +191,8 @@ function idle(ms: number | undefined, isBusy: () => boolean, server: HttpServer,
       resolve('Ending: nobody was here for a while.')
     }
     const again = (left: number): void => {
-      setTimeout(() => void look().catch(() => again(ms)), Math.min(left + 5, ms, 2 ** 31 - 1))
+      // Whoever was told to end meanwhile does not wait for this.
+      setTimeout(() => void look().catch(() => again(ms)), Math.min(left + 5, ms, 2 ** 31 - 1)).unref()
     }
     again(ms)
   })

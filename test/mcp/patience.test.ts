@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { EndpointOptions } from '../../src/mcp/http.ts'
+import {
+  type Era,
+  FORM,
+  type Host,
+  hostOf,
+  type HostOptions,
+  type McpTestServer,
+  overHttp,
+  PLAN,
+  startMcpServer,
+  URL_MODE,
+  waiting,
+} from '../support/mcp.ts'
+
+let server: McpTestServer
+
+afterEach(() => server.close())
+
+const started = async (patience: EndpointOptions['patience'], more: Partial<EndpointOptions> = {}): Promise<void> => {
+  server = await startMcpServer({ patience: { panelMs: 1, ...patience }, ...more })
+}
+
+async function connected(
+  era: Era,
+  options: Omit<HostOptions, 'era'> & { as?: 'person' | 'agent'; session?: string } = {},
+): Promise<Host> {
+  const { as = 'person', session = 'c1', ...more } = options
+  const host = hostOf({ era, ...more })
+  onTestFinished(() => host.client.close())
+  return overHttp(server, host, { as, headers: { 'runsheet-session': session } })
+}
+
+/** No longer than a client would wait for: each of these is how long it takes us to say so. */
+const IMPATIENT = { holdMs: 30, roundMs: 15, rounds: 2 }
+
+describe.each(['2025', '2026'] as const)('%s', era => {
+  it('[MC14] who cannot wait is told that nothing is written, where the person is asked, and how to wait on', async () => {
+    await started(IMPATIENT)
+    const { client, call } = await connected(era)
+    const { content, structuredContent } = await client.callTool({ name: 'plan', arguments: PLAN })
+    const { review_id } = await waiting(server.person)
+    expect(structuredContent).toEqual({ status: 'pending_review', review_id })
+    const [first, second] = content as { text: string }[]
+    expect(JSON.parse(first?.text ?? '')).toEqual(structuredContent)
+    expect(second?.text).toContain(`${server.url.href}?chat=c1 `)
+    // The model reads this: it must not be what a person signs in with.
+    expect(second?.text).not.toContain('code=')
+
+    expect((await call('await_review', { review_id })).data).toEqual(structuredContent)
+    await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited' }] })
+    const answer = { ids: [1], next: '1 Edited', remaining: 1 }
+    expect((await call('await_review', { review_id })).data).toMatchObject(answer)
+    expect((await call('await_review', { review_id })).data).toMatchObject(answer)
+  })
+
+  it('[MC15] the same call again finds the same review: while it waits, and once it is decided unheard', async () => {
+    await started(IMPATIENT)
+    const { call } = await connected(era)
+    const first = await call('plan', PLAN)
+    expect((await call('plan', PLAN)).data).toEqual(first.data)
+    expect((await server.person.pendingReviews()).reviews).toHaveLength(1)
+    const review_id = String(first.data?.['review_id'])
+    await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited' }] })
+    expect((await call('plan', PLAN)).data).toMatchObject({ ids: [1], next: '1 Edited' })
+    // Now it was heard: to propose the same once more is to ask once more.
+    expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
+    expect((await server.person.tasks('c1')).tasks).toHaveLength(1)
+  })
+
+  it('[MC13] where a page shows the review already, the client is not asked as well', async () => {
+    await started({ panelMs: 20_000 })
+    const { call, asked } = await connected(era, { capabilities: FORM })
+    const answer = call('plan', PLAN)
+    const { review_id } = await waiting(server.person)
+    await server.person.showPanel(review_id, 'a-window')
+    await server.person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    expect((await answer).data).toMatchObject({ ids: [1] })
+    expect(asked).toEqual([])
+  })
+
+  it('[MC16] a held call shows that it is alive, to who asked for that', async () => {
+    await started({ progressMs: 5 })
+    const { client } = await connected(era)
+    const third = Promise.withResolvers<void>()
+    const seen: { progress: number; message?: string | undefined }[] = []
+    const onprogress = (progress: { progress: number; message?: string | undefined }): void => {
+      if (seen.push(progress) === 3) third.resolve()
+    }
+    const answer = client.callTool({ name: 'plan', arguments: PLAN }, { onprogress })
+    const { review_id } = await waiting(server.person)
+    await third.promise
+    await server.person.decide(review_id, { action: 'cancel' })
+    expect((await answer).structuredContent).toMatchObject({ confirmed: false })
+    expect(seen.slice(0, 3)).toEqual(
+      [1, 2, 3].map(progress => ({ progress, message: 'Waiting for a person to decide on 2 tasks' })),
+    )
+  })
+
+  it('[MC17] a call that the client takes back is not a decision', async () => {
+    await started({})
+    const { client, call } = await connected(era)
+    const taken = new AbortController()
+    const answer = client.callTool({ name: 'plan', arguments: PLAN }, { signal: taken.signal })
+    const { review_id } = await waiting(server.person)
+    taken.abort()
+    await expect(answer).rejects.toThrow()
+    expect((await server.person.review(review_id)).review.status).toBe('pending')
+    await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'All the same' }] })
+    expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 All the same' })
+  })
+
+  it('[MC18] silence is no yes: at the deadline nothing is written', async () => {
+    await started({}, { host: { review_timeout_ms: 40 } })
+    const { call } = await connected(era, { capabilities: FORM, answers: () => new Promise(() => {}) })
+    if (era === '2025') {
+      expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'review_timeout' })
+    } else {
+      // Its form is the client's to withdraw: whenever it answers, it is too late.
+      void call('plan', PLAN).catch(() => {})
+      const { review_id } = await waiting(server.person).catch(() => ({ review_id: '' }))
+      if (review_id)
+        await expect.poll(async () => (await server.person.review(review_id)).review.status).toBe('expired')
+    }
+    expect((await server.person.tasks('c1')).tasks).toEqual([])
+  })
+
+  it("[MC19] with an agent's token nothing that the client answers decides", async () => {
+    await started(IMPATIENT)
+    const { call, asked } = await connected(era, {
+      as: 'agent',
+      capabilities: FORM,
+      answers: () => ({ action: 'accept', content: { title_1: 'Sneaked in' } }),
+    })
+    const { data } = await call('plan', PLAN)
+    expect(data).toMatchObject({ status: 'pending_review' })
+    expect(asked).toEqual([])
+    const { review } = await server.person.review(String(data?.['review_id']))
+    expect(review.status).toBe('pending')
+  })
+
+  it("[MC19] an agent's client is shown the page without a code, and its no is not a person's", async () => {
+    await started(IMPATIENT)
+    const { call, asked } = await connected(era, {
+      as: 'agent',
+      capabilities: URL_MODE,
+      answers: () => ({ action: 'decline' }),
+    })
+    const { data } = await call('plan', PLAN)
+    await expect.poll(() => asked.length).toBe(1)
+    expect(asked[0]).toMatchObject({ url: `${server.url.href}?chat=c1` })
+    const { review } = await server.person.review(String(data?.['review_id']))
+    expect(review.status).toBe('pending')
+  })
+
+  it('[MC3] a review of another conversation is not there', async () => {
+    await started(IMPATIENT)
+    const { call } = await connected(era, { session: 'c1' })
+    const { data } = await call('plan', PLAN)
+    const other = await connected(era, { session: 'c2' })
+    const refused = await other.call('await_review', { review_id: data?.['review_id'] })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('There is no review') })
+    expect(await other.call('await_review', { review_id: 7 })).toMatchObject({ isError: true })
+    expect(await other.call('await_review', { review_id: 'rev_none' })).toMatchObject({ isError: true })
+  })
+})
+
+it('[MC14] what a client brings back was sealed by us, and belongs to one call', async () => {
+  await started({ roundMs: 1, rounds: 8 })
+  const { client } = await connected('2026')
+  const ask = (requestState?: string, tasks = PLAN.tasks): Promise<unknown> =>
+    client.callTool(
+      { name: 'plan', arguments: { tasks }, ...(requestState === undefined ? {} : { requestState }) },
+      { allowInputRequired: true },
+    )
+  const first = (await ask()) as { requestState: string }
+  expect(first.requestState).toEqual(expect.any(String))
+  await expect(ask(`${first.requestState}x`)).rejects.toThrow('requestState')
+  // With other arguments it is another call.
+  await ask(first.requestState, [{ title: 'Something else' }])
+  expect((await server.person.pendingReviews()).reviews).toHaveLength(2)
+})

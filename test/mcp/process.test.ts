@@ -1,0 +1,169 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli } from '../support/children.ts'
+import { type Host, hostOf, overStdio, personAt, PLAN, serveFolder, type StdioEnd, waiting } from '../support/mcp.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+let scratch: string
+let data: string
+let ends: (() => Promise<unknown>)[]
+
+beforeEach(() => {
+  scratch = scratchFolder()
+  data = join(scratch, 'data')
+  ends = []
+})
+afterEach(async () => {
+  for (const end of ends) await end()
+  const note = noted()
+  if (note && isAlive(note.pid)) {
+    process.kill(note.pid)
+    await expect.poll(() => isAlive(note.pid), { timeout: 10_000 }).toBe(false)
+  }
+  rmSync(scratch, { recursive: true })
+})
+
+async function joined(args: readonly string[] = []): Promise<Host & StdioEnd> {
+  const host = await overStdio(data, hostOf({ era: '2025' }), args)
+  ends.push(() => host.client.close())
+  return host
+}
+
+function noted(): { url: string; pid: number } | undefined {
+  const file = join(data, 'server.json')
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** What it says where the page is, once it does. */
+const toldBy = async ({ stderr }: StdioEnd): Promise<string> => {
+  await expect.poll(stderr, { timeout: 20_000 }).toContain('\n')
+  return stderr()
+}
+
+describe('runsheet mcp', () => {
+  it('[MC7] shares the folder with the server that runs, and says in one line where that is', async () => {
+    const page = await serveFolder(data)
+    ends.push(() => (page.process.kill(), page.ended))
+    const host = await joined()
+    expect(await toldBy(host)).toMatch(
+      new RegExp(
+        `^Runsheet: plans are shown and decided at ${noted()?.url} \\(a link that signs you in: .* url --data .*\\)\n$`,
+      ),
+    )
+    const answer = host.call('plan', PLAN)
+    const person = personAt(data)
+    const { review_id } = await waiting(person)
+    await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited in the browser' }] })
+    expect((await answer).data).toMatchObject({ next: '1 Edited in the browser' })
+    expect(noted()?.pid).toBe(page.process.pid)
+  })
+
+  it('[MC7] starts one as a process of its own where nobody serves, which outlives it and ends when nobody is there', async () => {
+    const host = await joined(['--idle-exit', '2s'])
+    const said = await toldBy(host)
+    expect(said).toContain(noted()?.url)
+    const { pid = 0 } = noted() ?? {}
+    expect(pid).not.toBe(host.pid)
+    await host.client.close()
+    await expect.poll(() => isAlive(host.pid), { timeout: 10_000 }).toBe(false)
+    expect(isAlive(pid)).toBe(true)
+    await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false)
+  })
+
+  it('[MC7] one whose page has ended starts it again for the next plan', async () => {
+    const host = await joined()
+    await toldBy(host)
+    const { pid = 0 } = noted() ?? {}
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
+    const pageless = hostOf({ era: '2025' })
+    const second = await overStdio(data, pageless, ['--session', 'c2'])
+    ends.push(() => second.client.close())
+    await toldBy(second)
+    const answer = host.call('plan', PLAN)
+    const { review_id } = await waiting(personAt(data))
+    await personAt(data).decide(review_id, { action: 'cancel' })
+    expect((await answer).data).toMatchObject({ confirmed: false })
+  })
+
+  it('[MC7] two that start at once share one page', async () => {
+    const [one, two] = await Promise.all([joined(), joined()])
+    const pages = [await toldBy(one), await toldBy(two)]
+    expect(new Set(pages).size).toBe(1)
+  })
+
+  it('[MC7] what it starts is told no secret on its command line, and neither says one', async () => {
+    const host = await joined()
+    const said = await toldBy(host)
+    const { pid = 0 } = noted() ?? {}
+    const secrets = ['person-token', 'agent-token'].map(name => readFileSync(join(data, name), 'utf8').trim())
+    const heard = [said, readFileSync(`/proc/${pid}/cmdline`, 'utf8'), readFileSync(join(data, 'serve.log'), 'utf8')]
+    for (const secret of secrets) expect(heard.join('\n')).not.toContain(secret)
+    expect(heard.join('\n')).not.toContain('code=')
+    expect(statSync(join(data, 'serve.log')).mode & 0o777).toBe(0o600)
+  })
+
+  it('[MC8] ends with its input, in the middle of a call, and what waits goes on waiting', async () => {
+    const host = await joined(['--session', 'c1'])
+    await toldBy(host)
+    void host.call('plan', PLAN).catch(() => {})
+    const { review_id } = await waiting(personAt(data))
+    await host.client.close()
+    await expect.poll(() => isAlive(host.pid), { timeout: 10_000 }).toBe(false)
+    // Decided while no host was there; the next one, in the same conversation, is told when it asks the same.
+    await personAt(data).decide(review_id, { action: 'confirm', tasks: [{ title: 'Kept' }] })
+    const again = await joined(['--session', 'c1'])
+    expect((await again.call('plan', PLAN)).data).toMatchObject({ next: '1 Kept' })
+  })
+
+  it('[MC8] says nothing on stdout that is not the protocol, whatever comes in', async () => {
+    const child = runCli(['mcp', '--data', data], { env: { RUNSHEET_PORT: '0' } })
+    child.process.stdin?.write('this is no JSON\n\n{"jsonrpc":"2.0"}\n[]\n')
+    child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    const line = await child.line(() => true)
+    expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0', id: 1 })
+    child.process.stdin?.end()
+    expect((await child.ended).code).toBe(0)
+    for (const each of child.lines) expect(JSON.parse(each)).toMatchObject({ jsonrpc: '2.0' })
+  })
+
+  it('[MC3] has a conversation of its own, unless one is named', async () => {
+    const [one, two] = [await joined(['--review', 'off']), await joined(['--review', 'off'])]
+    await one.call('plan', PLAN)
+    expect((await two.call('tasks')).data).toMatchObject({ tasks: [] })
+    const [three, four] = [
+      await joined(['--review', 'off', '--session', 'c1']),
+      await joined(['--review', 'off', '--session', 'c1']),
+    ]
+    await three.call('plan', PLAN)
+    expect((await four.call('tasks')).data).toMatchObject({ remaining: 2 })
+  })
+
+  it.each([
+    [['--toolset', 'nothing'], 2, 'nothing'],
+    [['--store', 'memory'], 1, 'nobody else could see the plan'],
+    [['--session', 'no spaces'], 1, '--session must be'],
+  ])('[MC7] %j is complained about in one line', async (args, code, words) => {
+    const ended = await runCli(['mcp', '--data', data, ...args]).ended
+    expect(ended.code).toBe(code)
+    expect(ended.stderr).toContain(words)
+    expect(ended.stderr.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('[MC7] takes what new conversations get from runsheet.json', async () => {
+    const config = join(scratch, 'runsheet.json')
+    writeFileSync(config, JSON.stringify({ policy: { toolset: 'task_manager', review: false } }))
+    const { client, call } = await joined(['--config', config])
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('add_task')
+    expect((await call('add_task', { tasks: [{ title: 'A' }] })).data).toMatchObject({ created_count: 1 })
+  })
+})

@@ -1,0 +1,249 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ElicitRequest } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Client as Person } from '../../src/client/client.ts'
+import { TOOLSETS, type Toolset } from '../../src/domain/policy.ts'
+import type { Child } from '../support/children.ts'
+import {
+  type Era,
+  FORM,
+  type Host,
+  hostOf,
+  type HostOptions,
+  type McpTestServer,
+  overHttp,
+  overStdio,
+  personAt,
+  PLAN,
+  serveFolder,
+  startMcpServer,
+  URL_MODE,
+  waiting,
+} from '../support/mcp.ts'
+import { CREATING } from '../support/reviews.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+const WAYS = [
+  ['stdio', '2025'],
+  ['stdio', '2026'],
+  ['http', '2025'],
+  ['http', '2026'],
+] as const satisfies [string, Era][]
+
+let scratch: string
+let data: string
+let page: Child
+let server: McpTestServer
+
+beforeAll(async () => {
+  scratch = scratchFolder()
+  data = join(scratch, 'data')
+  ;[page, server] = await Promise.all([serveFolder(data), startMcpServer({ patience: { panelMs: 50 } })])
+})
+afterAll(async () => {
+  page.process.kill()
+  await Promise.all([page.ended, server.close()])
+  rmSync(scratch, { recursive: true })
+})
+
+describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
+  async function connected(
+    options: Omit<HostOptions, 'era'> & { toolset?: Toolset; review?: boolean; session?: string } = {},
+  ): Promise<Host & { person: Person }> {
+    const { toolset = 'runsheet', review = true, session = `s-${crypto.randomUUID()}`, ...more } = options
+    const host = hostOf({ era, ...more })
+    onTestFinished(() => host.client.close())
+    if (transport === 'stdio') {
+      const args = ['--toolset', toolset, '--review', review ? 'on' : 'off', '--session', session]
+      return { ...(await overStdio(data, host, args)), person: personAt(data) }
+    }
+    await server.person.setPolicy(session, { toolset, review })
+    await overHttp(server, host, { headers: { 'runsheet-session': session } })
+    return { ...host, person: server.person }
+  }
+
+  // Each is a process on stdio: there one stands for all.
+  const served = transport === 'stdio' ? (['runsheet'] as const) : (Object.keys(TOOLSETS) as Toolset[])
+  it.each(served)('[MC1] serves %s: its tools with schemas and hints, and every answer fits', async toolset => {
+    const { client, call, person } = await connected({ toolset })
+    const { tools } = await client.listTools()
+    const [creating, input] = CREATING[toolset]
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([creating, 'await_review']))
+    for (const tool of tools) {
+      expect(tool).toMatchObject({
+        description: expect.any(String),
+        inputSchema: { type: 'object' },
+        outputSchema: { type: 'object' },
+        annotations: { openWorldHint: false },
+      })
+    }
+    // The client itself checks structured answers against the schema, and throws where they do not fit.
+    const answer = call(creating, input as Record<string, unknown>)
+    const { review_id } = await waiting(person)
+    const { result } = await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Mine' }] })
+    expect(await answer).toEqual({ text: JSON.stringify(result), data: result, isError: false })
+    const reading = tools.find(({ annotations }) => annotations?.readOnlyHint && annotations.idempotentHint)
+    if (reading) expect((await call(reading.name)).data).toBeDefined()
+  })
+
+  it('[MC2] a refusal is told to the model in words, and nothing is written', async () => {
+    const { call } = await connected({ review: false })
+    const refused = await call('plan', { tasks: 'Look, leap' })
+    expect(refused).toMatchObject({ isError: true, data: undefined })
+    expect(JSON.parse(refused.text)).toMatchObject({ error: expect.stringContaining('must be an array') })
+    expect((await call('tasks')).data).toEqual({ tasks: [], next: null, remaining: 0 })
+  })
+
+  it('[MC9] a plan that is edited on the page arrives as edited', async () => {
+    const { call, person } = await connected()
+    const answer = call('plan', PLAN)
+    const { review_id, draft_tasks } = await waiting(person)
+    expect(draft_tasks.map(({ title }) => title)).toEqual(['Look', 'Leap'])
+    await person.decide(review_id, {
+      action: 'confirm',
+      tasks: [{ draft_index: 1, title: 'Leap far' }, { title: 'Rest' }],
+      comment: 'take care',
+    })
+    expect((await answer).data).toEqual({
+      ids: [1, 2],
+      next: '1 Leap far',
+      remaining: 2,
+      changes: { edited: [{ id: 1, title: 'Leap far' }], added: [{ id: 2, title: 'Rest' }], removed: ['Look'] },
+      comment: 'take care',
+    })
+  })
+
+  it('[MC9] one that is turned down is not written', async () => {
+    const { call, person } = await connected()
+    const answer = call('plan', PLAN)
+    const { review_id, session_id } = await waiting(person)
+    await person.decide(review_id, { action: 'cancel', comment: 'not today' })
+    const said = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'not today' }
+    expect((await answer).data).toMatchObject(said)
+    expect((await person.tasks(session_id)).tasks).toEqual([])
+  })
+
+  it('[MC10] a client that has forms asks with numbered rows, of which each can be reworded, cleared or added', async () => {
+    const { call, asked } = await connected({
+      capabilities: FORM,
+      answers: () => ({
+        action: 'accept',
+        content: { title_1: 'Look around', priority_1: 'high', title_2: '', title_3: 'Rest', comment: 'slowly' },
+      }),
+    })
+    const { data: answer } = await call('plan', PLAN)
+    expect(asked).toHaveLength(1)
+    const properties = formIn(asked[0])
+    expect(Object.keys(properties)).toEqual(
+      [1, 2, 3, 4].flatMap(i => [`title_${i}`, `priority_${i}`]).concat('comment'),
+    )
+    expect(properties).toMatchObject({
+      title_1: { default: 'Look' },
+      title_2: { default: 'Leap', description: 'Done when: landed' },
+      title_3: { title: 'Another task (optional)' },
+      priority_1: { default: 'medium', enum: ['high', 'medium', 'low'] },
+    })
+    expect(answer).toEqual({
+      ids: [1, 2],
+      next: '1 Look around',
+      remaining: 2,
+      comment: 'slowly',
+      changes: {
+        edited: [{ id: 1, title: 'Look around', priority: 'high' }],
+        added: [{ id: 2, title: 'Rest' }],
+        removed: ['Leap'],
+      },
+    })
+  })
+
+  it('[MC10] a form that comes back empty is no yes, and one that does not fit is asked again with the reason', async () => {
+    const contents: Record<string, string>[] = [{}, { title_1: '', title_2: '' }, { title_1: 'Look' }]
+    const { call, asked } = await connected({
+      capabilities: FORM,
+      answers: () => ({ action: 'accept', content: contents.shift() ?? {} }),
+    })
+    expect((await call('plan', PLAN)).data).toMatchObject({ ids: [1, 2] })
+    expect(asked.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^The agent proposes 2 tasks\./),
+      expect.stringMatching(/^The form came back empty\. /),
+      expect.stringMatching(/^A confirmed plan needs at least 1 task/),
+    ])
+  })
+
+  it.each(['decline', 'cancel'] as const)('[MC10] a form that is answered with %s is a no', async action => {
+    const { call } = await connected({ capabilities: FORM, answers: () => ({ action }) })
+    expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
+  })
+
+  it('[MC11] a client that can open pages is given the one of this conversation, with a code that signs in once', async () => {
+    const { call, asked, person } = await connected({ capabilities: URL_MODE, answers: () => ({ action: 'accept' }) })
+    const answer = call('plan', PLAN)
+    const { review_id, session_id } = await waiting(person)
+    const link = await opened(asked)
+    expect(link.searchParams.get('chat')).toBe(session_id)
+    expect(await person.login(link.hash.slice('#code='.length))).toEqual({ token: expect.any(String) })
+    // To open the page was not to confirm.
+    expect((await person.review(review_id)).review.status).toBe('pending')
+    await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] })
+    expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
+  })
+
+  it('[MC11] who does not open the page has turned the plan down', async () => {
+    const { call } = await connected({ capabilities: URL_MODE, answers: () => ({ action: 'decline' }) })
+    expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
+  })
+
+  it('[MC12] the page decides before the form does, and counts', async () => {
+    const late = Promise.withResolvers<{ action: 'accept'; content: Record<string, string> }>()
+    const withdrawn = Promise.withResolvers<void>()
+    const { call, asked, person } = await connected({
+      capabilities: FORM,
+      answers: (_, signal) => {
+        signal.addEventListener('abort', () => withdrawn.resolve())
+        return late.promise
+      },
+    })
+    const answer = call('plan', PLAN)
+    const { review_id } = await waiting(person)
+    await expect.poll(() => asked.length).toBe(1)
+    await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
+    // In the older era the form can be withdrawn; in the newer one its answer comes too late.
+    if (era === '2025') await withdrawn.promise
+    else late.resolve({ action: 'accept', content: { title_1: 'As the form has it' } })
+    expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
+    late.resolve({ action: 'accept', content: {} })
+  })
+
+  it('[MC6] the task list is a resource that tells of its changes', async () => {
+    const { client, call, person } = await connected({ review: false })
+    await call('plan', PLAN)
+    const { resources } = await client.listResources()
+    expect(resources).toHaveLength(1)
+    const uri = resources[0]?.uri ?? ''
+    const read = async (): Promise<{ session_id: string; tasks: { title: string }[] }> => {
+      const [content] = (await client.readResource({ uri })).contents
+      return JSON.parse(content && 'text' in content ? content.text : '')
+    }
+    const { session_id, tasks } = await read()
+    expect(tasks.map(({ title }) => title)).toEqual(['Look', 'Leap'])
+    const updated = Promise.withResolvers<string>()
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => updated.resolve(params.uri))
+    if (era === '2025') await client.subscribeResource({ uri })
+    else await client.listen({ resourceSubscriptions: [uri] })
+    await person.addTask(session_id, { title: 'By a person' })
+    expect(await updated.promise).toBe(uri)
+    expect((await read()).tasks.map(({ title }) => title)).toContain('By a person')
+    await expect(client.readResource({ uri: 'runsheet://another/tasks' })).rejects.toThrow()
+  })
+})
+
+function formIn(params: ElicitRequest['params'] | undefined): Record<string, unknown> {
+  return params && 'requestedSchema' in params ? params.requestedSchema.properties : {}
+}
+
+async function opened(asked: readonly ElicitRequest['params'][]): Promise<URL> {
+  await expect.poll(() => asked.length).toBe(1)
+  const [params] = asked
+  return new URL(params && 'url' in params ? params.url : '')
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  Client,
+  type ClientCapabilities,
+  type ElicitRequest,
+  type ElicitResult,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, vi } from 'vitest'
+import { createClient, type Client as Person } from '../../src/client/client.ts'
+import type { ReviewRequest } from '../../src/domain/review.ts'
+import { Changed } from '../../src/mcp/changed.ts'
+import { roundCodec } from '../../src/mcp/codec.ts'
+import { createMcpEndpoint, type EndpointOptions, type McpEndpoint } from '../../src/mcp/http.ts'
+import { type Child, runCli } from './children.ts'
+import { startServer, type TestServer, TOKENS } from './server.ts'
+import type { StoreKind } from './stores.ts'
+
+export type Era = '2025' | '2026'
+
+/** For tests: a real server with `/mcp`, as `runsheet serve` puts it together, with as little patience as a test has. */
+export interface McpTestServer extends TestServer {
+  readonly mcp: McpEndpoint
+}
+
+export async function startMcpServer(
+  options: Partial<EndpointOptions> & { store?: StoreKind; agentWritesPerMinute?: number } = {},
+): Promise<McpTestServer> {
+  const { store, agentWritesPerMinute = 1_000_000, ...more } = options
+  const ending = new AbortController()
+  let mcp: McpEndpoint | undefined
+  const started = await startServer({
+    agentWritesPerMinute,
+    ...(store ? { store } : {}),
+    mcp: (request, incoming) => mcp?.fetch(request, incoming) ?? Promise.reject(new Error('not yet')),
+  })
+  const { runsheet, url, server } = started
+  const endpoint = createMcpEndpoint({
+    runsheet,
+    tenant: 'local',
+    version: '0.0.0',
+    host: {},
+    onError: () => {},
+    codec: roundCodec(TOKENS.person),
+    changed: new Changed(runsheet, 'local', () => {}),
+    closing: ending.signal,
+    page: async (conversation, signedIn) =>
+      `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,
+    ...more,
+  })
+  mcp = endpoint
+  return {
+    ...started,
+    mcp: endpoint,
+    close: async () => {
+      ending.abort()
+      await endpoint.close()
+      await started.close()
+    },
+  }
+}
+
+/** A host that somebody else wrote: the official client, with what it was asked. */
+export interface Host {
+  readonly client: Client
+  /** What the host was asked to ask its person, in order. */
+  readonly asked: ElicitRequest['params'][]
+  readonly call: (name: string, input?: Record<string, unknown>) => Promise<ToolResult>
+}
+export interface ToolResult {
+  readonly text: string
+  readonly data: Record<string, unknown> | undefined
+  readonly isError: boolean
+}
+export interface HostOptions {
+  readonly era: Era
+  readonly capabilities?: ClientCapabilities
+  readonly answers?: (params: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult
+  readonly name?: string
+}
+
+export const FORM: ClientCapabilities = { elicitation: { form: {} } }
+export const URL_MODE: ClientCapabilities = { elicitation: { url: {} } }
+
+export function hostOf({ era, capabilities = {}, answers, name = 'a host' }: HostOptions): Host {
+  const client = new Client(
+    { name, version: '1.0.0' },
+    { capabilities, ...(era === '2026' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {}) },
+  )
+  const asked: ElicitRequest['params'][] = []
+  if (capabilities.elicitation) {
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      asked.push(params)
+      return (await answers?.(params, mcpReq.signal)) ?? { action: 'cancel' }
+    })
+  }
+  return {
+    client,
+    asked,
+    call: async (tool, input = {}) => {
+      const { content, structuredContent, isError = false } = await client.callTool({ name: tool, arguments: input })
+      const [first] = content
+      return {
+        text: first?.type === 'text' ? first.text : '',
+        data: structuredContent as Record<string, unknown> | undefined,
+        isError,
+      }
+    },
+  }
+}
+
+/** Over HTTP, with a token and whatever headers. */
+export async function overHttp(
+  { url }: { url: URL },
+  host: Host,
+  options: { as?: keyof typeof TOKENS; headers?: Record<string, string> } = {},
+): Promise<Host> {
+  const headers = { authorization: `Bearer ${TOKENS[options.as ?? 'person']}`, ...options.headers }
+  await host.client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }))
+  return host
+}
+
+/** Over stdio, in a process of its own. */
+export async function overStdio(data: string, host: Host, args: readonly string[] = []): Promise<Host & StdioEnd> {
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+  const clean = Object.entries(process.env).filter(([key]) => !key.startsWith('RUNSHEET_'))
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [main, 'mcp', '--data', data, ...args],
+    env: { ...(Object.fromEntries(clean) as Record<string, string>), RUNSHEET_PORT: '0' },
+    stderr: 'pipe',
+  })
+  let said = ''
+  transport.stderr?.on('data', chunk => {
+    said += String(chunk)
+  })
+  await host.client.connect(transport)
+  return { ...host, pid: transport.pid ?? 0, stderr: () => said }
+}
+export interface StdioEnd {
+  readonly pid: number
+  readonly stderr: () => string
+}
+
+/** The server of a data folder, in a process of its own. */
+export async function serveFolder(data: string, args: readonly string[] = []): Promise<Child> {
+  const child = runCli(['serve', '--port', '0', '--data', data, ...args])
+  await child.line(line => line.startsWith('Runsheet is ready'))
+  return child
+}
+
+/** The person at the page of whoever serves this folder. */
+export function personAt(data: string): Person {
+  const { local } = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8')) as { local: string }
+  return createClient({ url: local, token: readFileSync(join(data, 'person-token'), 'utf8').trim() })
+}
+
+/** The review that waits, once there is one. */
+export const waiting = (person: Person): Promise<ReviewRequest> =>
+  vi.waitFor(
+    async () => {
+      const [review] = (await person.pendingReviews()).reviews
+      expect(review).toBeDefined()
+      return review as ReviewRequest
+    },
+    { timeout: 20_000, interval: 20 },
+  )
+
+export const PLAN = { tasks: [{ title: 'Look' }, { title: 'Leap', done_when: 'landed' }] }
