@@ -386,6 +386,18 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
+      it('[ST13] names a conversation without a message by its first task, proposed or made', async () => {
+        const titles = async (): Promise<unknown> =>
+          (await store.queries.conversations('acme', { limit: 5 })).items.map(({ title }) => title)
+        const proposed = { tenant: 'acme', conversation: 'proposed' }
+        await store.commit(proposed, run(openTurn('t1'), propose('t1', 'rev-1', 'Look', 'Leap')))
+        expect(await titles()).toEqual(['Look'])
+        subject.advance(10)
+        const made = { tenant: 'acme', conversation: 'made' }
+        await store.commit(made, run(openTurn('t1'), add('t1', 'Write')))
+        expect(await titles()).toEqual(['Write', 'Look'])
+      })
+
       it('[ST13] lists tasks in list order, by turn and status, page by page, without removed ones', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         await store.commit(ref, run(openTurn('t2'), add('t2', 'd')))

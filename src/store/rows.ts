@@ -99,11 +99,12 @@ export function decidedReview(
 
 export const searchText = (text: string): string => text.toLowerCase()
 
-/** The first message, or before there is one the first task: only ever used for a conversation without a title. */
+/** The first message, or before there is one the first task, proposed or made: only ever used where there is no title. */
 function titleIn(events: readonly StoredEvent[]): string | null {
   for (const event of events) {
     if (event.type === 'turn_started') return shortened(event.data.message)
     if (event.type === 'task_created') return shortened(event.data.task.title)
+    if (event.type === 'task_create_review_required') return shortened(event.data.draft_tasks[0]?.title ?? '')
   }
   return null
 }

@@ -1,0 +1,56 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openBrowser } from '../support/browser.ts'
+import { type Child } from '../support/children.ts'
+import { hostOf, overStdio, PLAN, serveFolder, URL_MODE } from '../support/mcp.ts'
+import { visit } from '../support/page.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+let browser: Browser
+let scratch: string
+let data: string
+let server: Child
+
+beforeAll(async () => {
+  scratch = scratchFolder()
+  data = join(scratch, 'data')
+  ;[browser, server] = await Promise.all([openBrowser(), serveFolder(data)])
+})
+afterAll(async () => {
+  server.process.kill()
+  await Promise.all([server.ended, browser.close()])
+  rmSync(scratch, { recursive: true })
+})
+
+describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
+  it('[MC29] its plan is opened from the link it shows, edited in the browser, and arrives as edited', async () => {
+    const link = Promise.withResolvers<string>()
+    const host = await overStdio(
+      data,
+      hostOf({
+        era,
+        capabilities: URL_MODE,
+        answers: params => {
+          link.resolve('url' in params ? params.url : '')
+          return { action: 'accept' }
+        },
+      }),
+    )
+    const answer = host.call('plan', PLAN)
+    const { page, context, problems } = await visit(browser, await link.promise)
+    await page.getByLabel('Title, 1', { exact: true }).fill('Look around')
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    expect((await answer).data).toMatchObject({
+      ids: [1, 2],
+      next: '1 Look around',
+      changes: { edited: [{ id: 1, title: 'Look around' }] },
+    })
+    await host.call('update', { id: 1, outcome: 'Nothing there.' })
+    await page.getByText('1 of 2 · 1 remaining').waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+    await host.client.close()
+  })
+})
