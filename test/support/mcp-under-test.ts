@@ -1,0 +1,32 @@
+import { mcpServer } from '../../src/mcp/server.ts'
+import { startMcpServer } from './mcp.ts'
+import { addFixtures } from './mcp-conformance.ts'
+import { TOKENS } from './server.ts'
+import { startTokenProxy } from './token-proxy.ts'
+
+/** For tests: `/mcp` with the conformance suite's fixtures beside the toolset, and the token added, as the suite sends none. */
+export async function startUnderTest(): Promise<{ url: URL; close: () => Promise<void> }> {
+  const server = await startMcpServer({
+    build: (options, connection) => {
+      const { changed, codec } = options
+      const built = mcpServer(options, connection)
+      addFixtures(built, {
+        era: connection.era,
+        codec,
+        notify: {
+          toolsChanged: () => changed.publish({ kind: 'tools_list_changed' }),
+          promptsChanged: () => changed.publish({ kind: 'prompts_list_changed' }),
+        },
+      })
+      return built
+    },
+  })
+  const proxy = await startTokenProxy(new URL('/mcp', server.url), TOKENS.agent)
+  return {
+    url: proxy.url,
+    close: async () => {
+      await proxy.close()
+      await server.close()
+    },
+  }
+}
