@@ -2,6 +2,7 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   McpServer,
+  ResourceNotFoundError,
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server'
@@ -159,7 +160,7 @@ class Edge {
     const { conversation } = this.#bound(ctx)
     // Which conversation this is, is not the client's model to choose.
     if (uri !== tasksUri(conversation))
-      throw new Refusal('task_not_found', `There is only ${tasksUri(conversation)} here.`)
+      throw new ResourceNotFoundError(uri, `There is only ${tasksUri(conversation)} here.`)
     const state = await this.#runsheet.read({ tenant: this.#options.tenant, conversation })
     const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Check, type Revision, runSuite, scoredScenarios } from '../support/conformance-suite.ts'
 import { startUnderTest } from '../support/mcp-under-test.ts'
@@ -22,6 +23,23 @@ afterEach(async () => {
 describe('conformance', () => {
   it('[MC20] the conformance suite for 2025-11-25 passes, every scored scenario', () => passes('2025-11-25'))
   it('[MC21] the conformance suite for 2026-07-28 passes, every scored scenario', () => passes('2026-07-28'))
+
+  it("[MC21] another conversation's list is not found, in the form that the suite asks for of what is not there", async () => {
+    const uri = 'runsheet://another/tasks'
+    const _meta = { [PROTOCOL_VERSION_META_KEY]: '2026-07-28', [CLIENT_CAPABILITIES_META_KEY]: {} }
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'resources/read',
+        'mcp-name': uri,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri, _meta } }),
+    })
+    expect(await response.json()).toMatchObject({ id: 1, error: { code: -32_602, data: { uri } } })
+  })
 })
 
 async function passes(revision: Revision): Promise<void> {
