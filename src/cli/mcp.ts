@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { isId } from '../domain/text.ts'
+import { newToken } from '../http/credentials.ts'
 import { Changed } from '../mcp/changed.ts'
 import { roundCodec } from '../mcp/codec.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
@@ -44,7 +45,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     version,
     host,
     onError,
-    codec: roundCodec(v7()),
+    codec: roundCodec(newToken()),
     changed: new Changed(runsheet, LOCAL_TENANT, onError),
     closing: ending.signal,
     page: (conversation, signedIn) => pages.link(conversation, signedIn),

@@ -67,6 +67,7 @@ export class PageServer {
     const serve = ['serve', '--port', port, '--idle-exit', idleExit, '--config', config]
     const child = spawn(process.execPath, [...program, ...serve], {
       detached: true,
+      windowsHide: true,
       stdio: ['ignore', 'ignore', log],
       // A store's address may hold a password: the command line is there for everybody to read.
       env: { ...environment, RUNSHEET_DATA: this.#folder.path, RUNSHEET_STORE: store },

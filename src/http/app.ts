@@ -99,6 +99,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, mc
   async function overMcp(c: Context, mcp: Mcp): Promise<Response> {
     origins.check(c.req.header('host'), c.req.header('origin'))
     const who = authorized(c)
+    if (!MCP_METHODS.includes(c.req.method)) return refused(c, false, MCP_METHODS.join(', '))
     if (c.req.method === 'POST') await limits.write(who)
     const body = c.req.method === 'POST' ? await readJson(c) : undefined
     const closed = new AbortController()
@@ -147,6 +148,8 @@ function sent(outgoing: ServerResponse, { status, headers, body }: Reply): Respo
   else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
   return RESPONSE_ALREADY_SENT
 }
+
+const MCP_METHODS = ['POST', 'GET', 'DELETE']
 
 /** Nobody is there any more to be told. */
 const LEFT: Reply = { status: 499, headers: {} }

@@ -4,6 +4,7 @@ import type { Runsheet } from '../runsheet.ts'
 const LISTEN_AGAIN_MS = 1_000
 
 export const tasksUri = (conversation: string): string => `runsheet://${conversation}/tasks`
+export const isTasksUri = (uri: string): boolean => uri.startsWith('runsheet://')
 
 /** Tells whoever subscribed that a conversation has changed, whichever process changed it. Nobody there: nothing runs. */
 export class Changed implements ServerEventBus {

@@ -156,20 +156,23 @@ export class Reviews {
     return () => clearInterval(timer)
   }
 
-  /** Asks the client beside a call that is held, and goes on asking if that ends first. Once, however often it is called. */
+  /** Asks the client beside a call that is held, and goes on if that ends first. Not twice at once, however often it is called. */
   async #push(call: WaitingCall, ctx: ServerContext): Promise<void> {
     const { review_id } = call.review
     if (this.#asked.has(review_id)) return
     this.#asked.add(review_id)
     const settled = new AbortController()
-    const end = this.#by.runsheet
-      .awaitReview(call.context.tenant, review_id, this.#by.closing)
-      .finally(() => settled.abort())
+    const over = new AbortController()
+    this.#by.runsheet
+      .awaitReview(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
       .catch(() => {})
+      .finally(() => settled.abort())
+      .catch(this.#by.onError)
     try {
       await this.#pushUntil(settled.signal, call, ctx)
-      await end
     } finally {
+      over.abort()
+      // Who waits on and was not reached is asked once more.
       this.#asked.delete(review_id)
     }
   }

@@ -25,7 +25,8 @@ const REVIEWED = {
   cancelled: z.boolean(),
   reason: z.string(),
   comment: z.string(),
-  changes: z.unknown(),
+  // In the words of the toolset.
+  changes: z.union([z.string(), z.looseObject({})]),
   status: z.literal('pending_review'),
   review_id: z.string(),
 }

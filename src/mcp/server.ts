@@ -2,6 +2,8 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
   ResourceTemplate,
   type ServerContext,
@@ -18,7 +20,7 @@ import { attemptCall } from '../toolsets/perform.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { answered, AWAIT_REVIEW, refused } from './answers.ts'
 import { type Bound, boundBy, turnFor } from './binding.ts'
-import { type Changed, tasksUri } from './changed.ts'
+import { type Changed, isTasksUri, tasksUri } from './changed.ts'
 import { type Asker, PATIENCE, type Patience, Reviews } from './review.ts'
 import { advertised, annotationsOf, outputOf } from './schemas.ts'
 
@@ -101,7 +103,11 @@ const AWAITED = z.object({ review_id: z.string() })
 
 const WAITING = `A plan may wait for a person. An answer with "status":"pending_review" means that nothing is written yet: call ${AWAIT_REVIEW} with its review_id, and go by what that answers. Never assume a yes.`
 
-const FAILED = 'Error: Something went wrong here; it is in the log of the server.'
+/** What nobody foresaw is in the log, and nowhere else. */
+const wordsFor = (error: unknown): string =>
+  error instanceof Refusal || error instanceof StoreError
+    ? error.message
+    : 'Something went wrong here; it is in the log of the server.'
 
 type Answer = CallToolResult | InputRequiredResult
 
@@ -157,11 +163,11 @@ class Edge {
     uri: string,
     ctx: ServerContext,
   ): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
-    const { conversation } = this.#bound(ctx)
-    // Which conversation this is, is not the client's model to choose.
-    if (uri !== tasksUri(conversation))
-      throw new ResourceNotFoundError(uri, `There is only ${tasksUri(conversation)} here.`)
-    const state = await this.#runsheet.read({ tenant: this.#options.tenant, conversation })
+    const conversation = this.#mustBeOurs(uri, ctx)
+    const state = await this.#runsheet.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
+      if (!(error instanceof Refusal || error instanceof StoreError)) this.#options.onError(error)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, wordsFor(error))
+    })
     const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
   }
@@ -185,7 +191,8 @@ class Edge {
       if (lasts) start()
       return
     }
-    server.setRequestHandler('resources/subscribe', ({ params }) => {
+    server.setRequestHandler('resources/subscribe', ({ params }, ctx) => {
+      if (isTasksUri(params.uri)) this.#mustBeOurs(params.uri, ctx)
       subscribed.add(params.uri)
       start()
       return {}
@@ -218,6 +225,13 @@ class Edge {
     return this.#reviews.settle({ toolset, tool, input, review, context }, ctx, round)
   }
 
+  /** Which conversation this is, is not the client's model to choose. */
+  #mustBeOurs(uri: string, ctx: ServerContext): string {
+    const { conversation } = this.#bound(ctx)
+    if (uri === tasksUri(conversation)) return conversation
+    throw new ResourceNotFoundError(uri, `There is only ${tasksUri(conversation)} here.`)
+  }
+
   #bound(ctx: ServerContext): Bound {
     const client = this.#clientName(ctx)
     return boundBy(ctx, () => this.#connection.conversation(ctx, client))
@@ -235,14 +249,13 @@ class Edge {
     return { runsheet: this.#runsheet, tenant, conversation, turn, toolCallId, host, observe, ...sources }
   }
 
-  /** Always an answer. What nobody foresaw is in the log, and nowhere else. */
+  /** Always an answer. */
   async #guarded(work: () => Promise<Answer>): Promise<Answer> {
     try {
       return await work()
     } catch (error) {
-      if (error instanceof Refusal || error instanceof StoreError) return refused(`Error: ${error.message}`)
-      this.#options.onError(error)
-      return refused(FAILED)
+      if (!(error instanceof Refusal || error instanceof StoreError)) this.#options.onError(error)
+      return refused(`Error: ${wordsFor(error)}`)
     }
   }
 }

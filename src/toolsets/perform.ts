@@ -126,7 +126,8 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
   const print = `call_${bodyHash.slice(0, 16)}_`
   const toolCallId = context.toolCallId ?? `${print}${runsheet.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
-  const unheard = context.toolCallId === undefined && !run && (await unheardReview(context, view, print))
+  const isNameless = context.toolCallId === undefined && !run
+  const unheard = isNameless && tool.created && (await unheardReview(context, view, print))
   if (unheard) return { status: 'pending_review', review_id: unheard }
   const started = performance.now()
   const at: At = {

@@ -75,6 +75,8 @@ describe('/mcp', () => {
         body,
       })
     expect((await send('{')).status).toBe(400)
+    const put = await server.ask('PUT', '/mcp', { body: INITIALIZE })
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'POST, GET, DELETE'])
     expect((await send(JSON.stringify({ ...INITIALIZE, more: 'x'.repeat(300_000) }))).status).toBe(413)
     expect(
       (await server.ask('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'ping' }, headers: ACCEPT })).status,

@@ -234,7 +234,9 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     await person.addTask(session_id, { title: 'By a person' })
     expect(await updated.promise).toBe(uri)
     expect((await read()).tasks.map(({ title }) => title)).toContain('By a person')
-    await expect(client.readResource({ uri: 'runsheet://another/tasks' })).rejects.toThrow()
+    const another = { uri: 'runsheet://another/tasks' }
+    await expect(client.readResource(another)).rejects.toThrow()
+    if (era === '2025') await expect(client.subscribeResource(another)).rejects.toThrow()
   })
 })
 
