@@ -35,6 +35,8 @@ export const perSecond = (rate: number): string => `${Math.round(rate).toLocaleS
 
 export const micros = (us: number): string => `${us.toFixed(us < 10 ? 1 : 0)} µs`
 
+export const millis = (ms: number): string => `${ms.toFixed(ms < 100 ? 1 : 0)} ms`
+
 export const times = (ratio: number): string => `${ratio.toFixed(2)}×`
 
 /** Operations per second of `work`, which does `count` of them. */
@@ -58,6 +60,25 @@ export async function sideBySide(
     ours: median(figures.map(figure => figure.ours)),
     theirs: median(figures.map(figure => figure.theirs)),
     ratio: median(figures.map(figure => figure.ours / figure.theirs)),
+  }
+}
+
+/** Rounds of several in turn, forwards and backwards, so that none always comes after the same one. */
+export async function turnByTurn<K extends string>(
+  rounds: number,
+  work: Readonly<Record<K, () => Promise<number>>>,
+): Promise<{ median(key: K): number; ratio(mine: K, theirs: K): number }> {
+  const keys = Object.keys(work) as K[]
+  const figures: Record<K, number>[] = []
+  for (let round = -1; round < rounds; round += 1) {
+    const figure = {} as Record<K, number>
+    for (const key of round % 2 === 0 ? keys : keys.toReversed()) figure[key] = await work[key]()
+    // The one before the first is a warm-up.
+    if (round >= 0) figures.push(figure)
+  }
+  return {
+    median: key => median(figures.map(figure => figure[key])),
+    ratio: (mine, theirs) => median(figures.map(figure => figure[mine] / figure[theirs])),
   }
 }
 
