@@ -7,12 +7,13 @@ import {
   titlesOf,
   workThrough,
 } from './mcp-servers.ts'
-import { type Line, median, millis, printTable, times, turnByTurn } from './table.ts'
+import { type Line, median, millis, printTable, times } from './table.ts'
 
 const ROUNDS = 15
 const TASKS = 20
-/** How many plans a process has done that counts as warm. */
+/** How many plans a process has done that counts as warm, and how many are then measured. */
 const BEFORE = 10
+const LATER = 5
 
 const PLANS = 200
 const SMALL = 5
@@ -24,54 +25,45 @@ const FEW = 5
 /** What two medians of five differ by on a machine that does other things as well. */
 const NOISE = 1.1
 
-/** A plan of twenty: the first of a process, as a conversation begins, and a later one. */
+/** A plan of twenty: the first of a process, as a conversation begins, and later ones. */
 export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: Folder): Promise<void> {
-  const later: Record<string, number[]> = {}
-  const both = (contender: Contender) => async () => {
-    const session = await connect(contender, folder(contender))
-    try {
-      const cold = await workThrough(session, titlesOf('first', TASKS))
-      for (let plan = 0; plan < BEFORE; plan += 1) await workThrough(session, titlesOf(`before ${plan}`, TASKS))
-      ;(later[contender.name] ??= []).push(await workThrough(session, titlesOf('later', TASKS)))
-      return cold
-    } finally {
-      await session.close()
+  const contenders = [ours, bare, bareNormal]
+  const cold: number[][] = []
+  const warm: number[][] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const sessions = await Promise.all(contenders.map(contender => connect(contender, folder(contender))))
+    const inTurn = [...sessions.entries()]
+    // Plan by plan, so that what disturbs one disturbs its neighbours; and none always comes first.
+    for (let plan = 0; plan < BEFORE + LATER; plan += 1) {
+      const took: number[] = []
+      for (const [index, session] of (round + plan) % 2 === 0 ? inTurn : inTurn.toReversed()) {
+        took[index] = await workThrough(session, titlesOf(`${plan}`, TASKS))
+      }
+      if (plan === 0) cold.push(took)
+      if (plan >= BEFORE) warm.push(took)
     }
+    await Promise.all(sessions.map(session => session.close()))
   }
-  const figures = await turnByTurn(ROUNDS, { ours: both(ours), bare: both(bare), normal: both(bareNormal) })
-  // The first of each was a warm-up.
-  const warm = (contender: Contender): number[] => (later[contender.name] ?? []).slice(-ROUNDS)
-  const warmRatio = (theirs: Contender): number =>
-    median(warm(ours).map((took, round) => took / (warm(theirs)[round] ?? Number.NaN)))
-  const line = (what: string, mine: number, beside: string, ratio: number, counts: boolean): Line => ({
-    what,
-    ours: millis(mine),
-    beside,
-    ratio: times(ratio),
-    goal: counts ? 'under 1.30×' : '',
-    met: counts ? ratio < 1.3 : undefined,
-  })
-  const cold = figures.median('ours')
-  const hot = median(warm(ours))
-  const said = (ms: number, sync: string): string => `${millis(ms)} bare, ${sync}`
   printTable(`A plan of ${TASKS}, from create to the last completion: ${TASKS + 1} calls, each flushed (FULL)`, [
-    line('the first of a process', cold, said(figures.median('bare'), 'FULL'), figures.ratio('ours', 'bare'), true),
-    line('after ten more', hot, said(median(warm(bare)), 'FULL'), warmRatio(bare), true),
-    line(
-      'the first, beside one that does not flush',
-      cold,
-      said(figures.median('normal'), 'NORMAL'),
-      figures.ratio('ours', 'normal'),
-      false,
-    ),
-    line(
-      'after ten more, beside the same',
-      hot,
-      said(median(warm(bareNormal)), 'NORMAL'),
-      warmRatio(bareNormal),
-      false,
-    ),
+    beside('the first of a process', cold, 1, 'FULL', 1.3),
+    beside('after ten more', warm, 1, 'FULL', 1.3),
+    beside('the first, beside one that does not flush', cold, 2, 'NORMAL'),
+    beside('after ten more, beside the same', warm, 2, 'NORMAL'),
   ])
+}
+
+/** Ours, which comes first, beside another of the same round. */
+function beside(what: string, rounds: readonly number[][], other: number, sync: string, goal?: number): Line {
+  const of = (index: number): number => median(rounds.map(took => took[index] ?? Number.NaN))
+  const ratio = median(rounds.map(took => (took[0] ?? Number.NaN) / (took[other] ?? Number.NaN)))
+  return {
+    what,
+    ours: millis(of(0)),
+    beside: `${millis(of(other))} bare, ${sync}`,
+    ratio: times(ratio),
+    goal: goal === undefined ? '' : `under ${times(goal)}`,
+    met: goal === undefined ? undefined : ratio < goal,
+  }
 }
 
 /** Two hundred plans on one data folder: whether the last ones take longer than the first. */
