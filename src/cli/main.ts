@@ -4,10 +4,11 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { TOOLSETS } from '../domain/policy.ts'
 import { Complaint } from './complaint.ts'
 import type { McpCommand } from './mcp.ts'
-import { serve, type ServeOptions } from './serve.ts'
-import { printStats } from './stats.ts'
-import { printUrl } from './url.ts'
+import type { ServeOptions } from './serve.ts'
+import type { StatsOptions } from './stats.ts'
 import { self, version } from './version.ts'
+
+// What a command needs is loaded when it is called: a host that starts `runsheet mcp` waits for nothing else.
 
 const data = (): Option =>
   new Option('--data <folder>', 'where everything is kept').env('RUNSHEET_DATA').default('.runsheet').argParser(atHome)
@@ -68,9 +69,11 @@ program
   )
   .addOption(new Option('--assessor-model <model>', 'who judges; the same, if absent').env('RUNSHEET_ASSESSOR_MODEL'))
   .addOption(new Option('--model-url <url>', "instead of the provider's own").env('RUNSHEET_MODEL_URL'))
-  .action((options: ServeOptions) =>
-    serve({ ...options, ...given({ token, agentToken, modelKey }), environment: process.env }),
-  )
+  .action(async (options: ServeOptions) => {
+    const secrets = given({ token, agentToken, modelKey })
+    const { serve } = await import('./serve.ts')
+    await serve({ ...options, ...secrets, environment: process.env })
+  })
 
 program
   .command('mcp')
@@ -98,14 +101,21 @@ program
   .command('url')
   .description('print a fresh link to the page of the server that runs')
   .addOption(data())
-  .action((options: { data: string }) => printUrl({ ...options, ...given({ token }) }))
+  .action(async (options: { data: string }) => {
+    const secrets = given({ token })
+    const { printUrl } = await import('./url.ts')
+    await printUrl({ ...options, ...secrets })
+  })
 
 program
   .command('stats')
   .description('how often the assessor was overruled, by model')
   .addOption(data())
   .addOption(kept())
-  .action(printStats)
+  .action(async (options: StatsOptions) => {
+    const { printStats } = await import('./stats.ts')
+    await printStats(options)
+  })
 
 try {
   // Set empty is not set.

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
-import { openFileStore } from '../store/json/store.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { openPostgresStore } from '../store/postgres/store.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { Store } from '../store/store.ts'
 import { Complaint } from './complaint.ts'
@@ -16,18 +14,18 @@ export function checkStore(store: string): void {
   )
 }
 
-/** The store that a command names, in the data folder or elsewhere. */
+/** The store that a command names, in the data folder or elsewhere. Those that few ask for are loaded when asked for. */
 export async function openStore({ store, data }: { readonly store: string; readonly data: string }): Promise<Store> {
   try {
     switch (store) {
       case 'sqlite':
         return await openSqliteStore({ path: join(data, 'runsheet.db') })
       case 'file':
-        return await openFileStore({ data })
+        return await (await import('../store/json/store.ts')).openFileStore({ data })
       case 'memory':
         return openMemoryStore()
       default:
-        return await openPostgresStore({ url: store })
+        return await (await import('../store/postgres/store.ts')).openPostgresStore({ url: store })
     }
   } catch (error) {
     throw new Complaint(`cannot open ${nameOf(store)}: ${(error as Error).message}`)

@@ -7,8 +7,13 @@ import { checkStore, openStore } from './open-store.ts'
 
 const PAGE = 200
 
+export interface StatsOptions {
+  readonly data: string
+  readonly store: string
+}
+
 /** How often each assessor was right, by what persons made of its verdicts. */
-export async function printStats(options: { readonly data: string; readonly store: string }): Promise<void> {
+export async function printStats(options: StatsOptions): Promise<void> {
   checkStore(options.store)
   if (!existsSync(options.data)) throw new Complaint(`there is no data folder ${options.data}. Name it with --data.`)
   const { path } = new DataFolder(options.data)
