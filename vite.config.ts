@@ -13,5 +13,6 @@ export default defineConfig({
     target: 'es2023',
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    license: { fileName: 'licenses.md' },
   },
 })

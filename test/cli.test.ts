@@ -46,7 +46,7 @@ const said = async (child: Child): Promise<{ code: number | null; stderr: string
   return { code, stderr, lines: child.lines }
 }
 
-describe.each(['src/cli/main.ts', 'dist/cli/main.js'])('%s', file => {
+describe.each(['src/cli/main.ts', 'dist/cli/runsheet.js'])('%s', file => {
   it('[CL1] the first line on stdout says where it is, with a code that signs the page in', async () => {
     const { line, url, code } = await serve([], { file })
     expect(line).toMatch(READY)
