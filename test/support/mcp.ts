@@ -123,9 +123,9 @@ export async function overHttp(
   return host
 }
 
-/** Over stdio, in a process of its own. */
+/** Over stdio, in a process of its own: the program as it is packed. */
 export async function overStdio(data: string, host: Host, args: readonly string[] = []): Promise<Host & StdioEnd> {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))
   const clean = Object.entries(process.env).filter(([key]) => !key.startsWith('RUNSHEET_'))
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -147,7 +147,7 @@ export interface StdioEnd {
 
 /** The server of a data folder, in a process of its own. */
 export async function serveFolder(data: string, args: readonly string[] = []): Promise<Child> {
-  const child = runCli(['serve', '--port', '0', '--data', data, ...args])
+  const child = runCli(['serve', '--port', '0', '--data', data, ...args], { file: 'dist/cli/runsheet.js' })
   await child.line(line => line.startsWith('Runsheet is ready'))
   return child
 }
