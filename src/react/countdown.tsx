@@ -1,0 +1,24 @@
+import { type ReactElement, useState } from 'react'
+import { clockOf, useNow } from './use-now.ts'
+import { useWords } from './words.ts'
+
+const SOON_OVER_MS = 30_000
+
+/** How long there is, to the second; said aloud once, when it is nearly over. */
+export function Countdown({ until }: { readonly until: string }): ReactElement {
+  const words = useWords()
+  const left = Date.parse(until) - useNow(true)
+  const isSoonOver = left <= SOON_OVER_MS
+  const [said, setSaid] = useState('')
+  if (isSoonOver && said === '') setSaid(words.timeLeft(clockOf(left)))
+  return (
+    <>
+      <span className={`rs-countdown${isSoonOver ? ' rs-soon' : ''}`} role="timer">
+        {words.timeLeft(clockOf(left))}
+      </span>
+      <span className="rs-sr" role="status">
+        {said}
+      </span>
+    </>
+  )
+}
