@@ -3,11 +3,12 @@ import { type ReactElement, type RefObject, useEffect, useRef, useState } from '
 import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
 import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
 import { Composer } from './composer.tsx'
-import { isFresh, newId, spokenIn } from './fresh.ts'
+import { isFresh } from './fresh.ts'
 import { History } from './history.tsx'
 import { Messages } from './messages.tsx'
 import { historyOf, type Place } from './place.ts'
 import { Switches } from './switches.tsx'
+import { useSend } from './use-send.ts'
 import { type AppWords, explained } from './words.ts'
 
 interface ChatProps {
@@ -39,11 +40,9 @@ export function Chat(props: ChatProps): ReactElement {
   const { client, words, place, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { session } = place
   const view = useConversation(client, session, isFresh(session))
-  const { state, retry } = view
-  const { conversation, status, title, error } = state
+  const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: Toolset; model?: string }>({})
   const models = useModels(client)
-  const [problem, setProblem] = useState<{ readonly error: unknown; readonly again?: () => void }>()
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.usual
   const running = conversation.running_turn
@@ -58,38 +57,18 @@ export function Chat(props: ChatProps): ReactElement {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
 
-  const send = async (message: string, more: { continue_turn_id?: string } = {}): Promise<boolean> => {
-    setProblem(undefined)
-    const isOther = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
-    const request = {
-      session_id: session,
-      turn_id: newId('turn'),
-      message,
-      ...(isOther ? defaultsOf(toolset) : {}),
-      ...(chosen.model === undefined ? {} : { model: chosen.model }),
-      ...more,
-    }
-    const post = async (): Promise<boolean> => {
-      try {
-        await client.chat(request)
-        setProblem(undefined)
-        spokenIn(session)
-        retry()
-        return true
-      } catch (error) {
-        // The same turn again: if it came through after all, it is not begun twice.
-        setProblem({ error, again: () => void post() })
-        return false
-      }
-    }
-    return post()
-  }
+  const isOther = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
+  const { text, onText, outgoing, trouble, setTrouble, send, sendTyped } = useSend(client, session, view, {
+    ...(isOther ? defaultsOf(toolset) : {}),
+    ...(chosen.model === undefined ? {} : { model: chosen.model }),
+  })
   /** What the person asked for in a turn. */
   const requestOf = (turn: string): string | undefined =>
     view.state.messages.find(({ turn_id, role, synthetic }) => turn_id === turn && role === 'user' && !synthetic)?.text
   const stop = (): void => {
     if (running === null) return
-    client.stop(session, running).catch((error: unknown) => setProblem({ error, again: stop }))
+    setTrouble(undefined)
+    client.stop(session, running).catch((error: unknown) => setTrouble({ error, again: stop }))
   }
   return (
     <main className="app-main" inert={isCovered}>
@@ -134,9 +113,10 @@ export function Chat(props: ChatProps): ReactElement {
             view={view}
             words={words}
             covered={covered}
-            onTry={message => void send(message)}
+            outgoing={outgoing?.message}
+            onTry={sendTyped}
             onRetry={(turn, message) =>
-              void send(message, openTasks(conversation, turn).length > 0 ? { continue_turn_id: turn } : {})
+              send(message, openTasks(conversation, turn).length > 0 ? { continue_turn_id: turn } : {})
             }
           />
         )}
@@ -145,32 +125,28 @@ export function Chat(props: ChatProps): ReactElement {
             <TodosPanel
               client={client}
               view={view}
-              onContinue={turn => void send(words.continueMessage, { continue_turn_id: turn })}
+              onContinue={turn => send(words.continueMessage, { continue_turn_id: turn })}
             />
           )}
-          <ReviewPanel
-            client={client}
-            view={view}
-            onAskAgain={turn => void send(requestOf(turn) ?? words.againMessage)}
-          />
+          <ReviewPanel client={client} view={view} onAskAgain={turn => send(requestOf(turn) ?? words.againMessage)} />
         </div>
       </div>
       <div className="app-foot">
-        {problem && (
+        {trouble && (
           <p className="app-alert" role="alert">
-            <span>{explained(words, problem.error)}</span>
-            {problem.again && (
-              <button type="button" className="rs-button" onClick={problem.again}>
-                {words.retry}
-              </button>
-            )}
+            <span>{explained(words, trouble.error)}</span>
+            <button type="button" className="rs-button" onClick={trouble.again}>
+              {words.retry}
+            </button>
           </p>
         )}
         <Composer
           words={words}
-          session={session}
+          text={text}
+          onText={onText}
           isNew={isFresh(session)}
           isRunning={running !== null}
+          isSending={outgoing !== undefined}
           choices={[
             {
               label: words.toolset,
@@ -189,7 +165,7 @@ export function Chat(props: ChatProps): ReactElement {
                   },
                 ]),
           ]}
-          onSend={send}
+          onSend={sendTyped}
           onStop={stop}
         />
       </div>

@@ -1,5 +1,5 @@
-import { ArrowUp, Square } from 'lucide-react'
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { ArrowUp, Loader, Square } from 'lucide-react'
+import { type ReactElement, useEffect, useRef } from 'react'
 import type { AppWords } from './words.ts'
 
 export interface Choice {
@@ -11,36 +11,30 @@ export interface Choice {
 
 interface ComposerProps {
   readonly words: AppWords
-  readonly session: string
+  readonly text: string
+  readonly onText: (text: string) => void
   readonly isNew: boolean
   readonly isRunning: boolean
+  /** The last one is still on its way. */
+  readonly isSending: boolean
   /** What the next message goes with. */
   readonly choices: readonly Choice[]
-  /** Whether it was taken; what was not stays in the box. */
-  readonly onSend: (message: string) => Promise<boolean>
+  readonly onSend: (message: string) => void
   readonly onStop: () => void
 }
 
-/** The input. Enter sends, Shift and Enter begins a line; what is typed survives a reload. */
-export function Composer({ words, session, isNew, isRunning, choices, onSend, onStop }: ComposerProps): ReactElement {
-  const key = `runsheet.typed.${session}`
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? '')
+/** The input. Enter sends, Shift and Enter begins a line. */
+export function Composer(props: ComposerProps): ReactElement {
+  const { words, text, onText, isNew, isRunning, isSending, choices, onSend, onStop } = props
   const box = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    if (text === '') sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, text)
-  }, [key, text])
   useEffect(() => {
     // With a keyboard on the screen it would hide what there is to try.
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation is opened.
   }, [])
-  const send = async (): Promise<void> => {
+  const send = (): void => {
     const message = text.trim()
-    if (message === '' || isRunning) return
-    setText('')
-    // Whoever typed on in the meantime keeps that.
-    if (!(await onSend(message))) setText(typed => (typed === '' ? message : typed))
+    if (message !== '' && !isRunning && !isSending) onSend(message)
   }
   return (
     <form
@@ -48,7 +42,7 @@ export function Composer({ words, session, isNew, isRunning, choices, onSend, on
       onSubmit={event => {
         event.preventDefault()
         box.current?.focus()
-        void send()
+        send()
       }}
     >
       <textarea
@@ -59,18 +53,18 @@ export function Composer({ words, session, isNew, isRunning, choices, onSend, on
         placeholder={words.message}
         rows={2}
         value={text}
-        onChange={event => setText(event.target.value)}
+        onChange={event => onText(event.target.value)}
         onKeyDown={event => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
-          void send()
+          send()
         }}
       />
       <div className="app-composer-foot">
         {choices.map(({ label, value, values, onChoose }) => (
           <label key={label} className="app-choice" title={label}>
             <span className="rs-sr">{label}</span>
-            <select value={value} disabled={isRunning} onChange={event => onChoose(event.target.value)}>
+            <select value={value} disabled={isRunning || isSending} onChange={event => onChoose(event.target.value)}>
               {values.map(each => (
                 <option key={each}>{each}</option>
               ))}
@@ -97,9 +91,13 @@ export function Composer({ words, session, isNew, isRunning, choices, onSend, on
             className="app-send"
             aria-label={words.send}
             title={words.send}
-            disabled={text.trim() === ''}
+            disabled={text.trim() === '' || isSending}
           >
-            <ArrowUp size={18} aria-hidden="true" />
+            {isSending ? (
+              <Loader className="app-spin" size={18} aria-hidden="true" />
+            ) : (
+              <ArrowUp size={18} aria-hidden="true" />
+            )}
           </button>
         )}
       </div>

@@ -14,22 +14,24 @@ interface MessagesProps {
   readonly words: AppWords
   /** So many pixels at the end are covered by a panel. */
   readonly covered: number
+  /** What was sent and is not in the log yet. */
+  readonly outgoing: string | undefined
   readonly onTry: (message: string) => void
   /** Asks the same again, for a turn that came to nothing. */
   readonly onRetry: (turn: string, message: string) => void
 }
 
 /** What was said, the newest in sight; and before anything was, what to try. */
-export function Messages({ view, words, covered, onTry, onRetry }: MessagesProps): ReactElement {
+export function Messages({ view, words, covered, outgoing, onTry, onRetry }: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
   const { running_turn, latest_turn } = conversation
   const scroller = useRef<HTMLDivElement>(null)
   const answers = useAnswers(view)
-  useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`)
+  useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`, outgoing)
   const said = messages.filter(
     message => message.synthetic !== true && (message.text !== '' || message.tool_calls?.length),
   )
-  const isEmpty = said.length === 0 && text === null
+  const isEmpty = said.length === 0 && text === null && outgoing === undefined
   return (
     <div
       className="app-scroll"
@@ -73,7 +75,7 @@ export function Messages({ view, words, covered, onTry, onRetry }: MessagesProps
                   view={view}
                   turn={message.turn_id}
                   words={words}
-                  {...(message.turn_id === latest_turn ? { onRetry } : {})}
+                  {...(message.turn_id === latest_turn && outgoing === undefined ? { onRetry } : {})}
                 />
               )}
             </Fragment>
@@ -85,12 +87,13 @@ export function Messages({ view, words, covered, onTry, onRetry }: MessagesProps
               </Suspense>
             </article>
           )}
+          {outgoing !== undefined && (
+            <article className="app-message app-message-user app-message-outgoing" aria-label={words.you}>
+              <p className="app-plain">{outgoing}</p>
+            </article>
+          )}
           <p className="app-quiet app-working" role="status">
-            {running_turn !== null && text === null
-              ? conversation.pending_reviews.length > 0
-                ? words.waitingForYou
-                : words.thinking
-              : ''}
+            {outgoing === undefined ? working(view.state, words) : words.panels.sending}
           </p>
         </div>
       )}
@@ -162,8 +165,18 @@ function Ending({ view, turn, words, onRetry }: EndingProps): ReactElement | nul
   )
 }
 
-/** Stays at the end while it is there; whoever has scrolled up reads on undisturbed. */
-function useStickToEnd(scroller: { readonly current: HTMLDivElement | null }, change: string): void {
+/** What is waited for, if anything is. */
+function working({ conversation, text }: ConversationView['state'], words: AppWords): string {
+  if (conversation.running_turn === null || text !== null) return ''
+  return conversation.pending_reviews.length > 0 ? words.waitingForYou : words.thinking
+}
+
+/** Stays at the end while it is there; whoever has scrolled up reads on undisturbed, until they say something. */
+function useStickToEnd(
+  scroller: { readonly current: HTMLDivElement | null },
+  change: string,
+  outgoing: string | undefined,
+): void {
   const isAtEnd = useRef(true)
   useEffect(() => {
     const element = scroller.current
@@ -176,6 +189,7 @@ function useStickToEnd(scroller: { readonly current: HTMLDivElement | null }, ch
   }, [scroller])
   useLayoutEffect(() => {
     const element = scroller.current
+    if (outgoing !== undefined) isAtEnd.current = true
     if (element && isAtEnd.current) element.scrollTop = element.scrollHeight
-  }, [scroller, change])
+  }, [scroller, change, outgoing])
 }

@@ -237,25 +237,74 @@ it('[CH10] what to try is one click away; toolset and model are shown, and the n
   await turns.close()
 })
 
-it('[CH11] a message that does not get through stays, with the reason; sent again it is one turn', async () => {
+it('[CH11] a message is seen at once, as being sent, and nothing is sent beside it', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/chat', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await say(page, 'Are you there?')
+  await messages(page).getByText('Are you there?').waitFor()
+  await messages(page).getByRole('status').getByText('Sending …').waitFor()
+  expect(await box(page).inputValue()).toBe('')
+  expect(await page.getByRole('button', { name: /Collect the figures/ }).count()).toBe(0)
+  // Whoever types on may do so; it is sent when the first one has arrived.
+  await say(page, 'And there?')
+  expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+  expect(await box(page).inputValue()).toBe('And there?')
+  held.resolve()
+  await messages(page).getByText('Well.').waitFor()
+  expect(await messages(page).getByText('Are you there?').count()).toBe(1)
+  expect(await messages(page).getByText('Sending …').count()).toBe(0)
+  const session = new URL(page.url()).searchParams.get('chat') ?? ''
+  expect((await turns.log(session)).filter(({ type }) => type === 'turn_started')).toHaveLength(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH11] what does not get through is back in the box, with the reason; sent again it is one turn', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
-  await box(page).waitFor()
-  let isFirst = true
+  const asked: string[] = []
   await page.route('**/api/chat', async route => {
-    if (!isFirst) return route.continue()
-    isFirst = false
-    // It arrives, and the answer is lost.
+    asked.push((route.request().postDataJSON() as { turn_id: string }).turn_id)
+    await (asked.length < 3 ? route.abort() : route.continue())
+  })
+  // What is there to try is no different.
+  await page.getByRole('button', { name: /Plan the release/ }).click()
+  await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+  expect(await box(page).inputValue()).toMatch(/^Plan the release/)
+  expect(await messages(page).getByRole('article').count()).toBe(0)
+  await page.getByRole('alert').getByRole('button', { name: 'Retry' }).click()
+  await page.getByRole('alert').waitFor()
+  await box(page).press('Enter')
+  await messages(page).getByText('Well.').waitFor()
+  expect(await box(page).inputValue()).toBe('')
+  expect(await page.getByRole('alert').count()).toBe(0)
+  expect(new Set(asked).size).toBe(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH11] an answer that was lost on its way back is no failure once the log has the message', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED/ })
+  await page.route('**/api/chat', async route => {
     await route.fetch().catch(() => {})
     await route.abort()
   })
   await say(page, 'Are you there?')
-  await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
-  expect(await box(page).inputValue()).toBe('Are you there?')
-  await page.getByRole('alert').getByRole('button', { name: 'Retry' }).click()
   await messages(page).getByText('Well.').waitFor()
-  expect(await page.getByRole('alert').count()).toBe(0)
-  expect((await turns.log()).filter(({ type }) => type === 'turn_started')).toHaveLength(1)
+  await expect.poll(() => box(page).inputValue()).toBe('')
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  expect((await page.getByRole('article').allInnerTexts()).map(text => text.trim())).toEqual([
+    'Are you there?',
+    'Well.',
+  ])
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
