@@ -4,6 +4,7 @@ import { type Client, type Conversation, planTurnOf, type Task } from '../src/cl
 import { byPosition } from '../src/domain/task.ts'
 import { type ConversationView, Timeline } from '../src/react/index.ts'
 import { StatusIcon } from '../src/react/status-icon.tsx'
+import { roomFor } from './room.ts'
 import type { AppWords } from './words.ts'
 
 interface HistoryProps {
@@ -25,12 +26,7 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
   const turns = [...conversation.turns.values()]
   const isKnown = task === undefined || conversation.tasks.has(task)
   return (
-    <section
-      className="app-scroll"
-      tabIndex={0}
-      aria-label={words.history}
-      style={{ paddingBottom: covered + 20, scrollPaddingBottom: covered + 20 }}
-    >
+    <section className="app-scroll" tabIndex={0} aria-label={words.history} style={roomFor(covered)}>
       <div className="app-history">
         <button type="button" className="rs-button app-back" onClick={onChat}>
           <ArrowLeft size={16} aria-hidden="true" /> {words.backToChat}

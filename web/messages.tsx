@@ -5,6 +5,7 @@ import type { ConversationView } from '../src/react/index.ts'
 import { type Answers, useAnswers } from './answers.ts'
 import { Call, type StoredCall } from './call.tsx'
 import { CopyButton } from './copy.tsx'
+import { roomFor } from './room.ts'
 import type { AppWords } from './words.ts'
 
 const Markdown = lazy(() => import('./markdown.tsx'))
@@ -39,7 +40,7 @@ export function Messages({ view, words, covered, outgoing, onTry, onRetry }: Mes
       tabIndex={0}
       role="region"
       aria-label={words.messages}
-      style={{ paddingBottom: covered + 20, scrollPaddingBottom: covered + 20 }}
+      style={roomFor(covered)}
     >
       {isEmpty && status === 'connecting' && (
         <p className="app-quiet app-loading" role="status">

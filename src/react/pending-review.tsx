@@ -56,7 +56,7 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
       <header className="rs-review-head">
         <h2 id={heading}>{words.review}</h2>
         <span className="rs-where" title={session}>
-          {words.reviewOf(session, turn)}
+          <span>{session}</span> · {words.turn(turn)}
         </span>
         <Countdown until={review.expires_at} />
       </header>

@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react'
 import type { Priority } from '../domain/task.ts'
-import type { EditRow } from './draft.ts'
+import { type EditRow, tagsIn } from './draft.ts'
 import { useWords } from './words.ts'
 
 interface SelectionBarProps {
@@ -12,8 +12,21 @@ interface SelectionBarProps {
 export function SelectionBar({ count, onSet }: SelectionBarProps): ReactElement {
   const words = useWords()
   const [tags, setTags] = useState('')
+  const [said, setSaid] = useState('')
   return (
-    <div className="rs-selection" role="group" aria-label={words.selected(count)}>
+    <form
+      className="rs-selection"
+      role="group"
+      aria-label={words.selected(count)}
+      onSubmit={event => {
+        event.preventDefault()
+        // An empty field says nothing: it takes no tags away.
+        if (tagsIn(tags).length === 0) return
+        onSet({ tags })
+        setTags('')
+        setSaid(words.tagsSet(count))
+      }}
+    >
       <span>{words.selected(count)}</span>
       <select
         className="rs-input"
@@ -37,9 +50,12 @@ export function SelectionBar({ count, onSet }: SelectionBarProps): ReactElement 
         value={tags}
         onChange={event => setTags(event.target.value)}
       />
-      <button type="button" className="rs-button" onClick={() => onSet({ tags })}>
+      <button type="submit" className="rs-button" disabled={tagsIn(tags).length === 0}>
         {words.setTags}
       </button>
-    </div>
+      <span className="rs-sr" role="status">
+        {said}
+      </span>
+    </form>
   )
 }

@@ -30,6 +30,7 @@ export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRo
   return (
     <li
       ref={item}
+      data-task={task.id}
       className={`rs-task rs-task-${task.status}${isUnfolded ? ' rs-unfolded' : ''}${edgeClass(edge)}`}
       onKeyDown={onKeyDown}
     >

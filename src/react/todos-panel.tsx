@@ -31,6 +31,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const { conversation } = view.state
   const [isExpanded, setExpanded] = useState(false)
   const [problem, setProblem] = useState('')
+  const [added, setAdded] = useState<string>()
   const listId = useId()
   const tasks = tasksInView(conversation)
   const current = currentOf(conversation, tasks)
@@ -119,9 +120,18 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
       )}
       <div id={listId} hidden={!isExpanded}>
         {isExpanded && (
-          <TaskList tasks={tasks} isNews={isNews} onChange={(task, fields) => change(changed(client, task, fields))} />
+          <TaskList
+            tasks={tasks}
+            added={added}
+            isNews={isNews}
+            onChange={(task, fields) => change(changed(client, task, fields))}
+          />
         )}
-        <AddTask onAdd={(title, key) => change(client.addTask(conversation.session_id, { title }, key))} />
+        <AddTask
+          onAdd={(title, key) =>
+            change(client.addTask(conversation.session_id, { title }, key).then(({ task }) => setAdded(task.id)))
+          }
+        />
       </div>
     </section>
   )
@@ -129,12 +139,14 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
 
 interface TaskListProps {
   readonly tasks: readonly Task[]
+  /** The one that was added here last. */
+  readonly added: string | undefined
   readonly isNews: (task: Task) => boolean
   readonly onChange: (task: Task, fields: PersonsFields) => Promise<boolean>
 }
 
 /** The list in its order; beyond so many the settled ones wait behind a button. */
-function TaskList({ tasks, isNews, onChange }: TaskListProps): ReactElement {
+function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactElement {
   const words = useWords()
   const [showsAll, setShowsAll] = useState(false)
   const [moved, setMoved] = useState('')
@@ -145,6 +157,13 @@ function TaskList({ tasks, isNews, onChange }: TaskListProps): ReactElement {
     if (list.current && row) list.current.scrollTop = row.offsetTop - list.current.clientHeight / 2
   }, [])
   const shown = showsAll ? tasks : firstOf(tasks)
+  const isThere = added !== undefined && tasks.some(({ id }) => id === added)
+  const isShown = isThere && shown.some(({ id }) => id === added)
+  // Whoever added one sees it, wherever it came to stand.
+  useLayoutEffect(() => {
+    if (isThere && !isShown) setShowsAll(true)
+    if (isShown) list.current?.querySelector(`[data-task="${added}"]`)?.scrollIntoView({ block: 'nearest' })
+  }, [added, isThere, isShown])
   const move = (id: string, to: number): void => {
     const task = tasks.find(each => each.id === id)
     const there = shown[to]

@@ -36,7 +36,7 @@ export interface Words {
   readonly priority: Readonly<Record<'high' | 'medium' | 'low', string>>
   readonly review: string
   readonly reviewWaits: (count: number) => string
-  readonly reviewOf: (conversation: string, turn: number) => string
+  readonly turn: (number: number) => string
   readonly title: string
   readonly details: string
   readonly criteria: string
@@ -50,6 +50,7 @@ export interface Words {
   readonly selectRow: (row: number) => string
   readonly selected: (count: number) => string
   readonly setTags: string
+  readonly tagsSet: (rows: number) => string
   readonly insertTemplate: string
   readonly saveTemplate: string
   readonly templateName: string
@@ -129,7 +130,7 @@ export const english: Words = {
   priority: { high: 'High', medium: 'Medium', low: 'Low' },
   review: 'Review the plan',
   reviewWaits: count => `A plan of ${count} waits for your decision, above the input.`,
-  reviewOf: (conversation, turn) => `${conversation} · turn ${turn}`,
+  turn: number => `turn ${number}`,
   title: 'Title',
   details: 'Details',
   criteria: 'Done when',
@@ -143,6 +144,7 @@ export const english: Words = {
   selectRow: row => `Select row ${row}`,
   selected: count => `${count} selected`,
   setTags: 'Set tags',
+  tagsSet: rows => (rows === 1 ? 'Tags set in 1 row' : `Tags set in ${rows} rows`),
   insertTemplate: 'Insert a template',
   saveTemplate: 'Save as template',
   templateName: 'Name of the template',
@@ -229,7 +231,7 @@ export const chinese: Words = {
   priority: { high: '高', medium: '中', low: '低' },
   review: '审阅计划',
   reviewWaits: count => `输入框上方有一份 ${count} 项的计划等待您决定。`,
-  reviewOf: (conversation, turn) => `${conversation} · 第 ${turn} 轮`,
+  turn: number => `第 ${number} 轮`,
   title: '标题',
   details: '详情',
   criteria: '完成标准',
@@ -243,6 +245,7 @@ export const chinese: Words = {
   selectRow: row => `选择第 ${row} 行`,
   selected: count => `已选 ${count} 行`,
   setTags: '设置标签',
+  tagsSet: rows => `已为 ${rows} 行设置标签`,
   insertTemplate: '插入模板',
   saveTemplate: '存为模板',
   templateName: '模板名称',

@@ -75,6 +75,21 @@ describe('connections', () => {
     await page.getByText('Connection lost. Reconnecting').waitFor()
     await page.getByText('0 of 1 · 1 remaining').waitFor()
     expect(await page.locator('.app-composer').boundingBox()).toEqual(before)
+    // It lies on the line between the two, over neither the title nor the first message.
+    const { bottom, top, title, notice } = await page.evaluate(() => {
+      const box = (name: string) => document.querySelector(name)?.getBoundingClientRect() ?? new DOMRect()
+      const scroll = document.querySelector('.app-scroll')
+      const text = document.createRange()
+      text.selectNodeContents(document.querySelector('.app-title') ?? document.body)
+      return {
+        bottom: box('.app-notice').bottom,
+        top: box('.app-scroll').top + Number.parseFloat(scroll ? getComputedStyle(scroll).paddingTop : '0'),
+        title: text.getBoundingClientRect().bottom,
+        notice: box('.app-notice').top,
+      }
+    })
+    expect(bottom).toBeLessThanOrEqual(top)
+    expect(notice).toBeGreaterThanOrEqual(title)
     const log = pino({ level: 'silent' })
     const again = createHttpServer({ runsheet, tokens: TOKENS, tenant: 'local', version: '0', log })
     await again.listen(Number(url.port), '127.0.0.1')

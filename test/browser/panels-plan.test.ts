@@ -109,6 +109,34 @@ describe('with an agent that lives elsewhere', () => {
     expect(await plan(page).locator('.rs-more').count()).toBe(0)
   })
 
+  it('[PA5] a task that was added is in sight, however long the list', async () => {
+    const batch = (from: number, count: number) => Array.from({ length: count }, (_, i) => `Task ${from + i}`)
+    for (const [from, count] of [
+      [1, 20],
+      [21, 20],
+      [41, 5],
+    ] as const)
+      await panels.plan(...batch(from, count))
+    const page = await panels.window()
+    await summary(page).click()
+    const isInSight = async (title: string): Promise<boolean> => {
+      const [list, added] = [await boxOf(plan(page).locator('.rs-list')), await boxOf(row(page, title))]
+      return added.y >= list.y && added.y + added.height <= list.y + list.height + 1
+    }
+    await page.getByLabel('New task').fill('One more')
+    await page.keyboard.press('Enter')
+    await row(page, 'One more').waitFor()
+    await expect.poll(() => isInSight('One more'), PATIENT).toBe(true)
+    // Beyond those that are shown, too.
+    await panels.plan(...batch(46, 10))
+    await page.getByText('+6 more').waitFor()
+    await page.getByLabel('New task').fill('The last')
+    await page.keyboard.press('Enter')
+    await row(page, 'The last').waitFor()
+    await expect.poll(() => isInSight('The last'), PATIENT).toBe(true)
+    await hasFocus(page.getByLabel('New task'))
+  })
+
   it('[PA4] the running step shows for how long, and no clock runs where nobody works', async () => {
     const page = await opened('A')
     const clock = plan(page).locator('.rs-elapsed')

@@ -1,7 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
-import { boxOf, hasFocus, holds, Panels, PATIENT, type Proposed, says } from './panels.ts'
+import { startTurns } from '../support/turns.ts'
+import { boxOf, builtPage, hasFocus, holds, Panels, PATIENT, type Proposed, says } from './panels.ts'
 
 let browser: Browser
 let panels: Panels
@@ -21,6 +22,7 @@ const title = (page: Page, row: number) => page.getByLabel(`Title, ${row}`, { ex
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const confirm = (page: Page) => button(page, 'Confirm')
 const composer = (page: Page) => page.locator('.app-composer')
+const PLAN_OF_ONE = { tasks: [{ title: 'Collect' }] }
 const isGone = (page: Page) => review(page).waitFor({ state: 'detached' })
 
 /** A plan that waits, the window that shows it, and what the agent will be told. */
@@ -39,6 +41,27 @@ it('[PA10] the header names the conversation and the turn, and counts down', asy
   const first = await clock.innerText()
   expect(first).toMatch(/^[12]:\d\d left$/)
   await expect.poll(() => clock.innerText(), PATIENT).not.toBe(first)
+})
+
+it('[PA10] a long name of the conversation is cut off, the number of the turn never', async () => {
+  await panels.close()
+  const turns = await startTurns({
+    page: builtPage,
+    answers: [{ calls: [{ tool: 'plan', args: PLAN_OF_ONE }] }, 'Ok.'],
+  })
+  const named = new Panels(browser, turns)
+  panels = named
+  await turns.open({ session_id: 'c', message: 'A request that is said at some length, '.repeat(8) })
+  for (const width of [360, 1280]) {
+    const page = await panels.window({ viewport: { width, height: 700 } })
+    const where = review(page).locator('.rs-where')
+    await where.waitFor()
+    expect(await where.innerText()).toMatch(/· turn 1$/)
+    const isCut = (part: Locator) => part.evaluate(element => element.scrollWidth > element.clientWidth)
+    expect([await isCut(where), await isCut(where.locator('span'))]).toEqual([false, true])
+    const [box, head] = [await boxOf(where), await boxOf(review(page).locator('.rs-review-head'))]
+    expect(box.x + box.width).toBeLessThanOrEqual(head.x + head.width)
+  }
 })
 
 it('[PA11] what is confirmed is what is seen: every field, rows added, removed and left alone, and the comment', async () => {
@@ -129,6 +152,29 @@ it('[PA13] several are selected, and get a priority or tags at once', async () =
     ['B', 'medium', []],
     ['C', 'high', ['x', 'y']],
   ])
+})
+
+it('[PA13] an empty field takes no tags away; Enter sets what is in it', async () => {
+  const { page, told } = await asked('A', 'B')
+  await button(page, 'More fields, 1').click()
+  await page.getByLabel('Tags, separated by commas, 1').fill('old')
+  await page.getByLabel('Select row 1').check()
+  await page.getByLabel('Select row 2').check()
+  const bar = page.getByRole('group', { name: '2 selected' })
+  const field = bar.getByLabel('Tags, separated by commas')
+  for (const nothing of ['', ' , ']) {
+    await field.fill(nothing)
+    expect(await bar.getByRole('button', { name: 'Set tags' }).isDisabled()).toBe(true)
+    await field.press('Enter')
+  }
+  await holds(page.getByLabel('Tags, separated by commas, 1'), ['old'])
+  await page.getByLabel('Select row 1').uncheck()
+  await page.getByRole('group', { name: '1 selected' }).getByLabel('Tags, separated by commas').fill('new')
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByText('Tags set in 1 row').waitFor({ state: 'attached' })
+  await confirm(page).click()
+  await told
+  expect((await panels.tasks()).map(({ tags }) => tags)).toEqual([['old'], ['new']])
 })
 
 it('[PA14] a template is saved, and inserted, up to as many rows as a plan holds', async () => {
@@ -440,6 +486,33 @@ describe('[PA24] nothing else moves when a panel comes or goes', () => {
       await told
       await isGone(page)
       await same()
+    })
+  }
+})
+
+describe('[PA27] in a low window', () => {
+  for (const [width, height] of [
+    [844, 390],
+    [390, 430],
+    [667, 190],
+  ] as const) {
+    it(`[PA27] of ${width} by ${height} px the rows have room, a field that is typed in is in sight, and Confirm is in reach`, async () => {
+      void panels.plan('A', 'B', 'C', 'D').catch(() => {})
+      const page = await panels.window({ viewport: { width, height } })
+      await review(page).waitFor()
+      await title(page, 4).click()
+      await page.keyboard.type(', edited')
+      const body = await boxOf(review(page).locator('.rs-review-body'))
+      const field = await boxOf(title(page, 4))
+      expect(body.height).toBeGreaterThanOrEqual(80)
+      expect(field.y).toBeGreaterThanOrEqual(body.y)
+      expect(field.y + field.height).toBeLessThanOrEqual(body.y + body.height)
+      const box = await boxOf(confirm(page))
+      expect(box.y + box.height).toBeLessThanOrEqual(height)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+      expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(height)
+      await confirm(page).click()
+      await expect.poll(() => panels.titles(), PATIENT).toEqual(['A', 'B', 'C', 'D, edited'])
     })
   }
 })
