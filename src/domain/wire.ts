@@ -27,6 +27,8 @@ export interface TurnView {
   readonly adopted: readonly string[]
   /** How many tasks of its plan were removed. */
   readonly removed: number
+  /** A limit ended it. */
+  readonly limit_reached?: true
 }
 
 export interface SessionAnswer {

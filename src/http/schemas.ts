@@ -159,6 +159,7 @@ export const turn: z.ZodType<TurnView> = z
     started_at: instant,
     adopted: z.array(z.string()),
     removed: z.int(),
+    limit_reached: z.literal(true).exactOptional().meta({ description: 'a limit ended it' }),
   })
   .meta({ id: 'Turn' })
 

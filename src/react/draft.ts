@@ -60,8 +60,29 @@ export function rowWithoutTitle({ rows }: Draft): number | undefined {
   return place < 0 ? undefined : place + 1
 }
 
-export const isChanged = (draft: Draft, review: ReviewRequest): boolean =>
-  JSON.stringify(draft) !== JSON.stringify(draftOf(review))
+export function isChanged({ rows, comment }: Draft, review: ReviewRequest): boolean {
+  const proposed = draftOf(review)
+  return comment !== '' || JSON.stringify(rows.map(submitted)) !== JSON.stringify(proposed.rows.map(submitted))
+}
+
+/** Edits of one proposal, laid over another: a row is the one that had its title before it was edited. */
+export function rebased(
+  { rows, comment, of }: Draft & { readonly of: readonly string[] },
+  { draft_tasks }: ReviewRequest,
+): Draft {
+  const taken = new Set<number>()
+  const placeOf = (title: string | undefined): number =>
+    draft_tasks.findIndex((row, place) => row.title === title && !taken.has(place))
+  return {
+    comment,
+    rows: rows.map(({ draft_index, ...row }) => {
+      const place = draft_index === undefined ? -1 : placeOf(of[draft_index])
+      if (place < 0) return { ...row, key: newKey() }
+      taken.add(place)
+      return { ...row, key: `d${place}`, draft_index: place }
+    }),
+  }
+}
 
 export function moved<T>(rows: readonly T[], from: number, to: number): T[] {
   const row = rows[from]

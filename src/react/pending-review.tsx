@@ -5,6 +5,7 @@ import type { LiveState } from '../client/live.ts'
 import type { Review } from '../domain/review.ts'
 import { Countdown } from './countdown.tsx'
 import { emptyRow, isChanged, MOST_ROWS, rowWithoutTitle } from './draft.ts'
+import { turnsInOrder } from './in-order.ts'
 import { ReviewRow } from './review-row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Templates } from './templates.tsx'
@@ -28,7 +29,7 @@ interface PendingProps {
 /** A review that waits: its rows under a person's hands, and the decision. */
 export function PendingReview({ client, view, review, onDecide }: PendingProps): ReactElement {
   const words = useWords()
-  const [draft, setDraft, forgetDraft] = useDraft(review)
+  const { draft, setDraft, forgetDraft, earlier } = useDraft(review, view.state.conversation)
   const { rows } = draft
   const heading = useId()
   const { panel, onFocus } = useVisit<HTMLElement>()
@@ -67,6 +68,31 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
         {edit.said}
       </p>
       <div className="rs-review-body">
+        {earlier && (
+          <div className="rs-earlier">
+            <span role="status">{words.earlierChanges}</span>
+            <button
+              type="button"
+              className="rs-button"
+              onClick={() => {
+                earlier.takeUp()
+                panel.current?.focus()
+              }}
+            >
+              {words.takeUp}
+            </button>
+            <button
+              type="button"
+              className="rs-button"
+              onClick={() => {
+                earlier.letGo()
+                panel.current?.focus()
+              }}
+            >
+              {words.discard}
+            </button>
+          </div>
+        )}
         <ol className="rs-rows">
           {rows.map((row, place) => (
             <ReviewRow
@@ -223,7 +249,6 @@ function missingIn(count: number, untitled: number | undefined, words: Words): s
 
 /** The conversation and the number of its turn, in words. */
 function whereOf({ conversation, title }: LiveState, review: Review): { session: string; turn: number } {
-  const turns = [...conversation.turns.values()].sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
-  const turn = turns.findIndex(({ id }) => id === review.conversation_turn_id) + 1
+  const turn = turnsInOrder(conversation).findIndex(({ id }) => id === review.conversation_turn_id) + 1
   return { session: title ?? review.session_id, turn }
 }

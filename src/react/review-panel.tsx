@@ -1,10 +1,13 @@
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Client } from '../client/client.ts'
+import { reviewsInOrder } from './in-order.ts'
 import { PendingReview } from './pending-review.tsx'
-import { ReviewOutcome, type Resolution, useResolution } from './review-outcome.tsx'
+import { isPutAway, putAway } from './put-away.ts'
+import { ReviewOutcome } from './review-outcome.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import type { Action } from './use-decision.ts'
 import { forget } from './use-draft.ts'
+import { useResolution } from './use-resolution.ts'
 
 export interface ReviewPanelProps {
   readonly client: Client
@@ -19,17 +22,19 @@ const BECOMES = { confirm: 'confirmed', cancel: 'cancelled' } as const
 export function ReviewPanel({ client, view, onAskAgain }: ReviewPanelProps): ReactElement | null {
   const { conversation } = view.state
   const [pendingId] = conversation.pending_reviews
-  const [shown, setShown] = useState<string>()
-  // What was decided in this window; what another one or the clock decided is said.
-  const [mine, setMine] = useState<{ readonly id: string; readonly action: Action }>()
-  const resolution: Resolution | undefined = useResolution(view)
   const pending = pendingId === undefined ? undefined : conversation.reviews.get(pendingId)
-  useEffect(() => setShown(was => pendingId ?? was), [pendingId])
-  const last = shown === undefined ? undefined : conversation.reviews.get(shown)
-  const isOver = last !== undefined && last.status !== 'pending'
+  const last = reviewsInOrder(conversation).at(-1)
+  // What this window has shown as waiting, has decided itself, and has put away.
+  const [seen, setSeen] = useState<string>()
+  const [mine, setMine] = useState<{ readonly id: string; readonly action: Action }>()
+  const [away, setAway] = useState<string>()
+  const resolution = useResolution(client, view, last)
+  useEffect(() => setSeen(was => pendingId ?? was), [pendingId])
+  // What a person decided, here or elsewhere, needs no edits any longer; what nobody did may be asked for again.
+  const isDecided = last?.status === 'confirmed' || (resolution !== undefined && resolution.via !== 'system')
   useEffect(() => {
-    if (isOver) forget(last.review_id)
-  }, [isOver, last?.review_id])
+    if (isDecided && last) forget(last.review_id)
+  }, [isDecided, last?.review_id])
   if (pending) {
     return (
       <PendingReview
@@ -41,15 +46,29 @@ export function ReviewPanel({ client, view, onAskAgain }: ReviewPanelProps): Rea
       />
     )
   }
-  if (!isOver || (mine?.id === last.review_id && BECOMES[mine.action] === last.status)) return null
+  if (!last || last.conversation_turn_id !== conversation.latest_turn) return null
+  if (away === last.review_id || isPutAway(last.review_id)) return null
+  if (mine?.id === last.review_id && BECOMES[mine.action] === last.status) return null
+  const isUndecided =
+    last.status === 'expired' || (resolution?.via === 'system' && resolution.reason === 'panel_closed')
+  // Whoever comes later is told what is left to do, not what others did.
+  if (seen !== last.review_id && !isUndecided) return null
   return (
     <ReviewOutcome
       review={last}
-      resolution={resolution}
-      onClose={() => setShown(undefined)}
+      reason={resolution?.reason}
+      onClose={() => {
+        putAway(last.review_id)
+        setAway(last.review_id)
+      }}
       // While the turn still answers, another one would be refused.
-      {...(onAskAgain && view.state.conversation.running_turn === null
-        ? { onAskAgain: () => onAskAgain(last.conversation_turn_id) }
+      {...(onAskAgain && isUndecided && conversation.running_turn === null
+        ? {
+            onAskAgain: () => {
+              onAskAgain(last.conversation_turn_id)
+              setAway(last.review_id)
+            },
+          }
         : {})}
     />
   )

@@ -38,7 +38,6 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const since = isAtWork(conversation) ? current?.started_at : undefined
   const now = useNow(since !== undefined)
   const continuing = useContinuing(view)
-  const limited = useLimit(view)
   const isNews = useTold(client, view)
   if (tasks.length === 0) return null
 
@@ -105,7 +104,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
       {left !== undefined && (
         <div className="rs-warning" role="status">
           <TriangleAlert size={16} aria-hidden="true" />
-          <span>{left.turn === limited ? words.limitReached(left.count) : words.incomplete(left.count)}</span>
+          <span>{left.isLimited ? words.limitReached(left.count) : words.incomplete(left.count)}</span>
           {onContinue && (
             <button type="button" className="rs-button" onClick={() => onContinue(left.turn)}>
               {words.continueTurn}
@@ -247,16 +246,6 @@ function useContinuing({ onEvent }: ConversationView): string | undefined {
   return taken?.title
 }
 
-/** The turn that was ended by a limit, where this window saw it. */
-function useLimit({ onEvent }: ConversationView): string | null {
-  const [turn, setTurn] = useState<string | null>(null)
-  useEffect(
-    () => onEvent(event => (event.type === 'todos_limit_reached' ? setTurn(event.turn_id) : undefined)),
-    [onEvent],
-  )
-  return turn
-}
-
 /** A person's change, though the task has moved on meanwhile: unless it moved on in what they change. */
 async function changed(client: Client, task: Task, fields: PersonsFields): Promise<void> {
   try {
@@ -294,10 +283,12 @@ function isAtWork({ turns, running_turn, latest_turn }: Conversation): boolean {
 }
 
 /** What the latest turn left open, once it is over. */
-function leftBehind(state: Conversation): { readonly turn: string; readonly count: number } | undefined {
+function leftBehind(
+  state: Conversation,
+): { readonly turn: string; readonly count: number; readonly isLimited: boolean } | undefined {
   const turn =
     state.running_turn === null && state.latest_turn !== null ? state.turns.get(state.latest_turn) : undefined
   if (!turn || !isFinished(turn)) return undefined
   const count = openTasks(state, turn.id).length
-  return count === 0 ? undefined : { turn: turn.id, count }
+  return count === 0 ? undefined : { turn: turn.id, count, isLimited: turn.limit_reached ?? false }
 }

@@ -72,6 +72,10 @@ export interface Words {
   readonly closedBefore: string
   readonly timedOut: string
   readonly askAgain: string
+  /** After nobody decided, and before it is asked again. */
+  readonly changesKept: string
+  readonly earlierChanges: string
+  readonly takeUp: string
   readonly dismiss: string
   readonly failedToSend: string
   readonly retry: string
@@ -166,6 +170,9 @@ export const english: Words = {
   closedBefore: 'Its page was closed before anybody decided, so nothing was written.',
   timedOut: 'Nobody decided in time, so nothing was written.',
   askAgain: 'Ask again',
+  changesKept: 'Your changes are kept for when it is asked again.',
+  earlierChanges: 'Your changes to the proposal before this one are kept.',
+  takeUp: 'Bring them back',
   dismiss: 'Close',
   failedToSend: 'It could not be sent. Your changes are still here.',
   retry: 'Retry',
@@ -267,6 +274,9 @@ export const chinese: Words = {
   closedBefore: '页面在决定之前被关闭，未写入任何内容。',
   timedOut: '超时无人决定，未写入任何内容。',
   askAgain: '再次询问',
+  changesKept: '您的修改已保留，再次询问时可以取回。',
+  earlierChanges: '您对上一份计划的修改已保留。',
+  takeUp: '取回修改',
   dismiss: '关闭',
   failedToSend: '发送失败，您的修改仍在。',
   retry: '重试',

@@ -289,8 +289,9 @@ it('[PA17] a window that is closed is missed after the grace; one of two is not'
   expect(await told).toBeDefined()
   expect(await panels.titles()).toEqual([])
   const back = await panels.window({ in: page.context() })
-  await back.getByRole('textbox', { name: 'Ask for something with several steps' }).waitFor()
-  expect(await review(back).count()).toBe(0)
+  // Whoever comes back is told, and can ask for it again.
+  await back.getByText('Its page was closed before anybody decided, so nothing was written.').waitFor()
+  expect(await titles(back).count()).toBe(0)
 })
 
 it('[PA18] of two windows the second sees that the first decided, and may put that away', async () => {
@@ -338,6 +339,50 @@ it('[PA19] after the timeout it says so, and offers to ask again', async () => {
   await button(page, 'Ask again').click()
   expect((await again).postDataJSON()).toMatchObject({ session_id: 'c' })
   await page.getByText('Nobody decided in time').waitFor({ state: 'detached' })
+})
+
+it('[PA19] after a reload it still says so, until it is put away', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { review_timeout_ms: 1_500 })
+  const { page } = await asked('A')
+  const outcome = page.getByText('Nobody decided in time, so nothing was written.')
+  await outcome.waitFor()
+  await page.reload()
+  await outcome.waitFor()
+  await says(review(page).getByRole('button'), ['Ask again', 'Close'])
+  await button(page, 'Close').click()
+  await outcome.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  expect(await outcome.count()).toBe(0)
+})
+
+it('[PA28] what was edited and timed out is kept, also over a reload, and can be brought back when it is asked again', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { review_timeout_ms: 5_000 })
+  const { page } = await asked('A', 'B')
+  await title(page, 2).fill('B, but better')
+  await button(page, 'Add a row').click()
+  await title(page, 3).fill('C')
+  await page.getByText('Your changes are kept for when it is asked again.').waitFor()
+  await page.reload()
+  await page.getByText('Your changes are kept for when it is asked again.').waitFor()
+  await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
+  const told = panels.plan('B', 'A')
+  await holds(titles(page), ['B', 'A'])
+  await page.getByText('Your changes to the proposal before this one are kept.').waitFor()
+  await button(page, 'Bring them back').click()
+  await holds(titles(page), ['A', 'B, but better', 'C'])
+  expect(await button(page, 'Bring them back').count()).toBe(0)
+  await confirm(page).click()
+  await told
+  // Each is the row that it was made of, for the agent as well.
+  expect((await panels.tasks()).map(each => [each.title, each.created_by])).toEqual([
+    ['A', 'tool'],
+    ['B, but better', 'tool'],
+    ['C', 'user'],
+  ])
+  expect(await page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))).toEqual([])
 })
 
 it('[PA20] a submission that fails keeps the edits, and Retry sends what is there by then', async () => {

@@ -207,7 +207,7 @@ function reviewsIn(events: readonly StoredEvent[], state: Conversation, now: str
 export function turnsOf(state: Conversation): TurnView[] {
   const adopted = Map.groupBy(state.adopted.entries(), ([, turn]) => turn)
   return [...state.turns.values()]
-    .map(({ id, status, stop_requested, started_at, removed }) => ({
+    .map(({ id, status, stop_requested, started_at, removed, limit_reached }) => ({
       turn_id: id,
       status,
       stop_requested,
@@ -215,6 +215,7 @@ export function turnsOf(state: Conversation): TurnView[] {
       started_at,
       adopted: (adopted.get(id) ?? []).map(([task]) => task),
       removed,
+      ...(limit_reached ? { limit_reached } : {}),
     }))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
 }
