@@ -3,6 +3,7 @@ import { type ReactElement, useEffect, useRef } from 'react'
 import { type Client, type Conversation, planTurnOf, type Task } from '../src/client/index.ts'
 import { byPosition } from '../src/domain/task.ts'
 import { type ConversationView, Timeline } from '../src/react/index.ts'
+import { turnsInOrder } from '../src/react/in-order.ts'
 import { StatusIcon } from '../src/react/status-icon.tsx'
 import { roomFor } from './room.ts'
 import type { AppWords } from './words.ts'
@@ -23,7 +24,7 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
   const { conversation, messages, status } = view.state
   const listed = [...conversation.tasks.values()].toSorted(byPosition)
   const plans = Map.groupBy(listed, each => planTurnOf(conversation, each))
-  const turns = [...conversation.turns.values()]
+  const turns = turnsInOrder(conversation)
   const isKnown = task === undefined || conversation.tasks.has(task)
   return (
     <section className="app-scroll" tabIndex={0} aria-label={words.history} style={roomFor(covered)}>

@@ -197,6 +197,19 @@ it('[CH8] the history is by turn; each task tells its own story, which has an ad
   await turns.close()
 })
 
+it('[CH8] the turns of the history stand in the order in which they were asked', async () => {
+  const turns = await start(() => 'Well.')
+  const asked = Array.from({ length: 6 }, (_, count) => `Request ${count + 1}`)
+  for (const [count, message] of asked.entries()) await turns.chat({ message, turn_id: `t${9 - count}` })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'))
+  await page.getByRole('article', { name: 'Turn 6' }).waitFor()
+  expect(await page.locator('.app-asked').allInnerTexts()).toEqual(asked)
+  expect(await page.locator('.app-turn h2').allInnerTexts()).toEqual(asked.map((_, count) => `Turn ${count + 1}`))
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH9] the search over tasks leads to the conversation and to what happened to that task', async () => {
   const turns = await start(TWO_STEPS)
   await turns.chat({ message: 'Two steps' })
