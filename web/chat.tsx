@@ -1,6 +1,7 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
 import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
+import { explained } from '../src/react/explained.ts'
 import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
 import { Composer } from './composer.tsx'
 import { isFresh } from './fresh.ts'
@@ -9,7 +10,7 @@ import { Messages } from './messages.tsx'
 import { historyOf, type Place } from './place.ts'
 import { Switches } from './switches.tsx'
 import { useSend } from './use-send.ts'
-import { type AppWords, explained } from './words.ts'
+import type { AppWords } from './words.ts'
 
 interface ChatProps {
   readonly client: Client
@@ -95,7 +96,7 @@ export function Chat(props: ChatProps): ReactElement {
         </p>
         {status === 'failed' && error && error.status !== 401 && (
           <p className="app-alert" role="alert">
-            {explained(words, error)}
+            {explained(words.panels, error)}
           </p>
         )}
         {place.isHistory ? (
@@ -134,7 +135,7 @@ export function Chat(props: ChatProps): ReactElement {
       <div className="app-foot">
         {trouble && (
           <p className="app-alert" role="alert">
-            <span>{explained(words, trouble.error)}</span>
+            <span>{explained(words.panels, trouble.error)}</span>
             <button type="button" className="rs-button" onClick={trouble.again}>
               {words.retry}
             </button>

@@ -1,9 +1,10 @@
 import { Plus, Search, X } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { type Client, RunsheetError, type Session, type Task } from '../src/client/index.ts'
+import { explained } from '../src/react/explained.ts'
 import { newSession } from './fresh.ts'
 import { chatOf, historyOf, type Place } from './place.ts'
-import { type AppWords, explained } from './words.ts'
+import type { AppWords } from './words.ts'
 
 interface SidebarProps {
   readonly client: Client
@@ -68,7 +69,7 @@ export function Sidebar({
       </label>
       {found ? (
         <ul className="app-sessions" aria-label={words.search}>
-          {problem !== undefined && <li role="alert">{explained(words, problem)}</li>}
+          {problem !== undefined && <li role="alert">{explained(words.panels, problem)}</li>}
           {found.length === 0 && problem === undefined && <li className="app-quiet">{words.noResults}</li>}
           {found.map(task => (
             <li key={task.id}>

@@ -1,8 +1,9 @@
 import type { ReactElement } from 'react'
 import { RunsheetError } from '../src/client/index.ts'
+import { explained } from '../src/react/explained.ts'
 import { CopyButton } from './copy.tsx'
 import { Switches } from './switches.tsx'
-import { type AppWords, explained } from './words.ts'
+import type { AppWords } from './words.ts'
 
 interface SignInProps {
   readonly words: AppWords
@@ -48,5 +49,7 @@ export function SignIn({ words, problem, onLanguage }: SignInProps): ReactElemen
 
 function said(words: AppWords, problem: Error | 'signed_out'): string {
   if (problem === 'signed_out') return words.signedOut
-  return problem instanceof RunsheetError && problem.code === 'invalid_code' ? words.badLink : explained(words, problem)
+  return problem instanceof RunsheetError && problem.code === 'invalid_code'
+    ? words.badLink
+    : explained(words.panels, problem)
 }

@@ -1,4 +1,3 @@
-import { RunsheetError } from '../src/client/index.ts'
 import { chinese, english, type Words } from '../src/react/index.ts'
 
 /** What the chat says beyond its panels. */
@@ -33,8 +32,6 @@ export interface AppWords {
   readonly installed: string
   readonly badLink: string
   readonly signedOut: string
-  /** What the server says by a code, where there are better words for a person. */
-  readonly errors: Readonly<Record<string, string>>
   readonly emptyTitle: string
   readonly emptyHint: string
   readonly tries: readonly string[]
@@ -92,10 +89,6 @@ const en: AppWords = {
   installed: 'Installed',
   badLink: 'This link was used already, or is too old. A link works once.',
   signedOut: 'The server no longer knows this browser.',
-  errors: {
-    unreachable: 'The server cannot be reached.',
-    turn_running: 'Another request is still being worked on. Stop it, or wait until it is done.',
-  },
   emptyTitle: 'What shall we get done?',
   emptyHint: 'You see the plan before anything happens. Edit it, confirm it, and watch it being worked off.',
   tries: [
@@ -164,10 +157,6 @@ const zh: AppWords = {
   installed: '已安装',
   badLink: '此链接已被使用或已过期。每个链接只能使用一次。',
   signedOut: '服务器不再认识此浏览器。',
-  errors: {
-    unreachable: '无法连接服务器。',
-    turn_running: '另一个请求仍在处理中。请先停止它，或等待它完成。',
-  },
   emptyTitle: '要完成什么？',
   emptyHint: '执行之前您会先看到计划。修改、确认，然后看它逐步完成。',
   tries: [
@@ -212,10 +201,4 @@ export const preferred = (): Language => {
   const chosen = localStorage.getItem('runsheet.language')
   if (chosen === 'en' || chosen === 'zh') return chosen
   return navigator.language.startsWith('zh') ? 'zh' : 'en'
-}
-
-/** What to tell a person about an error. */
-export function explained(words: AppWords, error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return (error instanceof RunsheetError ? words.errors[error.code] : undefined) ?? error.message
 }

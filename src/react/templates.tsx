@@ -2,6 +2,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Template } from '../domain/template.ts'
 import { type Draft, type EditRow, fromTemplate, submitted } from './draft.ts'
+import { explained } from './explained.ts'
 import { useFocusOn } from './use-focus-on.ts'
 import { useWords } from './words.ts'
 
@@ -43,7 +44,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
       setProblem('')
       close()
     } catch (error) {
-      setProblem((error as Error).message)
+      setProblem(explained(words, error))
     }
   }
   return (

@@ -1,6 +1,7 @@
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import { explained } from './explained.ts'
 import { useWords, type Words } from './words.ts'
 
 export interface TimelineProps {
@@ -16,12 +17,16 @@ export interface TimelineProps {
 export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): ReactElement {
   const words = useWords()
   const [events, setEvents] = useState<readonly StoredEvent[]>([])
-  const [problem, setProblem] = useState('')
+  const [problem, setProblem] = useState<unknown>()
   useEffect(() => {
     let isCurrent = true
     client.timeline(sessionId, taskId).then(
-      answer => isCurrent && setEvents(answer.events),
-      (error: Error) => isCurrent && setProblem(error.message),
+      ({ events: read }) => {
+        if (!isCurrent) return
+        setEvents(read)
+        setProblem(undefined)
+      },
+      (error: unknown) => isCurrent && setProblem(error),
     )
     return () => {
       isCurrent = false
@@ -29,7 +34,7 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
   }, [client, sessionId, taskId, asOf])
   return (
     <ol className="rs-timeline" aria-label={words.history}>
-      {problem !== '' && <li role="alert">{problem}</li>}
+      {problem !== undefined && <li role="alert">{explained(words, problem)}</li>}
       {events.flatMap(event => {
         const sentence = said(event, words)
         return sentence === undefined ? (

@@ -5,6 +5,7 @@ import { RunsheetError } from '../client/errors.ts'
 import { type Conversation, openTasks, tasksInView } from '../domain/conversation.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
+import { explained } from './explained.ts'
 import { newName } from './new-name.ts'
 import { TaskRow } from './task-row.tsx'
 import type { ConversationView } from './use-conversation.ts'
@@ -54,7 +55,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
       return true
     } catch (error) {
       if (onError) onError(error as Error)
-      else setProblem((error as Error).message)
+      else setProblem(explained(words, error))
       return false
     }
   }

@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts'
 import { RunsheetError } from '../client/errors.ts'
 import type { Review } from '../domain/review.ts'
 import { type Draft, submitted } from './draft.ts'
+import { explained } from './explained.ts'
 import type { RowProblem } from './review-row.tsx'
 import { useWords } from './words.ts'
 
@@ -67,12 +68,9 @@ export function useDecision(options: DecisionOptions): Decision {
     // Somebody else was faster: the log shows what they decided.
     if (known?.code === 'review_already_decided' || known?.code === 'review_expired') return onLook()
     const row = known?.details.row === undefined ? undefined : rows[known.details.row]
-    if (!known || !row) return setProblem({ message: known?.message ?? words.failedToSend, again: action })
-    setRowProblem({
-      key: row.key,
-      field: known.details.field ?? '',
-      message: known.message.replace(/^Element \d+: (.)/, (_, first: string) => first.toUpperCase()),
-    })
+    if (!known || !row)
+      return setProblem({ message: known ? explained(words, known) : words.failedToSend, again: action })
+    setRowProblem({ key: row.key, field: known.details.field ?? '', message: explained(words, known) })
     setProblem({ message: words.rowProblem(rows.indexOf(row) + 1) })
   }
   const mending = (key: string): void => {

@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import { LIMITS } from '../domain/text.ts'
 
 /** Everything that the panels say. A language is another one of these. */
 export interface Words {
@@ -97,6 +98,9 @@ export interface Words {
     readonly field: Readonly<Record<string, string>>
   }
   readonly elapsed: (time: string) => string
+  /** What the server says by a code, and of a field that it does not take; what is not here is said in its words. */
+  readonly errors: Readonly<Record<string, string>>
+  readonly fieldErrors: Readonly<Record<string, string>>
 }
 
 export const english: Words = {
@@ -201,6 +205,12 @@ export const english: Words = {
     },
   },
   elapsed: time => `running for ${time}`,
+  errors: {
+    turn_running: 'Another request is still being worked on. Stop it, or wait until it is done.',
+    version_mismatch: 'It was changed meanwhile: this is what it says now.',
+    internal: 'Something went wrong in the server.',
+  },
+  fieldErrors: { status: 'Only one row can be “Doing”.' },
 }
 
 export const chinese: Words = {
@@ -305,6 +315,37 @@ export const chinese: Words = {
     },
   },
   elapsed: time => `已运行 ${time}`,
+  errors: {
+    unreachable: '无法连接服务器。',
+    turn_running: '另一个请求仍在处理中。请停止它，或等待完成。',
+    turn_conflict: '该请求已存在，但内容不同。',
+    turn_finished: '这一轮已经结束。',
+    no_turn: '还没有可以加入任务的轮次，请先发送一条消息。',
+    version_mismatch: '该任务刚刚被改动，这里显示的是最新内容。',
+    task_settled: '该任务已经结束。',
+    task_not_found: '找不到该任务。',
+    status_not_allowed: '该任务不能改为此状态。',
+    two_in_progress: '只能有一项任务进行中。',
+    too_many_open: `一个会话最多有 ${LIMITS.open} 项未完成的任务。`,
+    batch_empty: '计划至少需要一行。',
+    batch_too_large: `计划最多 ${LIMITS.batch} 行。`,
+    invalid_field: '有一项内容无法接受。',
+    body_too_large: '内容过长。',
+    rate_limited: '操作过于频繁，请稍后再试。',
+    not_implemented: '此服务器不处理请求，只供其他代理调用。',
+    session_not_found: '找不到该会话。',
+    internal: '服务器出错了。',
+  },
+  fieldErrors: {
+    title: `标题须为 1 到 ${LIMITS.title} 个字符。`,
+    details: `详情最多 ${LIMITS.text} 个字符。`,
+    criteria: `完成标准最多 ${LIMITS.text} 个字符。`,
+    comment: `给助手的话最多 ${LIMITS.text} 个字符。`,
+    tags: `最多 ${LIMITS.tags} 个标签，每个最多 ${LIMITS.tag} 个字符。`,
+    status: '只能有一行为“进行中”。',
+    name: `名称须为一行，最多 ${LIMITS.tag} 个字符。`,
+    message: '消息不能为空，也不能过长。',
+  },
 }
 
 export const WordsContext = createContext<Words>(english)

@@ -460,6 +460,23 @@ it('[PA22] what the server refuses is shown at its row, and the focus is taken t
   expect(await panels.titles()).toEqual(['A', 'B', 'C'])
 })
 
+it('[PA22] what is wrong with a row is said in the language of the page', async () => {
+  void panels.plan('A', 'B').catch(() => {})
+  const page = await panels.window({ locale: 'zh-CN' })
+  const field = page.getByLabel('标题, 2', { exact: true })
+  await field.fill('长'.repeat(401))
+  await button(page, '确认').click()
+  await page.getByText('标题须为 1 到 400 个字符。').waitFor()
+  await page.getByRole('alert').getByText('第 2 行需要修改。').waitFor()
+  await field.fill('短')
+  await page.getByLabel('状态, 1').selectOption('doing')
+  await page.getByLabel('状态, 2').selectOption('doing')
+  await button(page, '确认').click()
+  await page.getByText('只能有一行为“进行中”。').waitFor()
+  expect(await review(page).count()).toBe(0)
+  expect(await page.getByRole('region', { name: '审阅计划' }).innerText()).not.toMatch(/[A-Za-z]{4,}/)
+})
+
 describe('[PA23] the focus', () => {
   it('[PA23] goes to a review that appears where nothing else has it, and back to where it came from', async () => {
     const { page, told } = await asked('A')
