@@ -1,6 +1,7 @@
 import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
 import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import { useTouchDrag } from './use-touch-drag.ts'
 
 interface Reorder {
   readonly item: RefObject<HTMLLIElement | null>
@@ -23,6 +24,9 @@ export function useReorder(
   // The newest one, without taking the element in hand again at every stroke.
   const move = useRef(onMove)
   move.current = onMove
+  const drop = useRef((_to: number): void => {})
+  drop.current = to => onMove({ key, place }, to)
+  useTouchDrag(list, place, item, handle, drop)
   useEffect(() => {
     const element = item.current
     const dragHandle = handle.current

@@ -131,6 +131,24 @@ export const holds = (locator: Locator, values: readonly string[]): Promise<void
 export const hasFocus = (locator: Locator): Promise<void> =>
   expect.poll(() => locator.evaluate(element => element === document.activeElement), PATIENT).toBe(true)
 
+/** A finger that goes from the middle of one thing to the middle of another. */
+export async function dragByTouch(page: Page, from: Locator, to: Locator): Promise<void> {
+  const middle = async (locator: Locator): Promise<{ x: number; y: number }> => {
+    const { x, y, width, height } = await boxOf(locator)
+    return { x: x + width / 2, y: y + height / 2 }
+  }
+  const [begin, end] = [await middle(from), await middle(to)]
+  const hand = await page.context().newCDPSession(page)
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) =>
+    hand.send('Input.dispatchTouchEvent', { type, touchPoints })
+  await touch('touchStart', begin)
+  for (const part of [0.25, 0.5, 0.75, 1]) {
+    await touch('touchMove', { x: end.x, y: begin.y + (end.y - begin.y) * part })
+  }
+  await touch('touchEnd')
+  await hand.detach()
+}
+
 export const boxOf = async (locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> => {
   const box = await locator.boundingBox()
   if (!box) throw new Error('it is not in sight')
