@@ -57,7 +57,8 @@ interface WorkplaceProps {
   readonly onSignedOut: () => void
 }
 
-const NARROW = '(max-width: 760px)'
+/** As in the style sheet: the conversations lie over the page, also where that is a phone on its side. */
+const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 
 function Workplace({ client, language, onLanguage, onSignedOut }: WorkplaceProps): ReactElement {
   const words = LANGUAGES[language]

@@ -103,6 +103,7 @@ function Story({ client, conversation, words, task, isOpen, onTask }: StoryProps
         <StatusIcon status={task.status} />
         <span className="app-story-title">
           {task.title}
+          {task.status === 'completed' && task.judged_by === null && <small>{words.panels.reportedDone}</small>}
           {task.outcome !== undefined && <small>{task.outcome}</small>}
         </span>
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}

@@ -47,7 +47,8 @@ export function Messages({ view, words, covered, outgoing, onTry, onRetry }: Mes
           {words.loading}
         </p>
       )}
-      {isEmpty && (status === 'live' || status === 'waiting') ? (
+      {isEmpty && conversation.turns.size > 0 && <p className="app-quiet app-elsewhere">{words.elsewhere}</p>}
+      {isEmpty && conversation.turns.size === 0 && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
           <h2>{words.emptyTitle}</h2>
           <p>{words.emptyHint}</p>

@@ -35,6 +35,7 @@ export interface AppWords {
   readonly emptyTitle: string
   readonly emptyHint: string
   readonly tries: readonly string[]
+  readonly elsewhere: string
   readonly thinking: string
   readonly waitingForYou: string
   readonly history: string
@@ -96,6 +97,8 @@ const en: AppWords = {
     '1. Draft the invitation\n2. Choose a date\n3. Send it to everybody',
     'Plan the release: tag it, build it, then tell the team.',
   ],
+  elsewhere:
+    'An agent elsewhere works in this conversation. You see its plan, and can change it; or ask for something here.',
   thinking: 'Working …',
   waitingForYou: 'Waiting for your decision',
   history: 'History',
@@ -164,6 +167,7 @@ const zh: AppWords = {
     '1. 起草邀请函\n2. 选择日期\n3. 发送给所有人',
     '准备发布：先打标签，然后构建，最后通知团队。',
   ],
+  elsewhere: '其他代理正在此会话中工作。您可以查看并修改它的计划，也可以在这里提出请求。',
   thinking: '处理中……',
   waitingForYou: '等待您的决定',
   history: '历史',

@@ -120,6 +120,11 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             <IconButton label={words.remove} about={about} icon={X} onAct={onRemove} />
           </div>
         </div>
+        {problem && (
+          <p id={problemId} className="rs-row-problem">
+            {problem.message}
+          </p>
+        )}
         {(['details', 'criteria'] as const).filter(shows).map(name => (
           <label key={name} className="rs-field">
             <span aria-hidden="true">{words[name]}</span>
@@ -145,11 +150,6 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             />
           </label>
         )}
-        {problem && (
-          <p id={problemId} className="rs-row-problem">
-            {problem.message}
-          </p>
-        )}
       </div>
     </li>
   )
@@ -161,7 +161,7 @@ function useFocusOnProblem(item: { readonly current: HTMLElement | null }, probl
   useEffect(() => {
     if (problem && problem !== last.current) {
       item.current?.querySelector<HTMLElement>('[aria-describedby]')?.focus()
-      item.current?.scrollIntoView({ block: 'nearest' })
+      item.current?.querySelector('.rs-row-problem')?.scrollIntoView({ block: 'nearest' })
     }
     last.current = problem
   }, [item, problem])

@@ -54,7 +54,7 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
 function said(event: StoredEvent, { happened, status }: Words): string | undefined {
   switch (event.type) {
     case 'task_created':
-      return `${happened.created(event.data.task.title)} (${happened.by[event.data.by]})`
+      return happened.signed(happened.created(event.data.task.title), happened.by[event.data.by])
     case 'task_changed': {
       const { task, from, by } = event.data
       const statuses: Readonly<Record<string, string>> = status
@@ -62,10 +62,11 @@ function said(event: StoredEvent, { happened, status }: Words): string | undefin
         if (field === 'status') return `${statuses[from['status'] as string]} → ${statuses[task.status]}`
         return happened.field[field] ?? []
       })
-      return what.length === 0 ? undefined : `${happened.changed(task.title, what.join(', '))} (${happened.by[by]})`
+      if (what.length === 0) return undefined
+      return happened.signed(happened.changed(task.title, happened.all(what)), happened.by[by])
     }
     case 'task_removed':
-      return `${happened.removed(event.data.task.title)} (${happened.by[event.data.by]})`
+      return happened.signed(happened.removed(event.data.task.title), happened.by[event.data.by])
     case 'task_assessed': {
       const { verdict, reason, model } = event.data
       if (verdict === 'ok') return happened.passed(model)

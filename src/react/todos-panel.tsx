@@ -36,7 +36,8 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const listId = useId()
   const tasks = tasksInView(conversation)
   const current = currentOf(conversation, tasks)
-  const since = isAtWork(conversation) ? current?.started_at : undefined
+  const isBusy = isAtWork(conversation)
+  const since = isBusy ? current?.started_at : undefined
   const now = useNow(since !== undefined)
   const continuing = useContinuing(view)
   const isNews = useTold(client, view)
@@ -72,7 +73,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
           {words.plan}: {isExpanded ? words.collapse : words.expand}.{' '}
         </span>
         <span className="rs-current">
-          {continuing === undefined ? (current?.title ?? words.noCurrent) : words.continuing(continuing)}
+          {isBusy && continuing !== undefined ? words.continuing(continuing) : (current?.title ?? words.noCurrent)}
         </span>
         {since !== undefined && (
           <span className="rs-elapsed" title={words.elapsed(clockOf(now - Date.parse(since)))}>

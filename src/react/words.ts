@@ -85,6 +85,9 @@ export interface Words {
   readonly history: string
   /** The timeline's sentences. */
   readonly happened: {
+    /** A sentence, and who did it. */
+    readonly signed: (sentence: string, who: string) => string
+    readonly all: (what: readonly string[]) => string
     readonly created: (title: string) => string
     readonly removed: (title: string) => string
     readonly changed: (title: string, what: string) => string
@@ -112,7 +115,7 @@ export const english: Words = {
   more: count => `+${count} more`,
   continuing: title => `Continuing: ${title}`,
   incomplete: count => `Not finished: ${count} left`,
-  limitReached: count => `As many steps as allowed were taken: ${count} left`,
+  limitReached: count => `Step limit reached: ${count} left`,
   continueTurn: 'Continue',
   expand: 'Show the plan',
   collapse: 'Hide the plan',
@@ -184,6 +187,8 @@ export const english: Words = {
   outcome: { pending: 'waiting', confirmed: 'confirmed', cancelled: 'cancelled', expired: 'timed out' },
   history: 'History',
   happened: {
+    signed: (sentence, who) => `${sentence} (${who})`,
+    all: what => what.join(', '),
     created: title => `Added: ${title}`,
     removed: title => `Removed: ${title}`,
     changed: (title, what) => `${title}: ${what}`,
@@ -294,6 +299,8 @@ export const chinese: Words = {
   outcome: { pending: '等待中', confirmed: '已确认', cancelled: '已取消', expired: '已超时' },
   history: '历史',
   happened: {
+    signed: (sentence, who) => `${sentence}（${who}）`,
+    all: what => what.join('、'),
     created: title => `添加：${title}`,
     removed: title => `移除：${title}`,
     changed: (title, what) => `${title}：${what}`,

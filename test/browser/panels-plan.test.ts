@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
-import { boxOf, builtPage, hasFocus, holds, Panels, PATIENT, says } from './panels.ts'
+import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, PATIENT, says } from './panels.ts'
 import { startServer } from '../support/server.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
@@ -220,6 +220,16 @@ describe('with an agent that lives elsewhere', () => {
     await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'D', 'C', 'A'])
   })
 
+  it('[PA6] it is reordered by a finger on the handle', async () => {
+    await panels.plan('A', 'B', 'C')
+    const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
+    await summary(page).click()
+    await says(shown(page), ['A', 'B', 'C'])
+    await dragByTouch(page, plan(page).locator('.rs-handle').nth(2), rows(page).nth(0))
+    await says(shown(page), ['C', 'A', 'B'])
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['C', 'A', 'B'])
+  })
+
   it('[PA7] a change that does not get through is said, and what was typed is still there', async () => {
     const page = await opened('A')
     await page.route('**/tasks**', route => (route.request().method() === 'GET' ? route.continue() : route.abort()))
@@ -395,7 +405,7 @@ describe('with a turn of our own', () => {
     const [from = 0, to = 0] = await page.evaluate(() => (window as unknown as { seen: number[] }).seen)
     expect(to - from).toBeGreaterThan(1_900)
     second.resolve()
-    const warning = plan(page).getByText('As many steps as allowed were taken: 1 left')
+    const warning = plan(page).getByText('Step limit reached: 1 left')
     await warning.waitFor()
     await says(counts(page), ['2 of 3 · 1 remaining'])
     await page.reload()

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
 import { startTurns } from '../support/turns.ts'
-import { boxOf, builtPage, hasFocus, holds, Panels, PATIENT, type Proposed, says } from './panels.ts'
+import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, PATIENT, type Proposed, says } from './panels.ts'
 
 let browser: Browser
 let panels: Panels
@@ -132,6 +132,22 @@ describe('[PA12] rows are reordered', () => {
     await told
     expect(await panels.titles()).toEqual(['B', 'D', 'C', 'A'])
   })
+})
+
+it('[PA12] by a finger on the handle, also on a narrow screen', async () => {
+  const told = panels.plan('A', 'B', 'C', 'D')
+  const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
+  const handles = review(page).locator('.rs-handle')
+  const rows = review(page).locator('.rs-row')
+  await handles.nth(3).waitFor()
+  await dragByTouch(page, handles.nth(0), rows.nth(2))
+  await holds(titles(page), ['B', 'C', 'A', 'D'])
+  await dragByTouch(page, handles.nth(3), rows.nth(1))
+  await holds(titles(page), ['B', 'D', 'C', 'A'])
+  expect(await review(page).locator('.rs-dragged, .rs-drop-before, .rs-drop-after').count()).toBe(0)
+  await confirm(page).click()
+  await told
+  expect(await panels.titles()).toEqual(['B', 'D', 'C', 'A'])
 })
 
 it('[PA13] several are selected, and get a priority or tags at once', async () => {
@@ -353,7 +369,7 @@ it('[PA19] after a reload it still says so, until it is put away', async () => {
   await button(page, 'Close').click()
   await outcome.waitFor({ state: 'detached' })
   await page.reload()
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.getByText('An agent elsewhere works in this conversation.').waitFor()
   expect(await outcome.count()).toBe(0)
 })
 
