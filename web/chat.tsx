@@ -47,6 +47,10 @@ export function Chat(props: ChatProps): ReactElement {
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.usual
   const running = conversation.running_turn
+  // Pressed here, or in another window: it ends as soon as what is under way lets go.
+  const [stopping, setStopping] = useState<string>()
+  const isStopping =
+    running !== null && (stopping === running || conversation.turns.get(running)?.stop_requested === true)
   const above = useRef<HTMLDivElement>(null)
   const covered = useHeight(above)
 
@@ -69,7 +73,11 @@ export function Chat(props: ChatProps): ReactElement {
   const stop = (): void => {
     if (running === null) return
     setTrouble(undefined)
-    client.stop(session, running).catch((error: unknown) => setTrouble({ error, again: stop }))
+    setStopping(running)
+    client.stop(session, running).catch((error: unknown) => {
+      setStopping(undefined)
+      setTrouble({ error, again: stop })
+    })
   }
   return (
     <main className="app-main" inert={isCovered}>
@@ -115,6 +123,7 @@ export function Chat(props: ChatProps): ReactElement {
             words={words}
             covered={covered}
             outgoing={outgoing?.message}
+            isStopping={isStopping}
             onTry={sendTyped}
             onRetry={(turn, message) =>
               send(message, openTasks(conversation, turn).length > 0 ? { continue_turn_id: turn } : {})
@@ -148,6 +157,7 @@ export function Chat(props: ChatProps): ReactElement {
           isNew={isFresh(session)}
           isRunning={running !== null}
           isSending={outgoing !== undefined}
+          isStopping={isStopping}
           choices={[
             {
               label: words.toolset,

@@ -17,6 +17,7 @@ interface ComposerProps {
   readonly isRunning: boolean
   /** The last one is still on its way. */
   readonly isSending: boolean
+  readonly isStopping: boolean
   /** What the next message goes with. */
   readonly choices: readonly Choice[]
   readonly onSend: (message: string) => void
@@ -25,7 +26,7 @@ interface ComposerProps {
 
 /** The input. Enter sends, Shift and Enter begins a line. */
 export function Composer(props: ComposerProps): ReactElement {
-  const { words, text, onText, isNew, isRunning, isSending, choices, onSend, onStop } = props
+  const { words, text, onText, isNew, isRunning, isSending, isStopping, choices, onSend, onStop } = props
   const box = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     // With a keyboard on the screen it would hide what there is to try.
@@ -78,12 +79,17 @@ export function Composer(props: ComposerProps): ReactElement {
             className="app-send"
             aria-label={words.stop}
             title={words.stop}
+            aria-disabled={isStopping}
             onClick={() => {
               box.current?.focus()
-              onStop()
+              if (!isStopping) onStop()
             }}
           >
-            <Square size={14} fill="currentColor" aria-hidden="true" />
+            {isStopping ? (
+              <Loader className="app-spin" size={18} aria-hidden="true" />
+            ) : (
+              <Square size={14} fill="currentColor" aria-hidden="true" />
+            )}
           </button>
         ) : (
           <button

@@ -17,13 +17,14 @@ interface MessagesProps {
   readonly covered: number
   /** What was sent and is not in the log yet. */
   readonly outgoing: string | undefined
+  readonly isStopping: boolean
   readonly onTry: (message: string) => void
   /** Asks the same again, for a turn that came to nothing. */
   readonly onRetry: (turn: string, message: string) => void
 }
 
 /** What was said, the newest in sight; and before anything was, what to try. */
-export function Messages({ view, words, covered, outgoing, onTry, onRetry }: MessagesProps): ReactElement {
+export function Messages({ view, words, covered, outgoing, isStopping, onTry, onRetry }: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
   const { running_turn, latest_turn } = conversation
   const scroller = useRef<HTMLDivElement>(null)
@@ -95,7 +96,7 @@ export function Messages({ view, words, covered, outgoing, onTry, onRetry }: Mes
             </article>
           )}
           <p className="app-quiet app-working" role="status">
-            {outgoing === undefined ? working(view.state, words) : words.panels.sending}
+            {outgoing === undefined ? (isStopping ? words.stopping : working(view.state, words)) : words.panels.sending}
           </p>
         </div>
       )}

@@ -12,6 +12,7 @@ export interface AppWords {
   readonly message: string
   readonly send: string
   readonly stop: string
+  readonly stopping: string
   readonly copy: string
   readonly copied: string
   readonly retry: string
@@ -70,6 +71,7 @@ const en: AppWords = {
   message: 'Ask for something with several steps',
   send: 'Send',
   stop: 'Stop',
+  stopping: 'Stopping …',
   copy: 'Copy',
   copied: 'Copied',
   retry: 'Retry',
@@ -140,6 +142,7 @@ const zh: AppWords = {
   message: '请提出一个包含多个步骤的请求',
   send: '发送',
   stop: '停止',
+  stopping: '正在停止……',
   copy: '复制',
   copied: '已复制',
   retry: '重试',

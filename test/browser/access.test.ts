@@ -127,12 +127,12 @@ describe('connections', () => {
   })
 
   it('[CH15] ten windows at once on ten conversations all show what is, and what changes, within seconds', async () => {
-    const { url, server, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
+    const { url, server, agent, person, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (session_id: string, title: string) =>
       agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
     const names = Array.from({ length: 10 }, (_, count) => `c${count}`)
     for (const name of names) await plan(name, `first of ${name}`)
-    const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c0'))
+    const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c0'), { expected: /404/ })
     await page.getByText('0 of 1 · 1 remaining').waitFor()
     const pages = [page]
     for (const name of names.slice(1)) {
@@ -146,6 +146,14 @@ describe('connections', () => {
     // Nobody is kept from asking by those who follow.
     await pages.at(-1)?.getByRole('searchbox').fill('first of c3')
     await pages.at(-1)?.getByRole('navigation').getByText('first of c3').waitFor()
+    // A plan that waits in one of them is shown in all that look at it, and what one decides the others are told.
+    await Promise.all(pages.map(each => each.goto(`${url.href}?chat=c`)))
+    await person.setPolicy('c', { toolset: 'runsheet', review: true })
+    void plan('c', 'to decide').catch(() => {})
+    await Promise.all(pages.map(each => each.getByRole('button', { name: 'Confirm' }).waitFor()))
+    await pages.at(-1)?.getByRole('button', { name: 'Confirm' }).click()
+    await Promise.all(pages.slice(0, -1).map(each => each.getByText('decided elsewhere: confirmed').waitFor()))
+    await Promise.all(pages.map(each => each.getByText('0 of 1 · 1 remaining').waitFor()))
     expect(problems).toEqual([])
     await context.close()
     await close()

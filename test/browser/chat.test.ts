@@ -122,8 +122,18 @@ it('[CH5] stopping ends the turn, says so, and keeps what was said', async () =>
   await say(page, 'Something long')
   await messages(page).getByText('It begins').waitFor()
   expect(await page.getByLabel('Toolset').isDisabled()).toBe(true)
+  // On a slow line it is seen that it was pressed.
+  const held = Promise.withResolvers<void>()
+  await page.route('**/stop', async route => {
+    await held.promise
+    await route.continue()
+  })
   await page.getByRole('button', { name: 'Stop' }).click()
+  await messages(page).getByRole('status').getByText('Stopping …').waitFor()
+  expect(await page.getByRole('button', { name: 'Stop' }).getAttribute('aria-disabled')).toBe('true')
+  held.resolve()
   await page.getByRole('note').getByText('Stopped').waitFor()
+  expect(await messages(page).getByText('Stopping …').count()).toBe(0)
   expect(await messages(page).innerText()).toContain('It begins')
   // What was stopped can be asked for again.
   await page.getByRole('button', { name: 'Retry' }).click()
