@@ -1,6 +1,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import { limitedBy } from '../domain/limited.ts'
 import { type Message, withSpoken } from '../domain/transcript.ts'
 import type { SessionAnswer } from '../domain/wire.ts'
 import { RunsheetError } from './errors.ts'
@@ -12,6 +13,8 @@ export interface LiveState {
   readonly status: 'connecting' | 'live' | 'reconnecting' | 'waiting' | 'failed' | 'closed'
   readonly conversation: Conversation
   readonly title: string | null
+  /** The turns that a limit ended. */
+  readonly limited: ReadonlySet<string>
   readonly messages: readonly Message[]
   /** The text of the step that is being written. */
   readonly text: { readonly message_id: string; readonly text: string } | null
@@ -73,7 +76,7 @@ class Live implements LiveConversation {
     this.#path = `/api/sessions/${encodeURIComponent(sessionId)}`
     const conversation = emptyConversation(sessionId)
     const status = more.isNew ? 'waiting' : 'connecting'
-    this.#state = { status, conversation, title: null, messages: [], text: null, error: null }
+    this.#state = { status, conversation, title: null, limited: new Set(), messages: [], text: null, error: null }
   }
 
   readonly snapshot = (): LiveState => this.#state
@@ -125,6 +128,7 @@ class Live implements LiveConversation {
     this.#set({
       conversation: conversationOf(answer),
       title: answer.session.title,
+      limited: new Set(answer.turns.flatMap(({ turn_id, limit_reached }) => (limit_reached ? turn_id : []))),
       messages: answer.messages,
       text: null,
     })
@@ -181,12 +185,14 @@ class Live implements LiveConversation {
   }
 
   #fold(event: StoredEvent): boolean {
-    const { conversation, messages, text } = this.#state
+    const { conversation, limited, messages, text } = this.#state
     if (event.seq <= conversation.seq) return true
     if (event.seq !== conversation.seq + 1) return false
     const isWritten = event.type === 'step_finished' || event.type === 'turn_finished'
+    const isLimited = limitedBy(event, conversation.policy)
     this.#set({
       conversation: apply(conversation, event),
+      limited: isLimited === undefined ? limited : new Set(limited).add(isLimited),
       messages: withSpoken(messages, event),
       text: isWritten ? null : text,
     })

@@ -20,9 +20,9 @@ export function conversationOf(answer: SessionAnswer): Conversation {
     adopted: Table.from(turns.flatMap(({ turn_id, adopted }) => adopted.map(task => [task, turn_id] as const))),
     edits: Table.from(Object.entries(edits)),
     turns: Table.from(
-      turns.map(({ turn_id: id, status, stop_requested, started_at, removed, limit_reached }) => [
+      turns.map(({ turn_id: id, status, stop_requested, started_at, removed }) => [
         id,
-        { id, status, stop_requested, started_at, removed, ...(limit_reached ? { limit_reached } : {}) },
+        { id, status, stop_requested, started_at, removed },
       ]),
     ),
     running_turn: turns.find(({ status }) => status === 'running')?.turn_id ?? null,

@@ -51,23 +51,6 @@ describe('the log', () => {
     expect(plain(after)).toStrictEqual(plain({ ...state, seq: 3 }))
   })
 
-  it('[TU6] a turn that a limit ended is known as that, one that only left something open is not', () => {
-    const { state } = inRun({ max_steps: 3, max_steps_with_plan: 5 })
-    const event = { seq: 3, timestamp: START, session_id: 'chat-1', turn_id: 'turn-1' } as const
-    const finished = (status: 'incomplete' | 'done', steps: number) => {
-      const counts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 1 }
-      const data = { turn_id: 'turn-1', status, steps, remaining: 1, counts, usage: {} }
-      return apply(state, { type: 'turn_finished', data, ...event }).turns.get('turn-1')?.limit_reached
-    }
-    expect([finished('incomplete', 4), finished('incomplete', 5), finished('done', 5)]).toEqual([
-      undefined,
-      true,
-      undefined,
-    ])
-    const data = { message: '', remaining: 1, current: null }
-    expect(apply(state, { type: 'todos_limit_reached', data, ...event }).turns.get('turn-1')?.limit_reached).toBe(true)
-  })
-
   it('[EV1] an event about a turn or a review that is not there changes neither', () => {
     const { state } = inRun()
     const event = { seq: 3, timestamp: START, session_id: 'chat-1', turn_id: 'turn-9' } as const

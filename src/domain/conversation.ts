@@ -169,11 +169,8 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
   }),
   turn_stop_requested: (state, { turn_id }) => changeTurn(state, turn_id, { stop_requested: true }),
   turn_failed: none,
-  turn_finished: (state, { turn_id, status, steps }) => ({
-    ...changeTurn(state, turn_id, {
-      status,
-      ...(status === 'incomplete' && steps >= mostSteps(state) ? LIMIT_REACHED : {}),
-    }),
+  turn_finished: (state, { turn_id, status }) => ({
+    ...changeTurn(state, turn_id, { status }),
     running_turn: state.running_turn === turn_id ? null : state.running_turn,
   }),
 
@@ -182,7 +179,7 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
   tool_called: none,
   tool_answered: (_, __, event) => ({ answered_seq: event.seq }),
   todos_resubmitting: none,
-  todos_limit_reached: (state, _, { turn_id }) => (turn_id === null ? {} : changeTurn(state, turn_id, LIMIT_REACHED)),
+  todos_limit_reached: none,
   gate_followed: none,
 
   task_created: (state, { task }) => ({
@@ -230,12 +227,6 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
       return { panels, closes_at: panels.length === 0 ? plusMs(event.timestamp, grace) : null }
     }),
 }
-
-const LIMIT_REACHED = { limit_reached: true } as const
-
-/** However much of its plan is open, a turn takes no more. */
-const mostSteps = ({ policy }: Conversation): number =>
-  policy ? Math.max(policy.max_steps, policy.max_steps_with_plan) : Number.POSITIVE_INFINITY
 
 function newTurn(id: string, status: 'open' | 'running', started_at: Instant): Turn {
   return { id, status, stop_requested: false, started_at, removed: 0 }

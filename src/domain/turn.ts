@@ -15,8 +15,6 @@ export interface Turn {
   readonly started_at: Instant
   /** Tasks of its plan that were removed: they leave the list, but a finished turn still counts them. */
   readonly removed: number
-  /** A limit ended it: of steps that follow one another, or of calls. */
-  readonly limit_reached?: true
 }
 
 /** The tasks of a plan by what became of them. */

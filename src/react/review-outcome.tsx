@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react'
 import type { Review } from '../domain/review.ts'
-import { isKept } from './use-draft.ts'
 import { useVisit } from './use-visit.ts'
 import { useWords, type Words } from './words.ts'
 
@@ -8,12 +7,14 @@ interface OutcomeProps {
   readonly review: Review
   /** Why it was cancelled, if it was. */
   readonly reason: string | undefined
+  /** A person's edits of it are there to be taken up again. */
+  readonly keepsChanges: boolean
   readonly onClose: () => void
   readonly onAskAgain?: () => void
 }
 
 /** A review that somebody else decided, or nobody did. */
-export function ReviewOutcome({ review, reason, onClose, onAskAgain }: OutcomeProps): ReactElement {
+export function ReviewOutcome({ review, reason, keepsChanges, onClose, onAskAgain }: OutcomeProps): ReactElement {
   const words = useWords()
   const { panel, onFocus } = useVisit<HTMLElement>()
   return (
@@ -26,7 +27,7 @@ export function ReviewOutcome({ review, reason, onClose, onAskAgain }: OutcomePr
     >
       <span role="alert">
         {told(review, reason, words)}
-        {isKept(review.review_id) && ` ${words.changesKept}`}
+        {keepsChanges && ` ${words.changesKept}`}
       </span>
       {onAskAgain && (
         <button type="button" className="rs-button rs-primary" onClick={onAskAgain}>

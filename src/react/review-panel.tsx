@@ -6,7 +6,7 @@ import { isPutAway, putAway } from './put-away.ts'
 import { ReviewOutcome } from './review-outcome.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import type { Action } from './use-decision.ts'
-import { forget } from './use-draft.ts'
+import { forget, isKept } from './use-draft.ts'
 import { useResolution } from './use-resolution.ts'
 
 export interface ReviewPanelProps {
@@ -57,6 +57,7 @@ export function ReviewPanel({ client, view, onAskAgain }: ReviewPanelProps): Rea
     <ReviewOutcome
       review={last}
       reason={resolution?.reason}
+      keepsChanges={isUndecided && isKept(last.review_id)}
       onClose={() => {
         putAway(last.review_id)
         setAway(last.review_id)

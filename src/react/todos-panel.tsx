@@ -49,6 +49,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const blocked = planned.length - done - open
   const counts = `${words.progress(done, planned.length)} · ${words.remaining(open)}`
   const left = leftBehind(conversation)
+  const isLimited = left !== undefined && view.state.limited.has(left.turn)
   const change = async (work: Promise<unknown>): Promise<boolean> => {
     setProblem('')
     try {
@@ -106,7 +107,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
       {left !== undefined && (
         <div className="rs-warning" role="status">
           <TriangleAlert size={16} aria-hidden="true" />
-          <span>{left.isLimited ? words.limitReached(left.count) : words.incomplete(left.count)}</span>
+          <span>{isLimited ? words.limitReached(left.count) : words.incomplete(left.count)}</span>
           {onContinue && (
             <button type="button" className="rs-button" onClick={() => onContinue(left.turn)}>
               {words.continueTurn}
@@ -285,12 +286,10 @@ function isAtWork({ turns, running_turn, latest_turn }: Conversation): boolean {
 }
 
 /** What the latest turn left open, once it is over. */
-function leftBehind(
-  state: Conversation,
-): { readonly turn: string; readonly count: number; readonly isLimited: boolean } | undefined {
+function leftBehind(state: Conversation): { readonly turn: string; readonly count: number } | undefined {
   const turn =
     state.running_turn === null && state.latest_turn !== null ? state.turns.get(state.latest_turn) : undefined
   if (!turn || !isFinished(turn)) return undefined
   const count = openTasks(state, turn.id).length
-  return count === 0 ? undefined : { turn: turn.id, count, isLimited: turn.limit_reached ?? false }
+  return count === 0 ? undefined : { turn: turn.id, count }
 }

@@ -28,6 +28,7 @@ const IDLE: LiveState = {
   status: 'connecting',
   conversation: emptyConversation(''),
   title: null,
+  limited: new Set(),
   messages: [],
   text: null,
   error: null,

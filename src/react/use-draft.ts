@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Conversation } from '../domain/conversation.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { type Draft, draftOf, isChanged, rebased } from './draft.ts'
@@ -19,9 +19,13 @@ export function useDraft(review: ReviewRequest, conversation: Conversation): Edi
   const { review_id } = review
   const [draft, setDraft] = useState(() => kept(review_id) ?? draftOf(review))
   const [before, setBefore] = useState(() => undecidedBefore(review_id, conversation))
+  // A window in which nothing was edited leaves alone what another one has kept.
+  const wasChanged = useRef(false)
   useEffect(() => {
-    if (isChanged(draft, review)) keep(review, draft)
-    else forget(review_id)
+    const isEdited = isChanged(draft, review)
+    if (isEdited) keep(review, draft)
+    else if (wasChanged.current) forget(review_id)
+    wasChanged.current = isEdited
   }, [review, review_id, draft])
   const letGo = (): void => {
     if (before !== undefined) forget(before)

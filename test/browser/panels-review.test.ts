@@ -316,7 +316,7 @@ it('[PA18] of two windows the second sees that the first decided, and may put th
   await title(second, 1).fill('Mine')
   await confirm(page).click()
   await told
-  await second.getByRole('alert').getByText('This plan was decided elsewhere: confirmed.').waitFor()
+  await says(second.getByRole('alert'), ['This plan was decided elsewhere: confirmed.'])
   expect(await page.getByText('decided elsewhere').count()).toBe(0)
   await button(second, 'Close').click()
   await second.getByText('decided elsewhere').waitFor({ state: 'detached' })
@@ -398,7 +398,9 @@ it('[PA28] what was edited and timed out is kept, also over a reload, and can be
     ['B, but better', 'tool'],
     ['C', 'user'],
   ])
-  expect(await page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))).toEqual([])
+  const kept = (): Promise<string[]> =>
+    page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))
+  await expect.poll(kept, PATIENT).toEqual([])
 })
 
 it('[PA20] a submission that fails keeps the edits, and Retry sends what is there by then', async () => {

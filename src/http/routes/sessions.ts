@@ -2,6 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
 import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
+import { LIMITING, limitedIn } from '../../domain/limited.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
 import { SPOKEN, transcriptOf } from '../../domain/transcript.ts'
 import type { PolicyAnswer, SessionAnswer, SessionsAnswer, TurnAnswer, TurnView } from '../../domain/wire.ts'
@@ -161,11 +162,12 @@ async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswe
   const state = await known(runsheet, ref)
   const [summary, logged, now] = await Promise.all([
     runsheet.store.queries.conversation(ref),
-    runsheet.store.queries.events(ref, { types: [...SPOKEN, ...REVIEWED] }),
+    runsheet.store.queries.events(ref, { types: [...new Set([...SPOKEN, ...REVIEWED, ...LIMITING])] }),
     runsheet.store.now(),
   ])
   // Nothing beyond `seq`: what came meanwhile, the events tell.
   const events = logged.filter(({ seq }) => seq <= state.seq)
+  const limited = limitedIn(events)
   const { session_id, seq, policy, answered_seq, created_at, updated_at } = state
   return {
     session: {
@@ -177,7 +179,7 @@ async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswe
     },
     policy,
     messages: transcriptOf(events),
-    turns: turnsOf(state),
+    turns: turnsOf(state).map(turn => (limited.has(turn.turn_id) ? { ...turn, limit_reached: true } : turn)),
     tasks: listed(state),
     reviews: reviewsIn(events, state, now),
     seq,
@@ -207,7 +209,7 @@ function reviewsIn(events: readonly StoredEvent[], state: Conversation, now: str
 export function turnsOf(state: Conversation): TurnView[] {
   const adopted = Map.groupBy(state.adopted.entries(), ([, turn]) => turn)
   return [...state.turns.values()]
-    .map(({ id, status, stop_requested, started_at, removed, limit_reached }) => ({
+    .map(({ id, status, stop_requested, started_at, removed }) => ({
       turn_id: id,
       status,
       stop_requested,
@@ -215,7 +217,6 @@ export function turnsOf(state: Conversation): TurnView[] {
       started_at,
       adopted: (adopted.get(id) ?? []).map(([task]) => task),
       removed,
-      ...(limit_reached ? { limit_reached } : {}),
     }))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
 }
