@@ -36,7 +36,7 @@ async function asked(...tasks: readonly Proposed[]): Promise<{ page: Page; told:
 
 it('[PA10] the header names the conversation and the turn, and counts down', async () => {
   const { page } = await asked('Collect')
-  await review(page).getByText('c · turn 1').waitFor()
+  await review(page).getByText('Collect · turn 1').waitFor()
   const clock = page.getByRole('timer')
   const first = await clock.innerText()
   expect(first).toMatch(/^[12]:\d\d left$/)

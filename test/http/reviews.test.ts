@@ -724,13 +724,15 @@ describe('the same call', () => {
     expect(await table.pending()).toHaveLength(4)
   })
 
-  it('[HT18][TS76] after the decision opens a new review', async () => {
+  it('[HT18][TS76] after a decision that it has not heard of gets the answer, and then opens a new review', async () => {
     const table = await brief()
     const first = await table.proposed()
     await table.decide(first, { action: 'cancel' })
+    expect(await table.call()).toMatchObject({ status: 200, body: { result: { reason: 'user_cancelled' } } })
     const second = await table.proposed()
     expect(second).not.toBe(first)
     await table.confirm(second, { draft_index: 0 })
+    expect(await table.call()).toMatchObject({ status: 200, body: { result: { confirmed: true } } })
     expect(await table.proposed()).not.toBe(second)
   })
 
