@@ -327,23 +327,24 @@ function waitingCall({ state, now }: Transaction, turn: string, print: string): 
 }
 
 /**
- * The newest review of the same call in this turn, if a person has decided it and nobody got the answer: whoever asked
- * had given up by then. It is theirs, before the person is asked the same again.
+ * A review of the same call in this turn that a person has decided, and whose answer nobody got: whoever asked had given
+ * up by then. It is theirs, before the person is asked the same again.
  */
 async function unheardReview(
   { runsheet, tenant, conversation, turn }: ToolContext,
   { state }: View,
   print: string,
 ): Promise<string | undefined> {
-  const review = [...state.reviews.values()].findLast(
-    ({ conversation_turn_id, tool_call_id }) => conversation_turn_id === turn && tool_call_id.startsWith(print),
+  const decided = [...state.reviews.values()].filter(
+    ({ conversation_turn_id, tool_call_id, status }) =>
+      conversation_turn_id === turn &&
+      tool_call_id.startsWith(print) &&
+      (status === 'confirmed' || status === 'cancelled'),
   )
-  if (review?.status !== 'confirmed' && review?.status !== 'cancelled') return undefined
+  if (decided.length === 0) return undefined
   const answers = await runsheet.store.queries.events({ tenant, conversation }, { types: ['tool_answered'] })
-  const wasHeard = answers.some(
-    event => event.type === 'tool_answered' && event.data.tool_call_id === review.tool_call_id,
-  )
-  return wasHeard ? undefined : review.review_id
+  const heard = new Set(answers.map(event => event.type === 'tool_answered' && event.data.tool_call_id))
+  return decided.find(({ tool_call_id }) => !heard.has(tool_call_id))?.review_id
 }
 
 async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {
