@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { createClient } from '../client/client.ts'
 import type { DataFolder, ServerNote } from './folder.ts'
 
 export interface PageServerOptions {
@@ -47,6 +46,7 @@ export class PageServer {
     const url = new URL(`?chat=${conversation}`, note.url)
     const token = this.#options.token ?? this.#folder.personToken()
     if (signedIn && token !== undefined) {
+      const { createClient } = await import('../client/client.ts')
       // One that was given another token can be reached all the same, by who has signed in there.
       const login = await createClient({ url: note.local, token })
         .loginCode()

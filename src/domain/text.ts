@@ -58,10 +58,14 @@ export const isId = (raw: unknown): raw is string => typeof raw === 'string' && 
 const LINE_CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const PROSE_CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu
 
-const onOneLine = (text: string): string => text.replace(LINE_CONTROLS, ' ').trim()
+/** Most texts are plain: for them the tables of Unicode, which take milliseconds to build, need not be looked at. */
+const PLAIN = /^[\x20-\x7e]*$/
+
+const onOneLine = (text: string): string => (PLAIN.test(text) ? text : text.replace(LINE_CONTROLS, ' ')).trim()
 
 /** Zero-width characters belong into words and emoji, but are nothing by themselves. */
-const isVisible = (text: string): boolean => /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
+const isVisible = (text: string): boolean =>
+  PLAIN.test(text) ? text.trim() !== '' : /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
 
 function wellFormed(raw: unknown): string | Problem {
   if (typeof raw !== 'string') return new Problem(`must be a string, got ${kind(raw)}`)
