@@ -269,7 +269,7 @@ describe('serve', () => {
   it('[CL9] url says what is the matter with a server that gives out no link', async () => {
     const folder = new DataFolder(data)
     const url = (): Promise<{ code: number | null; stderr: string }> => said(cli(['url', '--data', data]))
-    const nobody = `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve\n`
+    const nobody = `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve --data ${data}\n`
     const alone = folder.serveAlone()
     // It is just starting.
     expect(await url()).toMatchObject({ code: 1, stderr: nobody })
@@ -280,7 +280,7 @@ describe('serve', () => {
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const local = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    if ('note' in alone) alone.note({ url: local, local, pid: process.pid })
+    if ('note' in alone) alone.note({ url: local, local, pid: process.pid, store: 'folder' })
     expect(await url()).toMatchObject({
       code: 1,
       stderr: `runsheet: the server of ${data} does not give out a link: Something went wrong.\n`,
@@ -416,7 +416,7 @@ describe('serve', () => {
     await child.ended
     expect(await said(cli(['url', '--data', data]))).toMatchObject({
       code: 1,
-      stderr: `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve\n`,
+      stderr: `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve --data ${data}\n`,
     })
   })
 

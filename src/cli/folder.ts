@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { newToken, type Role } from '../http/credentials.ts'
 import { Complaint } from './complaint.ts'
@@ -9,6 +9,8 @@ export interface ServerNote {
   readonly url: string
   readonly local: string
   readonly pid: number
+  /** Which store it serves: a folder may be that of another one. */
+  readonly store: string
 }
 
 /** The data folder besides the store: who may come in, and who serves it. */
@@ -18,7 +20,7 @@ export class DataFolder {
   constructor(path: string) {
     this.path = path
     try {
-      mkdirSync(path, { recursive: true, mode: 0o700 })
+      makeFolder(resolve(path))
     } catch (error) {
       throw new Complaint(`cannot use the data folder ${path}: ${causeOf(error)}. Name another one with --data.`)
     }
@@ -120,6 +122,18 @@ export class DataFolder {
   }
 }
 
+/** With what leads to it. Node's own way of that does not come back where a parent cannot hold folders, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path) && statSync(path).isDirectory()) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(path) || !statSync(path).isDirectory()) throw error
+  }
+}
+
 /** Kept, so that the lock lasts. */
 const held: DatabaseSync[] = []
 
@@ -131,6 +145,7 @@ function causeOf(error: unknown): string {
     EROFS: 'it is read-only',
     ENOTDIR: 'it is not a folder',
     EEXIST: 'it is not a folder',
+    ENOENT: 'it cannot be made there',
     ENOSPC: 'the disk is full',
     EISDIR: 'it is a folder',
     ERR_SQLITE_ERROR: 'it cannot be read or written',

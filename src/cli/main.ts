@@ -89,7 +89,10 @@ program
   .addOption(new Option('--session <id>', 'the conversation; one of its own, if absent').env('RUNSHEET_SESSION'))
   .addOption(config())
   .addOption(
-    new Option('--idle-exit <time>', 'when the page that it starts ends').env('RUNSHEET_IDLE_EXIT').default('30m'),
+    new Option('--idle-exit <time>', 'when the page that it starts ends')
+      .env('RUNSHEET_IDLE_EXIT')
+      .default('30m')
+      .argParser(time => (duration(time), time)),
   )
   .action(async (options: Omit<McpCommand, 'program' | 'environment'>) => {
     const { serveMcp } = await import('./mcp.ts')

@@ -14,7 +14,7 @@ import { DataFolder } from './folder.ts'
 import { checkStore, openStore } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
-import { self, version } from './version.ts'
+import { version } from './version.ts'
 
 export interface McpCommand extends PageServerOptions {
   readonly data: string
@@ -33,11 +33,13 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const folder = new DataFolder(data)
   const { policy } = readSettings(options.config)
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
-  const onError = (error: unknown): void => console.error(`runsheet: ${(error as Error).message}`)
+  // One line for each: what a client sends may be of any length.
+  const onError = (error: unknown): void =>
+    console.error(`runsheet: ${(error as Error).message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
   const store = await openStore({ store: options.store, data })
   const runsheet = createRunsheet({ store, onError })
   const ending = new AbortController()
-  const pages = new PageServer(folder, options)
+  const pages = new PageServer(folder, options, line => console.error(line))
   const kept = (await runsheet.read({ tenant: LOCAL_TENANT, conversation: session })).policy?.toolset
   const stdio = serveOverStdio({
     runsheet,
@@ -52,7 +54,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     toolset: toolsets[options.toolset ?? kept ?? host.toolset ?? 'runsheet'],
     conversation: session,
   })
-  void pages.ready().then(note => console.error(note ? shownAt(note.url, options.data) : NO_PAGE))
+  pages.ready().catch(onError)
   await hungUp()
   ending.abort()
   await stdio.close()
@@ -68,8 +70,3 @@ function hungUp(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolved())
   })
 }
-
-const shownAt = (url: string, data: string): string =>
-  `Runsheet: plans are shown and decided at ${url} (a link that signs you in: ${self} url --data ${data})`
-
-const NO_PAGE = 'Runsheet: the page could not be started; plans are decided in the host, if it can ask.'

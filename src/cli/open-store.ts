@@ -32,6 +32,9 @@ export async function openStore({ store, data }: { readonly store: string; reado
   }
 }
 
+/** Stores of the same place hold the same: JSON files stand in front of the folder's database. */
+export const placeOf = (store: string): string => (store === 'sqlite' || store === 'file' ? 'folder' : nameOf(store))
+
 /** Without what a URL may hold of a password. */
 export function nameOf(store: string): string {
   const known = NAMES[store]

@@ -4,6 +4,8 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import type { DataFolder, ServerNote } from './folder.ts'
+import { placeOf } from './open-store.ts'
+import { quoted, self } from './version.ts'
 
 export interface PageServerOptions {
   readonly store: string
@@ -22,21 +24,35 @@ const LOOK_MS = 50
 export class PageServer {
   readonly #folder: DataFolder
   readonly #options: PageServerOptions
+  readonly #say: (line: string) => void
   #starting: Promise<ServerNote | undefined> | undefined
+  #said = ''
 
-  constructor(folder: DataFolder, options: PageServerOptions) {
+  /** Says where it is, once for each place. */
+  constructor(folder: DataFolder, options: PageServerOptions, say: (line: string) => void) {
     this.#folder = folder
     this.#options = options
+    this.#say = say
   }
 
-  /** Who serves the folder; started where nobody does, or does any more. */
+  /** Who serves our store; started where nobody serves the folder, or does any more. */
   async ready(): Promise<ServerNote | undefined> {
     const running = this.#folder.server()
-    if (running) return running
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = undefined
-    })
-    return this.#starting
+    this.#starting ??= running
+      ? undefined
+      : this.#start().finally(() => {
+          this.#starting = undefined
+        })
+    const note = running ?? (await this.#starting)
+    const isOurs = note?.store === placeOf(this.#options.store)
+    this.#tell(note && (isOurs ? shownAt(note.url, this.#folder.path) : otherStore(note.url)))
+    return isOurs ? note : undefined
+  }
+
+  #tell(line = NO_PAGE): void {
+    if (line === this.#said) return
+    this.#said = line
+    this.#say(line)
   }
 
   /** Where a conversation is shown; with a code that signs in once, for a person only. */
@@ -87,3 +103,12 @@ export class PageServer {
     return undefined
   }
 }
+
+const shownAt = (url: string, data: string): string =>
+  `Runsheet: plans are shown and decided at ${url} (a link that signs you in: ${self} url --data ${quoted(data)})`
+
+const otherStore = (url: string): string =>
+  `Runsheet: the server at ${url} serves this folder with another --store; plans are decided in the host, if it can ask.`
+
+const NO_PAGE =
+  'Runsheet: the page could not be started; plans are decided in the host, if it can ask. serve.log says why.'

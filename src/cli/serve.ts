@@ -16,7 +16,7 @@ import { logCalls } from '../toolsets/observe.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { Complaint } from './complaint.ts'
 import { DataFolder } from './folder.ts'
-import { checkStore, nameOf, openStore } from './open-store.ts'
+import { checkStore, nameOf, openStore, placeOf } from './open-store.ts'
 import { readSettings } from './settings.ts'
 import { self, version } from './version.ts'
 
@@ -121,7 +121,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw cannotListen(error, options)
   })
   runner.start()
-  alone.note({ url: url.href, local: server.local().href, pid: process.pid })
+  alone.note({ url: url.href, local: server.local().href, pid: process.pid, store: placeOf(options.store) })
   console.log(`Runsheet is ready at ${url.href}#code=${server.loginCode()}`)
   console.log(
     `Data in ${options.data} (${nameOf(options.store)}).${options.agentToken ? '' : ` An agent's token is in ${join(options.data, 'agent-token')}.`}`,

@@ -3,7 +3,7 @@ import { createClient } from '../client/client.ts'
 import { RunsheetError } from '../client/errors.ts'
 import { Complaint } from './complaint.ts'
 import { DataFolder } from './folder.ts'
-import { self } from './version.ts'
+import { quoted, self } from './version.ts'
 
 /** A fresh link to the page of the server that serves this folder. It is asked where it listens, whatever its public name. */
 export async function printUrl({ data, token }: { readonly data: string; readonly token?: string }): Promise<void> {
@@ -22,7 +22,8 @@ export async function printUrl({ data, token }: { readonly data: string; readonl
   }
 }
 
-const nobody = (data: string): Complaint => new Complaint(`no server serves ${data}. Start one with: ${self} serve`)
+const nobody = (data: string): Complaint =>
+  new Complaint(`no server serves ${data}. Start one with: ${self} serve --data ${quoted(data)}`)
 
 const otherToken = (data: string): Complaint =>
   new Complaint(`the server of ${data} was given a token of its own: set RUNSHEET_TOKEN to the same.`)

@@ -1,6 +1,8 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import type { Sources } from '../domain/command.ts'
+import { Refusal } from '../domain/errors.ts'
+import { LIMITS, line, Problem } from '../domain/text.ts'
 
 /** What a host may say beside a call's arguments: no model sees or sets it. */
 export const META = {
@@ -22,11 +24,14 @@ export interface Bound {
   readonly sources: Sources
 }
 
-/** A request's own word counts before that of its connection. */
+/** A request's own word counts before that of its connection. What cannot be meant is refused, and never taken for nothing. */
 export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): Bound {
   const said = (key: string): string | undefined => {
     const value = mcpReq._meta?.[key]
-    return typeof value === 'string' ? value : undefined
+    if (value === undefined) return undefined
+    const clean = line(value, LIMITS.reference)
+    if (clean instanceof Problem) throw new Refusal('invalid_id', `_meta ${key} ${clean.message}.`)
+    return clean
   }
   const header = (name: string): string | undefined => http?.req?.headers.get(name) ?? undefined
   return {

@@ -9,11 +9,12 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { TOOLSETS, type Toolset as ToolsetName } from '../domain/policy.ts'
 import { isId } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { HEADERS } from './binding.ts'
+import { Calls } from './calls.ts'
+import { conversationOf, isListening, isToolset, listensElsewhere, misnamed } from './incoming.ts'
 import { type Connection, type McpOptions, mcpServer } from './server.ts'
 import { Sessions } from './sessions.ts'
 
@@ -44,23 +45,32 @@ export interface EndpointOptions extends McpOptions {
 /** Enough for everybody who is there, and little where nobody comes back. */
 const MOST_SESSIONS = 1_000
 const SESSION_IDLE_MS = 30 * 60_000
+/** For calls that wait, to be told that they are to ask again. */
+const FINISH_MS = 1_000
 
 /** Streamable HTTP for both eras: in the newer one each request stands for itself, in the older one there are sessions. */
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   const { build = mcpServer, changed, onError } = options
   const sessions = new Sessions(options.mostSessions ?? MOST_SESSIONS, options.sessionIdleMs ?? SESSION_IDLE_MS)
+  const calls = new Calls()
   const modern: Record<Role, McpHttpHandler> = { person: handlerFor('person'), agent: handlerFor('agent') }
 
   return {
     fetch: async (request, incoming) => {
-      const { role, body } = incoming
+      const { role, body, closed } = incoming
+      const wrong = misnamed(request.headers)
+      if (wrong !== undefined) return rpcError(400, -32_602, wrong)
+      if (request.method === 'POST' && !isListening(body)) calls.add(closed)
       if (await isLegacyRequest(request, body)) return inSession(request, incoming)
+      if (listensElsewhere(request.headers, body))
+        return rpcError(400, -32_602, 'This list is not of this conversation.')
       return modern[role].fetch(request, { parsedBody: body })
     },
     get sessions() {
       return sessions.size
     },
     close: async () => {
+      await calls.over(FINISH_MS)
       await Promise.all([modern.person.close(), modern.agent.close(), sessions.close()])
     },
   }
@@ -68,7 +78,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   function handlerFor(role: Role): McpHttpHandler {
     const factory = async ({ requestInfo }: McpRequestContext): Promise<McpServer> => {
       const toolset = await toolsetFor(requestInfo?.headers)
-      const conversation = (_: ServerContext, client: string | undefined): string => `mcp-${slug(client)}`
+      const conversation = (_: ServerContext, client: string | undefined): string => conversationOf(client)
       return build(options, { era: 'modern', toolset, isPerson: role === 'person', conversation, lasts: false })
     }
     return createMcpHandler(factory, { legacy: 'reject', bus: changed, onerror: onError })
@@ -105,11 +115,6 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     return toolsets[state?.policy?.toolset ?? options.host.toolset ?? 'runsheet']
   }
 }
-
-export const isToolset = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
-
-/** A name for everything that this client does, where it has no session that could give one. */
-const slug = (client = 'client'): string => client.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64) || 'client'
 
 const rpcError = (status: number, code: number, message: string): Response =>
   Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status })

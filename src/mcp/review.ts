@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type CallToolResult,
   type ClientCapabilities,
@@ -6,19 +7,18 @@ import {
   type InputRequiredResult,
   inputResponse,
   type McpServer,
-  ProtocolError,
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import { hashOf, type Runsheet } from '../runsheet.ts'
+import type { Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall } from '../toolsets/perform.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { answered, pending } from './answers.ts'
-import { decisionIn, reviewForm } from './form.ts'
+import { type Complaint, type Content, decisionIn, reviewForm } from './form.ts'
 
 /** How the person is asked: by a link to the page, by a form of the client's, or by the page alone. */
 type Rung = 'url' | 'form' | 'page'
@@ -68,7 +68,7 @@ export interface WaitingCall {
   readonly context: ToolContext
 }
 
-/** The same question is not asked twice in a form that could be wrong again and again. */
+/** How often a form that does not fit is put before the person. */
 const MOST_TRIES = 5
 const ANSWER = 'review'
 
@@ -85,18 +85,25 @@ export class Reviews {
   /** The round that a request comes back with, where it is of this very call. */
   roundOf(ctx: ServerContext, tool: string, input: unknown): Round | undefined {
     const round = ctx.mcpReq.requestState<Round>()
-    return round?.call === hashOf([tool, input]) ? round : undefined
+    return round && round.call === printOf(tool, input) ? round : undefined
   }
 
   async settle(call: WaitingCall, ctx: ServerContext, round?: Round): Promise<CallToolResult | InputRequiredResult> {
+    // However the client is asked: the person may go to the page, and it may have ended meanwhile.
+    this.#by.page(call.review.session_id, false).catch(this.#by.onError)
     return this.#by.era === 'legacy' ? this.#held(call, ctx) : this.#inRounds(call, ctx, round)
   }
 
   /** 2025: one call that is held, while the client is asked beside it and can be told that it is settled. */
   async #held(call: WaitingCall, ctx: ServerContext): Promise<CallToolResult> {
-    this.#push(call, ctx).catch(this.#by.onError)
-    const result = await this.#within(this.#by.patience.holdMs, call, ctx)
-    return result === undefined ? this.#pending(call) : answered(result)
+    const held = new AbortController()
+    this.#push(call, ctx, held.signal).catch(this.#by.onError)
+    try {
+      const result = await this.#within(this.#by.patience.holdMs, call, ctx)
+      return result === undefined ? await this.#pending(call) : answered(result)
+    } finally {
+      held.abort()
+    }
   }
 
   /** 2026: nothing is held while the person thinks. The client asks, and comes back. */
@@ -107,14 +114,14 @@ export class Reviews {
       review: call.review.review_id,
       rung,
       round: (last?.round ?? 0) + 1,
-      call: hashOf([call.tool, call.input]),
+      call: printOf(call.tool, call.input),
     }
     const requestState = await this.#by.codec.mint(round, ctx)
     if (!last && rung !== 'page') {
       return inputRequired({ inputRequests: { [ANSWER]: await this.#question(call, rung) }, requestState })
     }
     const said = inputResponse(ctx.mcpReq.inputResponses, ANSWER)
-    if (said.kind === 'elicit' && isPerson) {
+    if (said.kind === 'elicit' && isPerson && rung !== 'page') {
       const complaint = await this.#decide(call, rung, said)
       if (complaint !== undefined && round.round < patience.rounds) {
         return inputRequired({ inputRequests: { [ANSWER]: await this.#question(call, rung, complaint) }, requestState })
@@ -128,7 +135,10 @@ export class Reviews {
   /** The answer, once there is one; nothing, if this client cannot wait any longer. */
   async #within(ms: number, call: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
     const { toolset, tool, review, context } = call
-    const enough = AbortSignal.any([ctx.mcpReq.signal, this.#by.closing, AbortSignal.timeout(ms)])
+    const left = ctx.http?.req?.signal
+    // Who has hung up did not hear the answer: it is left for when they ask again.
+    const gone = left ? [ctx.mcpReq.signal, left] : [ctx.mcpReq.signal]
+    const enough = AbortSignal.any([...gone, this.#by.closing, AbortSignal.timeout(ms)])
     const stopProgress = this.#progress(call, ctx)
     try {
       return await awaitCall(toolset, tool, review.review_id, context, enough)
@@ -157,7 +167,7 @@ export class Reviews {
   }
 
   /** Asks the client beside a call that is held, and goes on if that ends first. Not twice at once, however often it is called. */
-  async #push(call: WaitingCall, ctx: ServerContext): Promise<void> {
+  async #push(call: WaitingCall, ctx: ServerContext, answered: AbortSignal): Promise<void> {
     const { review_id } = call.review
     if (this.#asked.has(review_id)) return
     this.#asked.add(review_id)
@@ -166,10 +176,12 @@ export class Reviews {
     this.#by.runsheet
       .awaitReview(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
       .catch(() => {})
-      .finally(() => settled.abort())
+      .finally(() => settled.abort('It was decided elsewhere.'))
       .catch(this.#by.onError)
+    // A call that is taken back takes its question along; one that is answered leaves it standing.
+    const withdrawn = AbortSignal.any([settled.signal, ctx.mcpReq.signal])
     try {
-      await this.#pushUntil(settled.signal, call, ctx)
+      await this.#pushUntil(withdrawn, call, ctx, answered)
     } finally {
       over.abort()
       // Who waits on and was not reached is asked once more.
@@ -177,42 +189,45 @@ export class Reviews {
     }
   }
 
-  async #pushUntil(settled: AbortSignal, call: WaitingCall, ctx: ServerContext): Promise<void> {
-    const rung = await this.#rung(call, ctx)
-    if (rung === 'page' || settled.aborted) return
-    let complaint: string | undefined
-    for (let tries = 0; tries < MOST_TRIES && !settled.aborted; tries += 1) {
-      const question = await this.#question(call, rung, complaint)
-      const said = await this.#elicited(question.params, call, ctx, settled)
-      if (said === undefined) return
-      complaint = said === 'malformed' ? 'That did not fit the form.' : await this.#answeredBy(call, rung, said)
-      if (complaint === undefined) break
+  async #pushUntil(
+    withdrawn: AbortSignal,
+    call: WaitingCall,
+    ctx: ServerContext,
+    answered: AbortSignal,
+  ): Promise<void> {
+    for (const rung of await this.#rungs(call, ctx)) {
+      let complaint: Complaint | undefined
+      for (let tries = 0; tries < MOST_TRIES && !withdrawn.aborted; tries += 1) {
+        const question = await this.#question(call, rung, complaint)
+        const said = await this.#elicited(question.params, call, ctx, withdrawn, answered)
+        if (said === undefined) break
+        complaint = this.#by.isPerson ? await this.#decide(call, rung, said) : undefined
+        if (complaint) continue
+        if (rung === 'url') await this.#opened(call, withdrawn)
+        return
+      }
     }
-    if (rung === 'url') await this.#opened(call, settled)
   }
 
-  /** What the client answers; nothing once it is settled otherwise, or the client is gone. */
+  /** What the client answers; nothing where it cannot, or is not to any more. */
   async #elicited(
     params: unknown,
     { review }: WaitingCall,
     ctx: ServerContext,
     signal: AbortSignal,
-  ): Promise<ElicitResult | 'malformed' | undefined> {
+    answered: AbortSignal,
+  ): Promise<ElicitResult | undefined> {
     const timeout = Math.max(1, Date.parse(review.expires_at) - Date.now()) + 1_000
-    try {
-      return await ctx.mcpReq.elicitInput(params as Parameters<typeof ctx.mcpReq.elicitInput>[0], { signal, timeout })
-    } catch (error) {
-      return error instanceof ProtocolError && !signal.aborted ? 'malformed' : undefined
-    }
-  }
-
-  async #answeredBy(call: WaitingCall, rung: Rung, said: ElicitResult): Promise<string | undefined> {
-    return this.#by.isPerson ? this.#decide(call, rung, said) : undefined
+    // On the call's own stream as long as there is one: a client need not listen on another.
+    const related = answered.aborted ? {} : { relatedRequestId: ctx.mcpReq.id }
+    return ctx.mcpReq
+      .elicitInput(params as Parameters<typeof ctx.mcpReq.elicitInput>[0], { signal, timeout, ...related })
+      .catch(() => undefined)
   }
 
   /** Tells a client that shows a link that what it was for is over. */
-  async #opened({ review }: WaitingCall, settled: AbortSignal): Promise<void> {
-    if (!settled.aborted) await new Promise(resolve => settled.addEventListener('abort', resolve, { once: true }))
+  async #opened({ review }: WaitingCall, withdrawn: AbortSignal): Promise<void> {
+    if (!withdrawn.aborted) await new Promise(resolve => withdrawn.addEventListener('abort', resolve, { once: true }))
     // One that does not know the word, or is gone, needs no telling.
     await this.#by.server.server
       .createElicitationCompletionNotifier(review.review_id)()
@@ -223,33 +238,41 @@ export class Reviews {
   async #decide(
     { review, context }: WaitingCall,
     rung: Rung,
-    { action, content }: { action: ElicitResult['action']; content?: Readonly<Record<string, unknown>> | undefined },
-  ): Promise<string | undefined> {
+    { action, content = {} }: { action: ElicitResult['action']; content?: Content | undefined },
+  ): Promise<Complaint | undefined> {
     // To open the page is not to confirm the plan.
     if (rung === 'url' && action === 'accept') return undefined
-    const decision = action === 'accept' ? decisionIn(review, content ?? {}) : ({ action: 'cancel' } as const)
-    if (!decision) return 'The form came back empty.'
+    const form = action === 'accept' ? decisionIn(review, content) : { decision: NO, places: [] }
+    if (!form) return { message: 'The form came back empty.', content }
     try {
-      await this.#by.runsheet.decideReview(context.tenant, review.review_id, decision, 'mcp_form')
+      await this.#by.runsheet.decideReview(context.tenant, review.review_id, form.decision, 'mcp_form')
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       // Somebody else was first, or time was: the answer tells.
-      if (error.code !== 'review_already_decided' && error.code !== 'review_expired') return error.message
+      if (error.code === 'review_already_decided' || error.code === 'review_expired') return undefined
+      const place = form.places[error.details.row ?? -1]
+      const message = place === undefined ? error.message : error.message.replace(/^Element \d+:/, `Task ${place}:`)
+      return { message, content }
     }
     return undefined
   }
 
-  /** The best way that this client has. Where a page shows the review already, the person is asked there. */
-  async #rung({ review, context }: WaitingCall, ctx: ServerContext): Promise<Rung> {
+  async #rung(call: WaitingCall, ctx: ServerContext): Promise<Rung> {
+    const [best = 'page'] = await this.#rungs(call, ctx)
+    return best
+  }
+
+  /** The ways that this client has, the best first. Where a page shows the review already, the person is asked there. */
+  async #rungs({ review, context }: WaitingCall, ctx: ServerContext): Promise<readonly Exclude<Rung, 'page'>[]> {
     const { elicitation } = this.#capabilities(ctx)
-    if (!elicitation) return 'page'
+    if (!elicitation) return []
     const canUrl = elicitation.url !== undefined
     // Without a mode it is the older form of the capability, which had but one.
     const canForm = elicitation.form !== undefined || !canUrl
-    if (await this.#isShown(review, context)) return 'page'
-    if (canUrl && (await this.#by.page(review.session_id, false)) !== undefined) return 'url'
+    if (await this.#isShown(review, context)) return []
+    const hasPage = canUrl && (await this.#by.page(review.session_id, false)) !== undefined
     // A form that decides nothing would only mislead.
-    return canForm && this.#by.isPerson ? 'form' : 'page'
+    return [...(hasPage ? (['url'] as const) : []), ...(canForm && this.#by.isPerson ? (['form'] as const) : [])]
   }
 
   async #isShown({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
@@ -275,7 +298,7 @@ export class Reviews {
   async #question(
     { review }: WaitingCall,
     rung: Rung,
-    complaint?: string,
+    complaint?: Complaint,
   ): Promise<ReturnType<typeof inputRequired.elicit>> {
     if (rung === 'form') return inputRequired.elicit(reviewForm(review, complaint))
     const url = (await this.#by.page(review.session_id, this.#by.isPerson)) ?? ''
@@ -291,6 +314,14 @@ export class Reviews {
     return pending(review.review_id, await this.#by.page(review.session_id, false))
   }
 }
+
+const NO = { action: 'cancel' } as const
+
+/** Of a call as it was sent: a client that comes back sends the same. */
+const printOf = (tool: string, input: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([tool, input]))
+    .digest('base64url')
 
 const OVER_OR_SHOWN: ReadonlySet<string> = new Set(['review_panel_opened', 'task_create_review_resolved'])
 

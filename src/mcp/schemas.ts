@@ -34,7 +34,7 @@ const REVIEWED = {
 /** The form of a tool's answer. Where a person may be asked, which of the fields are there tells how that ended. */
 export function outputOf(tool: Tool | undefined): z.ZodObject {
   const output = tool?.output ?? z.object({})
-  return tool?.created ? z.object({ ...REVIEWED, ...output.shape }).partial() : output
+  return tool?.created ? z.object({ ...output.shape, ...REVIEWED }).partial() : output
 }
 
 export function annotationsOf({ reads, removes, repeats }: Tool): ToolAnnotations {

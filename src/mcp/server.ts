@@ -117,6 +117,8 @@ class Edge {
   readonly #connection: Connection
   readonly #runsheet: Runsheet
   readonly #reviews: Reviews
+  /** The lists of the conversations that this connection was in. */
+  readonly #ours = new Set<string>()
 
   constructor(server: McpServer, options: McpOptions, connection: Connection) {
     this.#server = server
@@ -181,7 +183,7 @@ class Edge {
     const start = (): void => {
       stop()
       stop = this.#options.changed.subscribe(event => {
-        if (event.kind !== 'resource_updated' || !(era === 'modern' || subscribed.has(event.uri))) return
+        if (event.kind !== 'resource_updated' || !(era === 'modern' ? this.#ours : subscribed).has(event.uri)) return
         server.sendResourceUpdated({ uri: event.uri }).catch(this.#options.onError)
       })
     }
@@ -234,7 +236,9 @@ class Edge {
 
   #bound(ctx: ServerContext): Bound {
     const client = this.#clientName(ctx)
-    return boundBy(ctx, () => this.#connection.conversation(ctx, client))
+    const bound = boundBy(ctx, () => this.#connection.conversation(ctx, client))
+    this.#ours.add(tasksUri(bound.conversation))
+    return bound
   }
 
   #clientName({ mcpReq }: ServerContext): string | undefined {
