@@ -126,6 +126,26 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     })
   })
 
+  it.each([
+    { 'runsheet/session_id': 42 },
+    { 'runsheet/session_id': null },
+    { 'runsheet/turn_id': 'no spaces' },
+    { 'runsheet/tool_call_id': '' },
+    { 'runsheet/source_user_message_id': 'x'.repeat(201) },
+  ])('[MC3] what cannot be meant is refused, and never taken for nothing: %j', async _meta => {
+    const session = fresh()
+    const { client } = await connected(era, { 'runsheet-session': session })
+    expect(await client.callTool({ name: 'plan', arguments: PLAN, _meta })).toMatchObject({ isError: true })
+    await expect(server.person.tasks(session)).rejects.toThrow()
+  })
+
+  it('[MC3] so are headers that name what there is not', async () => {
+    // The newer client keeps to itself why it could not begin.
+    const [id, toolset] = era === '2025' ? ['1 to 128 letters', 'There are: manage_todos'] : ['', '']
+    await expect(connected(era, { 'runsheet-session': 'bad id!' })).rejects.toThrow(id)
+    await expect(connected(era, { 'runsheet-toolset': 'cheklist' })).rejects.toThrow(toolset)
+  })
+
   it('[MC25] two clients with the same request ids get each their own answer', async () => {
     const hosts = await Promise.all([fresh(), fresh()].map(session => connected(era, { 'runsheet-session': session })))
     const answers = await Promise.all(
@@ -137,4 +157,9 @@ describe.each(['2025', '2026'] as const)('%s', era => {
       expect(tasks.map(({ title }) => title).toSorted()).toEqual([`a${i}`, `b${i}`, `c${i}`])
     }
   })
+})
+
+it('[MC3] nobody hears of the changes of a conversation that they are not in', async () => {
+  const { client } = await connected('2026', { 'runsheet-session': fresh() })
+  await expect(client.listen({ resourceSubscriptions: ['runsheet://another/tasks'] })).rejects.toThrow()
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { EndpointOptions } from '../../src/mcp/http.ts'
 import {
   type Era,
@@ -13,6 +13,7 @@ import {
   URL_MODE,
   waiting,
 } from '../support/mcp.ts'
+import { TOKENS } from '../support/server.ts'
 
 let server: McpTestServer
 
@@ -180,4 +181,107 @@ it('[MC14] what a client brings back was sealed by us, and belongs to one call',
   // With other arguments it is another call.
   await ask(first.requestState, [{ title: 'Something else' }])
   expect((await server.person.pendingReviews()).reviews).toHaveLength(2)
+})
+
+it('[MC17] a form goes with the call that is taken back, and the next one asks again', async () => {
+  await started({})
+  const withdrawn = Promise.withResolvers<void>()
+  const { client, call, asked } = await connected('2025', {
+    capabilities: FORM,
+    answers: (_, signal) => {
+      if (asked.length > 1) return { action: 'accept', content: { title_1: 'Asked again' } }
+      signal.addEventListener('abort', () => withdrawn.resolve())
+      return new Promise(() => {})
+    },
+  })
+  const taken = new AbortController()
+  const answer = client.callTool({ name: 'plan', arguments: PLAN }, { signal: taken.signal })
+  await expect.poll(() => asked.length).toBe(1)
+  taken.abort()
+  await expect(answer).rejects.toThrow()
+  await withdrawn.promise
+  expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 Asked again' })
+})
+
+it('[MC10] an answer to a form that nobody was asked decides nothing', async () => {
+  await started({ roundMs: 1, rounds: 8 })
+  const { client } = await connected('2026')
+  const ask = (more: Record<string, unknown> = {}): Promise<unknown> =>
+    client.callTool({ name: 'plan', arguments: PLAN, ...more }, { allowInputRequired: true })
+  const { requestState } = (await ask()) as { requestState: string }
+  await ask({ requestState, inputResponses: { review: { action: 'accept', content: { title_1: 'Forged' } } } })
+  expect((await server.person.tasks('c1')).tasks).toEqual([])
+  expect((await server.person.pendingReviews()).reviews).toHaveLength(1)
+})
+
+it('[MC12] a client that cannot do what it says is asked the next best way, and each way once', async () => {
+  await started({})
+  const ways: string[] = []
+  const { call } = await connected('2025', {
+    capabilities: { elicitation: { url: {}, form: {} } },
+    answers: ({ mode = 'form' }) => {
+      ways.push(mode)
+      if (mode === 'url') throw new Error('I do not know how')
+      return { action: 'accept', content: { title_1: 'By the form' } }
+    },
+  })
+  expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 By the form' })
+  expect(ways).toEqual(['url', 'form'])
+})
+
+describe('over HTTP, 2025, without a stream beside the call', () => {
+  const ACCEPT = { accept: 'application/json, text/event-stream' }
+  let session: Record<string, string>
+
+  async function begun(capabilities: object): Promise<void> {
+    const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'raw', version: '1' } }
+    const answer = await post({ id: 1, method: 'initialize', params })
+    session = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' }
+    await answer.text()
+    await post({ method: 'notifications/initialized' })
+  }
+  const post = (message: object, signal?: AbortSignal): Promise<Response> =>
+    fetch(new URL('/mcp', server.url), {
+      method: 'POST',
+      headers: { ...ACCEPT, ...session, authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      ...(signal ? { signal } : {}),
+    })
+  const planned = (signal?: AbortSignal): Promise<Response> =>
+    post({ id: 2, method: 'tools/call', params: { name: 'plan', arguments: PLAN } }, signal)
+
+  beforeEach(() => {
+    session = {}
+  })
+
+  it("[MC10] the form comes on the call's own stream", async () => {
+    await started({})
+    await begun({ elicitation: {} })
+    const { body } = await planned()
+    let seen = ''
+    let isAnswered = false
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      seen += chunk
+      const asks = seen.split('\n').find(line => line.includes('elicitation/create') && line.endsWith('}'))
+      if (!asks || isAnswered) continue
+      isAnswered = true
+      const { id } = JSON.parse(asks.slice('data: '.length)) as { id: number }
+      await post({ id, result: { action: 'accept', content: { title_1: 'From the stream' } } })
+    }
+    expect(seen).toContain('1 From the stream')
+  })
+
+  it('[MC15] a call whose connection was cut did not hear the answer, and gets it when it asks again', async () => {
+    await started({})
+    await begun({})
+    const cut = new AbortController()
+    const held = await planned(cut.signal)
+    const { review_id } = await waiting(server.person)
+    cut.abort()
+    await expect(held.text()).rejects.toThrow()
+    await expect.poll(() => server.server.activity().underWay).toBe(0)
+    await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Once' }] })
+    expect(await (await planned()).text()).toContain('1 Once')
+    expect((await server.person.pendingReviews()).reviews).toEqual([])
+  })
 })

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/children.ts'
 import { type Host, hostOf, overStdio, personAt, PLAN, serveFolder, type StdioEnd, waiting } from '../support/mcp.ts'
@@ -85,14 +86,13 @@ describe('runsheet mcp', () => {
     const { pid = 0 } = noted() ?? {}
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
-    const pageless = hostOf({ era: '2025' })
-    const second = await overStdio(data, pageless, ['--session', 'c2'])
-    ends.push(() => second.client.close())
-    await toldBy(second)
     const answer = host.call('plan', PLAN)
+    await expect.poll(() => noted()?.pid ?? pid, { timeout: 20_000 }).not.toBe(pid)
     const { review_id } = await waiting(personAt(data))
     await personAt(data).decide(review_id, { action: 'cancel' })
     expect((await answer).data).toMatchObject({ confirmed: false })
+    // Where it is now is said again.
+    expect(host.stderr()).toContain(noted()?.url)
   })
 
   it('[MC7] two that start at once share one page', async () => {
@@ -125,6 +125,32 @@ describe('runsheet mcp', () => {
     expect((await again.call('plan', PLAN)).data).toMatchObject({ next: '1 Kept' })
   })
 
+  it('[MC7] a page of another store is not named as one that shows its plans', async () => {
+    const page = await serveFolder(data, ['--store', 'memory'])
+    ends.push(() => (page.process.kill(), page.ended))
+    const host = await joined()
+    expect(await toldBy(host)).toMatch(/serves this folder with another --store/)
+  })
+
+  it('[MC8] a server that is ended tells the calls that it holds to ask again', async () => {
+    const page = await serveFolder(data)
+    const person = personAt(data)
+    const token = readFileSync(join(data, 'person-token'), 'utf8').trim()
+    const calls = (['2025', '2026'] as const).map(async era => {
+      const host = hostOf({ era })
+      const headers = { authorization: `Bearer ${token}`, 'runsheet-session': `c-${era}` }
+      const url = new URL('mcp', noted()?.url)
+      await host.client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }))
+      return host.client.callTool({ name: 'plan', arguments: PLAN }, { allowInputRequired: true })
+    })
+    await expect.poll(async () => (await person.pendingReviews()).reviews.length, { timeout: 10_000 }).toBe(2)
+    page.process.kill('SIGTERM')
+    const [older, newer] = await Promise.all(calls)
+    expect(older).toMatchObject({ structuredContent: { status: 'pending_review' } })
+    expect(newer).toMatchObject({ requestState: expect.any(String) })
+    expect((await page.ended).code).toBe(0)
+  })
+
   it('[MC8] says nothing on stdout that is not the protocol, whatever comes in', async () => {
     const child = runCli(['mcp', '--data', data], { env: { RUNSHEET_PORT: '0' } })
     child.process.stdin?.write('this is no JSON\n\n{"jsonrpc":"2.0"}\n[]\n')
@@ -152,6 +178,7 @@ describe('runsheet mcp', () => {
     [['--toolset', 'nothing'], 2, 'nothing'],
     [['--store', 'memory'], 1, 'nobody else could see the plan'],
     [['--session', 'no spaces'], 1, '--session must be'],
+    [['--idle-exit', 'banana'], 2, 'It must be a time'],
   ])('[MC7] %j is complained about in one line', async (args, code, words) => {
     const ended = await runCli(['mcp', '--data', data, ...args]).ended
     expect(ended.code).toBe(code)

@@ -83,6 +83,13 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     const { review_id } = await waiting(person)
     const { result } = await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Mine' }] })
     expect(await answer).toEqual({ text: JSON.stringify(result), data: result, isError: false })
+    // Of a no, too; and of what it answers to who waits for it.
+    const again = call(creating, { ...(input as Record<string, unknown>) })
+    const second = await waiting(person)
+    await person.decide(second.review_id, { action: 'cancel', comment: 'no' })
+    const refused = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'no' }
+    expect((await again).data).toMatchObject(refused)
+    expect((await call('await_review', { review_id: second.review_id })).data).toMatchObject(refused)
     const reading = tools.find(({ annotations }) => annotations?.readOnlyHint && annotations.idempotentHint)
     if (reading) expect((await call(reading.name)).data).toBeDefined()
   })
@@ -157,8 +164,35 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
+  it('[MC10] a row that would not begin as to do says so, and a title that is missing beside its priority was cleared', async () => {
+    const { call, asked, person } = await connected({
+      toolset: 'task_manager',
+      capabilities: FORM,
+      answers: () => ({
+        action: 'accept',
+        content: { title_1: 'Deploy', priority_1: 'medium', status_1: 'todo', priority_2: 'low', title_3: 'Rest' },
+      }),
+    })
+    const { data: answer } = await call('add_task', {
+      tasks: [{ title: 'Deploy', status: 'done', tags: ['prod', 'now'] }, { title: 'Tell' }],
+    })
+    expect(formIn(asked[0])).toMatchObject({
+      title_1: { description: 'Tags: prod, now' },
+      status_1: { default: 'done', enum: ['todo', 'doing', 'blocked', 'done'] },
+    })
+    expect(answer).toMatchObject({ tasks: [{ title: 'Deploy', status: 'doing' }, { title: 'Rest' }], created_count: 2 })
+    const { tasks } = await person.tasks((answer?.['session_id'] as string) ?? '')
+    expect(tasks.map(({ status }) => status)).toEqual(['in_progress', 'pending'])
+  })
+
   it('[MC10] a form that comes back empty is no yes, and one that does not fit is asked again with the reason', async () => {
-    const contents: Record<string, string>[] = [{}, { title_1: '', title_2: '' }, { title_1: 'Look' }]
+    const long = 'x'.repeat(401)
+    const contents: Record<string, string>[] = [
+      {},
+      { title_1: '', title_2: '' },
+      { title_1: '', title_2: 'Leap high', title_3: long, comment: 'soon' },
+      { title_1: 'Look' },
+    ]
     const { call, asked } = await connected({
       capabilities: FORM,
       answers: () => ({ action: 'accept', content: contents.shift() ?? {} }),
@@ -168,7 +202,14 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
       expect.stringMatching(/^The agent proposes 2 tasks\./),
       expect.stringMatching(/^The form came back empty\. /),
       expect.stringMatching(/^A confirmed plan needs at least 1 task/),
+      expect.stringMatching(/^Task 3: title must be at most 400 characters/),
     ])
+    // What was typed is still there.
+    expect(formIn(asked[3])).toMatchObject({
+      title_1: { default: '' },
+      title_2: { default: 'Leap high' },
+      comment: { default: 'soon' },
+    })
   })
 
   it.each(['decline', 'cancel'] as const)('[MC10] a form that is answered with %s is a no', async action => {
