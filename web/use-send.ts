@@ -31,7 +31,9 @@ export function useSend(
   { state, retry }: ConversationView,
   choices: Partial<ChatRequest>,
 ): Sending {
-  const [text, setText] = useTyped(session)
+  // What a page that was left in the middle had on its way.
+  const [left, setLeft] = useState(() => leftOnItsWay(session))
+  const [text, setText] = useTyped(session, left?.message)
   const [sent, setSent] = useState<ChatRequest>()
   const [trouble, setTrouble] = useState<Trouble>()
   const { turns } = state.conversation
@@ -44,15 +46,31 @@ export function useSend(
     setTrouble(undefined)
   }, [hasArrived, trouble, setText])
   useEffect(() => {
+    if (!left) return
+    letGo(session)
+    retry()
+    if (!turns.has(left.turn_id)) return
+    setText(typed => (typed.trim() === left.message ? '' : typed))
+    setLeft(undefined)
+  }, [left, session, retry, turns, setText])
+  // It is back in the box by now. Whoever has gone elsewhere, or reloads, finds it there when they are back.
+  useEffect(() => {
+    if (trouble) letGo(session)
+  }, [trouble, session])
+  useEffect(() => {
     if (turns.size > 0) spokenIn(session)
   }, [session, turns.size])
 
   const post = async (request: ChatRequest, isTyped: boolean): Promise<void> => {
     setTrouble(undefined)
     setSent(request)
-    if (isTyped) setText(typed => (typed.trim() === request.message ? '' : typed))
+    if (isTyped) {
+      setText(typed => (typed.trim() === request.message ? '' : typed))
+      putOnItsWay(session, request)
+    }
     try {
       await client.chat(request)
+      letGo(session)
     } catch (error) {
       setSent(undefined)
       // Whoever typed on in the meantime keeps that.
@@ -64,7 +82,7 @@ export function useSend(
   const begin = (request: Omit<ChatRequest, 'turn_id'>, isTyped: boolean): void => {
     if (outgoing) return
     // The same again is the same turn: if it came through after all, it is not begun twice.
-    const before = trouble?.request
+    const before = trouble?.request ?? left
     const isSame = before && JSON.stringify({ ...before, turn_id: '' }) === JSON.stringify({ ...request, turn_id: '' })
     void post(isSame ? before : { ...request, turn_id: newId('turn') }, isTyped)
   }
@@ -80,12 +98,22 @@ export function useSend(
 }
 
 /** What is typed in a conversation survives a reload. */
-function useTyped(session: string): readonly [string, Dispatch<SetStateAction<string>>] {
+function useTyped(session: string, left: string | undefined): readonly [string, Dispatch<SetStateAction<string>>] {
   const key = `runsheet.typed.${session}`
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? '')
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? left ?? '')
   useEffect(() => {
     if (text === '') sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, text)
   }, [key, text])
   return [text, setText]
+}
+
+const wayOf = (session: string): string => `runsheet.sending.${session}`
+const putOnItsWay = (session: string, request: ChatRequest): void =>
+  sessionStorage.setItem(wayOf(session), JSON.stringify(request))
+const letGo = (session: string): void => sessionStorage.removeItem(wayOf(session))
+
+function leftOnItsWay(session: string): ChatRequest | undefined {
+  const kept = sessionStorage.getItem(wayOf(session))
+  return kept === null ? undefined : (JSON.parse(kept) as ChatRequest)
 }

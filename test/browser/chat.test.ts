@@ -333,6 +333,49 @@ it('[CH11] an answer that was lost on its way back is no failure once the log ha
   await turns.close()
 })
 
+it('[CH11] a message on its way is not lost by a reload, nor by going elsewhere before it fails', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/chat', async route => {
+    await held.promise
+    await route.abort().catch(() => {})
+  })
+  await say(page, 'Something long')
+  await messages(page).getByText('Sending …').waitFor()
+  await page.reload()
+  await expect.poll(() => box(page).inputValue()).toBe('Something long')
+  const first = page.url()
+  await box(page).press('Enter')
+  await messages(page).getByText('Sending …').waitFor()
+  await page.getByRole('button', { name: 'New chat' }).click()
+  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  held.resolve()
+  await page.goBack()
+  expect(page.url()).toBe(first)
+  await expect.poll(() => box(page).inputValue()).toBe('Something long')
+  // One that did arrive is in the log, and not in the box.
+  await page.unroute('**/api/chat')
+  await page.route('**/api/chat', async route => {
+    await route.fetch().catch(() => {})
+    await new Promise(() => {})
+  })
+  await page.route('**/api/sessions/**', route => route.abort())
+  await box(page).press('Enter')
+  await messages(page).getByText('Sending …').waitFor()
+  await expect
+    .poll(async () => (await turns.log(new URL(first).searchParams.get('chat') ?? '')).length)
+    .toBeGreaterThan(3)
+  await page.unroute('**/api/sessions/**')
+  await page.reload()
+  await messages(page).getByText('Well.').waitFor()
+  await expect.poll(() => box(page).inputValue()).toBe('')
+  expect(await messages(page).getByText('Something long').count()).toBe(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH16] the keyboard does everything: the box, lines, sending, the conversations on a small screen, and back', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 700 } })
