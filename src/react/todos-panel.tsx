@@ -41,6 +41,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const now = useNow(since !== undefined)
   const continuing = useContinuing(view)
   const isNews = useTold(client, view)
+  const changeTask = useChanges(client, tasks)
   if (tasks.length === 0) return null
 
   const planned = tasks.filter(({ status }) => status !== 'cancelled')
@@ -126,7 +127,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
             tasks={tasks}
             added={added}
             isNews={isNews}
-            onChange={(task, fields) => change(changed(client, task, fields))}
+            onChange={(id, fieldsOf) => change(changeTask(id, fieldsOf))}
           />
         )}
         <AddTask
@@ -144,8 +145,11 @@ interface TaskListProps {
   /** The one that was added here last. */
   readonly added: string | undefined
   readonly isNews: (task: Task) => boolean
-  readonly onChange: (task: Task, fields: PersonsFields) => Promise<boolean>
+  readonly onChange: (id: string, fieldsOf: FieldsOf) => Promise<boolean>
 }
+
+/** What a person changes, once what they changed before has got through; undefined: nothing is left to change. */
+type FieldsOf = () => PersonsFields | undefined
 
 /** The list in its order; beyond so many the settled ones wait behind a button. */
 function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactElement {
@@ -166,12 +170,18 @@ function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactEleme
     if (isThere && !isShown) setShowsAll(true)
     if (isShown) list.current?.querySelector(`[data-task="${added}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [added, isThere, isShown])
+  const latest = useRef(shown)
+  latest.current = shown
   const move = (id: string, to: number): void => {
-    const task = tasks.find(each => each.id === id)
-    const there = shown[to]
-    if (!task || !there) return
-    setMoved(words.movedTo(to + 1, shown.length))
-    void onChange(task, { position: there.position })
+    const by = to - shown.findIndex(each => each.id === id)
+    // One after the other: each step goes from where the one before has led.
+    void onChange(id, () => {
+      const place = latest.current.findIndex(each => each.id === id) + by
+      const there = latest.current[place]
+      if (!there || there.id === id) return undefined
+      setMoved(words.movedTo(place + 1, latest.current.length))
+      return { position: there.position }
+    })
   }
   return (
     <>
@@ -183,7 +193,7 @@ function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactEleme
             place={place}
             count={shown.length}
             isNews={isNews(task)}
-            onChange={fields => onChange(task, fields)}
+            onChange={fields => onChange(task.id, () => fields)}
             onMove={move}
           />
         ))}
@@ -249,15 +259,50 @@ function useContinuing({ onEvent }: ConversationView): string | undefined {
   return taken?.title
 }
 
+/** How long to wait for the log to say what was answered: who has no stream looks every two seconds. */
+const LOG_LATE_MS = 4_000
+
+/** A person's changes, one after the other: the next begins once the list says what came of the one before. */
+function useChanges(client: Client, tasks: readonly Task[]): (id: string, fieldsOf: FieldsOf) => Promise<void> {
+  const latest = useRef(tasks)
+  latest.current = tasks
+  const look = useRef(() => {})
+  useEffect(() => look.current(), [tasks])
+  const last = useRef(Promise.resolve())
+  const shows = (id: string, version: number): boolean =>
+    latest.current.every(task => task.id !== id || task.version >= version)
+  const shown = (id: string, version: number): Promise<void> =>
+    new Promise(resolve => {
+      const timer = setTimeout(resolve, LOG_LATE_MS)
+      look.current = () => {
+        if (!shows(id, version)) return
+        clearTimeout(timer)
+        resolve()
+      }
+      look.current()
+    })
+  return (id, fieldsOf) => {
+    const change = async (): Promise<void> => {
+      const task = latest.current.find(each => each.id === id)
+      const fields = fieldsOf()
+      if (!task || !fields) return
+      await shown(id, await changed(client, task, fields))
+    }
+    const done = last.current.then(change)
+    last.current = done.catch(() => {})
+    return done
+  }
+}
+
 /** A person's change, though the task has moved on meanwhile: unless it moved on in what they change. */
-async function changed(client: Client, task: Task, fields: PersonsFields): Promise<void> {
+async function changed(client: Client, task: Task, fields: PersonsFields): Promise<number> {
   try {
-    await client.changeTask(task.session_id, task.id, task.version, fields)
+    return (await client.changeTask(task.session_id, task.id, task.version, fields)).task.version
   } catch (error) {
     const now = error instanceof RunsheetError && error.code === 'version_mismatch' ? error.details.task : undefined
     const isSame = now && (Object.keys(fields) as (keyof PersonsFields)[]).every(field => now[field] === task[field])
     if (!isSame) throw error
-    await client.changeTask(task.session_id, task.id, now.version, fields)
+    return (await client.changeTask(task.session_id, task.id, now.version, fields)).task.version
   }
 }
 

@@ -210,6 +210,23 @@ describe('with an agent that lives elsewhere', () => {
     await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'A', 'C'])
   })
 
+  it('[PA6] on a slow line, too, each stroke counts, and a double click is no conflict', async () => {
+    const page = await opened('A', 'B', 'C', 'D', 'E')
+    await page.route('**/tasks/**', async route => {
+      await new Promise(resolve => setTimeout(resolve, 150))
+      await route.continue()
+    })
+    await button(page, 'Mark done: B').focus()
+    for (let stroke = 0; stroke < 5; stroke += 1) await page.keyboard.press('Alt+ArrowDown')
+    await says(shown(page), ['A', 'C', 'D', 'E', 'B'])
+    await plan(page).getByRole('status').getByText('Moved to 5 of 5').waitFor({ state: 'attached' })
+    await button(page, 'Mark done: C').dblclick()
+    await expect.poll(() => panels.statusOf('C'), PATIENT).toBe('completed')
+    await page.keyboard.press('Tab')
+    expect(await plan(page).getByRole('alert').count()).toBe(0)
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['A', 'C', 'D', 'E', 'B'])
+  })
+
   it('[PA6] it is reordered by drag, up and down', async () => {
     const page = await opened('A', 'B', 'C', 'D')
     const handles = plan(page).locator('.rs-handle')
