@@ -2,6 +2,7 @@ import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
 import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
 import { explained } from '../src/react/explained.ts'
+import { reviewsInOrder } from '../src/react/in-order.ts'
 import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
 import { Composer } from './composer.tsx'
 import { isFresh } from './fresh.ts'
@@ -70,6 +71,18 @@ export function Chat(props: ChatProps): ReactElement {
   /** What the person asked for in a turn. */
   const requestOf = (turn: string): string | undefined =>
     view.state.messages.find(({ turn_id, role, synthetic }) => turn_id === turn && role === 'user' && !synthetic)?.text
+  /** Asks for a plan again that nobody decided on; where an agent elsewhere made it, by what it was. */
+  const askAgain = async (turn: string): Promise<void> => {
+    const request = requestOf(turn)
+    if (request !== undefined) return send(request)
+    const last = reviewsInOrder(conversation).findLast(({ conversation_turn_id }) => conversation_turn_id === turn)
+    try {
+      const { review } = await client.review(last?.review_id ?? '')
+      send(words.againMessage(review.draft_tasks.map(row => row.title)))
+    } catch (error) {
+      setTrouble({ error, again: () => void askAgain(turn) })
+    }
+  }
   const stop = (): void => {
     if (running === null) return
     setTrouble(undefined)
@@ -138,7 +151,7 @@ export function Chat(props: ChatProps): ReactElement {
               onContinue={turn => send(words.continueMessage, { continue_turn_id: turn })}
             />
           )}
-          <ReviewPanel client={client} view={view} onAskAgain={turn => send(requestOf(turn) ?? words.againMessage)} />
+          <ReviewPanel client={client} view={view} onAskAgain={turn => void askAgain(turn)} />
         </div>
       </div>
       <div className="app-foot">

@@ -57,8 +57,11 @@ export interface AppWords {
   readonly took: (ms: number) => string
   readonly ended: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
-  readonly againMessage: string
+  /** Of a plan that an agent elsewhere made: who is asked knows nothing of it. */
+  readonly againMessage: (titles: readonly string[]) => string
 }
+
+const listed = (titles: readonly string[]): string => titles.map((title, place) => `${place + 1}. ${title}`).join('\n')
 
 const en: AppWords = {
   panels: english,
@@ -128,7 +131,7 @@ const en: AppWords = {
     stopped: 'Stopped',
   },
   continueMessage: 'Continue with the plan.',
-  againMessage: 'Please propose the plan again.',
+  againMessage: titles => `Please propose this plan again:\n\n${listed(titles)}`,
 }
 
 const zh: AppWords = {
@@ -198,7 +201,7 @@ const zh: AppWords = {
     stopped: '已停止',
   },
   continueMessage: '请继续执行计划。',
-  againMessage: '请重新提出计划。',
+  againMessage: titles => `请重新提出以下计划：\n\n${listed(titles)}`,
 }
 
 export const LANGUAGES = { en, zh } as const

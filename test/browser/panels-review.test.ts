@@ -343,7 +343,7 @@ it('[PA18] whoever confirms a moment too late is told that somebody was faster',
 it('[PA19] after the timeout it says so, and offers to ask again', async () => {
   await panels.close()
   panels = await Panels.open(browser, { review_timeout_ms: 4_000 })
-  const { page } = await asked('A')
+  const { page } = await asked('A', 'B')
   // What is nearly over is said once, and not every second.
   await review(page)
     .getByRole('status')
@@ -353,7 +353,9 @@ it('[PA19] after the timeout it says so, and offers to ask again', async () => {
   expect(await panels.titles()).toEqual([])
   const again = page.waitForRequest('**/api/chat')
   await button(page, 'Ask again').click()
-  expect((await again).postDataJSON()).toMatchObject({ session_id: 'c' })
+  // Whoever is asked here knows nothing of what an agent elsewhere had in mind.
+  const message = 'Please propose this plan again:\n\n1. A\n2. B'
+  expect((await again).postDataJSON()).toMatchObject({ session_id: 'c', message })
   await page.getByText('Nobody decided in time').waitFor({ state: 'detached' })
 })
 
