@@ -2,6 +2,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { limitedBy } from '../domain/limited.ts'
+import { titleIn } from '../domain/title.ts'
 import { type Message, withSpoken } from '../domain/transcript.ts'
 import type { SessionAnswer } from '../domain/wire.ts'
 import { RunsheetError } from './errors.ts'
@@ -185,13 +186,14 @@ class Live implements LiveConversation {
   }
 
   #fold(event: StoredEvent): boolean {
-    const { conversation, limited, messages, text } = this.#state
+    const { conversation, title, limited, messages, text } = this.#state
     if (event.seq <= conversation.seq) return true
     if (event.seq !== conversation.seq + 1) return false
     const isWritten = event.type === 'step_finished' || event.type === 'turn_finished'
     const isLimited = limitedBy(event, conversation.policy)
     this.#set({
       conversation: apply(conversation, event),
+      title: title ?? titleIn([event]),
       limited: isLimited === undefined ? limited : new Set(limited).add(isLimited),
       messages: withSpoken(messages, event),
       text: isWritten ? null : text,

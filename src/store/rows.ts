@@ -3,6 +3,7 @@ import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { dueAt, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
+import { titleIn } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 
 /** What the queries read: derived from the log in the same transaction, by this one function, for every store. */
@@ -98,26 +99,6 @@ export function decidedReview(
 }
 
 export const searchText = (text: string): string => text.toLowerCase()
-
-/** The first message, or before there is one the first task, proposed or made: only ever used where there is no title. */
-function titleIn(events: readonly StoredEvent[]): string | null {
-  for (const event of events) {
-    if (event.type === 'turn_started') return shortened(event.data.message)
-    if (event.type === 'task_created') return shortened(event.data.task.title)
-    if (event.type === 'task_create_review_required') return shortened(event.data.draft_tasks[0]?.title ?? '')
-  }
-  return null
-}
-
-function shortened(text: string): string {
-  const line = [
-    ...text
-      .toWellFormed()
-      .replace(/[\s\p{Cc}]+/gu, ' ')
-      .trim(),
-  ]
-  return line.length > 80 ? `${line.slice(0, 79).join('')}…` : line.join('')
-}
 
 function taskRows(events: readonly StoredEvent[]): TaskRow[] {
   const rows = new Map<string, TaskRow>()

@@ -34,6 +34,19 @@ async function asked(...tasks: readonly Proposed[]): Promise<{ page: Page; told:
   return { page, told }
 }
 
+it('[PA10] a conversation that gets its name while it is looked at goes by it at once', async () => {
+  // An agent that looks before it plans.
+  await panels.look()
+  const page = await panels.window()
+  await page.getByText('An agent elsewhere works in this conversation.').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'New conversation' }).waitFor()
+  void panels.plan('Collect').catch(() => {})
+  await review(page).getByText('Collect · turn 1').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Collect' }).waitFor()
+  await page.getByRole('navigation').getByRole('button', { name: 'Collect' }).waitFor()
+  expect(await page.title()).toBe('Collect · Runsheet')
+})
+
 it('[PA10] the header names the conversation and the turn, and counts down', async () => {
   const { page } = await asked('Collect')
   await review(page).getByText('Collect · turn 1').waitFor()

@@ -58,6 +58,11 @@ export class Panels {
     return this.#call('plan', { tasks: rows })
   }
 
+  /** The agent's look at its list. */
+  async look(): Promise<unknown> {
+    return this.#call('tasks', {})
+  }
+
   async update(id: number, more: Record<string, unknown> = {}): Promise<unknown> {
     return this.#call('update', { id, outcome: 'As asked.', ...more })
   }
