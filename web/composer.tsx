@@ -1,5 +1,6 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
 import { type ReactElement, useEffect, useRef } from 'react'
+import { isComposing } from '../src/react/is-composing.ts'
 import type { AppWords } from './words.ts'
 
 export interface Choice {
@@ -56,7 +57,7 @@ export function Composer(props: ComposerProps): ReactElement {
         value={text}
         onChange={event => onText(event.target.value)}
         onKeyDown={event => {
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+          if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return
           event.preventDefault()
           send()
         }}

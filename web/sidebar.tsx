@@ -2,6 +2,7 @@ import { Plus, Search, X } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { type Client, RunsheetError, type Session, type Task } from '../src/client/index.ts'
 import { explained } from '../src/react/explained.ts'
+import { isComposing } from '../src/react/is-composing.ts'
 import { newSession } from './fresh.ts'
 import { chatOf, historyOf, type Place } from './place.ts'
 import type { AppWords } from './words.ts'
@@ -42,7 +43,7 @@ export function Sidebar({
       className={`app-side${isOpen ? ' app-side-open' : ''}`}
       aria-label={words.menu}
       onKeyDown={event => {
-        if (event.key !== 'Escape' || !isOpen) return
+        if (event.key !== 'Escape' || !isOpen || isComposing(event)) return
         event.preventDefault()
         onClose()
       }}

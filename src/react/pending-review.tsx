@@ -6,6 +6,7 @@ import type { Review } from '../domain/review.ts'
 import { Countdown } from './countdown.tsx'
 import { emptyRow, isChanged, MOST_ROWS, rowWithoutTitle } from './draft.ts'
 import { turnsInOrder } from './in-order.ts'
+import { isComposing } from './is-composing.ts'
 import { ReviewRow } from './review-row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Templates } from './templates.tsx'
@@ -234,7 +235,7 @@ function useQuestion(panel: { readonly current: HTMLElement | null }, isSending:
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     // Escape while characters are being composed is the input method's.
-    if (event.key !== 'Escape' || isSending || event.nativeEvent.isComposing) return
+    if (event.key !== 'Escape' || isSending || isComposing(event)) return
     event.preventDefault()
     if (isOpen) keepEditing()
     else ask()

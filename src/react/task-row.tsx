@@ -3,6 +3,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
+import { isComposing } from './is-composing.ts'
 import { StatusIcon } from './status-icon.tsx'
 import { useFocusOn } from './use-focus-on.ts'
 import { edgeClass, useReorder } from './use-reorder.ts'
@@ -161,7 +162,7 @@ function Reword({ text, onText, onDone }: RewordProps): ReactElement {
         value={text}
         onChange={event => onText(event.target.value)}
         onKeyDown={event => {
-          if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
+          if (event.key !== 'Escape' || isComposing(event)) return
           event.stopPropagation()
           done(undefined, true)
         }}

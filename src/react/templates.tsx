@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts'
 import type { Template } from '../domain/template.ts'
 import { type Draft, type EditRow, fromTemplate, submitted } from './draft.ts'
 import { explained } from './explained.ts'
+import { isComposing } from './is-composing.ts'
 import { useFocusOn } from './use-focus-on.ts'
 import { useWords } from './words.ts'
 
@@ -95,6 +96,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
             onKeyDown={event => {
               if (event.key !== 'Escape') return
               event.stopPropagation()
+              if (isComposing(event)) return
               close()
             }}
           />

@@ -376,6 +376,25 @@ it('[CH11] a message on its way is not lost by a reload, nor by going elsewhere 
   await turns.close()
 })
 
+it('[CH16] a key that ends the composition of an input method sends nothing', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await box(page).fill('你好')
+  for (const how of [{ isComposing: true }, { keyCode: 229 }]) {
+    await box(page).evaluate((element, more) => {
+      const key = { key: 'Enter', bubbles: true, cancelable: true, ...more }
+      element.dispatchEvent(new KeyboardEvent('keydown', key))
+    }, how)
+  }
+  expect(await messages(page).getByRole('article').count()).toBe(0)
+  expect(await box(page).inputValue()).toBe('你好')
+  await box(page).press('Enter')
+  await messages(page).getByText('你好').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH16] the keyboard does everything: the box, lines, sending, the conversations on a small screen, and back', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 700 } })
