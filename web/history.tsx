@@ -1,5 +1,5 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
-import { type ReactElement, useEffect, useRef } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { type Client, type Conversation, planTurnOf, type Task } from '../src/client/index.ts'
 import { byPosition } from '../src/domain/task.ts'
 import { type ConversationView, Timeline } from '../src/react/index.ts'
@@ -25,6 +25,7 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
   const listed = [...conversation.tasks.values()].toSorted(byPosition)
   const plans = Map.groupBy(listed, each => planTurnOf(conversation, each))
   const turns = turnsInOrder(conversation)
+  const [showsAll, setShowsAll] = useState(false)
   const isKnown = task === undefined || conversation.tasks.has(task)
   return (
     <section className="app-scroll" tabIndex={0} aria-label={words.history} style={roomFor(covered)}>
@@ -68,9 +69,9 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
           )
         })}
         {turns.length > 0 && (
-          <details className="app-all">
+          <details className="app-all" onToggle={event => setShowsAll(event.currentTarget.open)}>
             <summary>{words.allEvents}</summary>
-            <Timeline client={client} sessionId={conversation.session_id} asOf={conversation.seq} />
+            {showsAll && <Timeline client={client} sessionId={conversation.session_id} asOf={conversation.seq} />}
           </details>
         )}
       </div>

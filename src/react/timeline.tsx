@@ -1,8 +1,11 @@
-import { type ReactElement, useEffect, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { explained } from './explained.ts'
 import { useWords, type Words } from './words.ts'
+
+/** However much happens, it is not read more often. */
+const READ_EVERY_MS = 500
 
 export interface TimelineProps {
   readonly client: Client
@@ -18,6 +21,7 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
   const words = useWords()
   const [events, setEvents] = useState<readonly StoredEvent[]>([])
   const [problem, setProblem] = useState<unknown>()
+  const readAsOf = useNowAndThen(asOf, READ_EVERY_MS)
   useEffect(() => {
     let isCurrent = true
     client.timeline(sessionId, taskId).then(
@@ -31,7 +35,7 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
     return () => {
       isCurrent = false
     }
-  }, [client, sessionId, taskId, asOf])
+  }, [client, sessionId, taskId, readAsOf])
   return (
     <ol className="rs-timeline" aria-label={words.history}>
       {problem !== undefined && <li role="alert">{explained(words, problem)}</li>}
@@ -48,6 +52,22 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
       })}
     </ol>
   )
+}
+
+/** A value that changes at once, and then not again for a while. */
+function useNowAndThen<T>(value: T, ms: number): T {
+  const [held, setHeld] = useState(value)
+  const last = useRef(0)
+  useEffect(() => {
+    if (held === value) return
+    const take = (): void => {
+      last.current = performance.now()
+      setHeld(value)
+    }
+    const timer = setTimeout(take, Math.max(0, last.current + ms - performance.now()))
+    return () => clearTimeout(timer)
+  }, [held, value, ms])
+  return held
 }
 
 /** What happened, in a sentence; nothing for what needs none. */

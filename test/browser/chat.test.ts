@@ -207,6 +207,35 @@ it('[CH8] the history is by turn; each task tells its own story, which has an ad
   await turns.close()
 })
 
+it('[CH8] what nobody has unfolded is not read; what is, is read now and then, however much happens', async () => {
+  const turns = await start(TWO_STEPS)
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'Two steps')
+  await messages(page).getByText('All done.').waitFor()
+  const read: string[] = []
+  page.on('request', request => void (request.url().includes('/timeline') ? read.push(request.url()) : undefined))
+  await page.getByRole('button', { name: 'History' }).click()
+  await page.getByText('Turn 1', { exact: true }).waitFor()
+  const happen = async (count: number): Promise<void> => {
+    for (let made = 0; made < count; made += 1) {
+      await turns.ask('POST', '/api/sessions/c1/tasks', { body: { title: `More ${count} ${made}` } })
+    }
+  }
+  await happen(5)
+  await page.getByRole('button', { name: 'More 5 4' }).waitFor()
+  // Who adds a task by hand is told whether the agent knows, which takes one look.
+  expect(read.length).toBeLessThan(2)
+  read.length = 0
+  await page.getByText('Everything that happened, in order').click()
+  await page.getByText('Added: More 5 4').waitFor()
+  await happen(20)
+  await page.getByText('Added: More 20 19').waitFor()
+  expect(read.length).toBeLessThan(10)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH8] the turns of the history stand in the order in which they were asked', async () => {
   const turns = await start(() => 'Well.')
   const asked = Array.from({ length: 6 }, (_, count) => `Request ${count + 1}`)
