@@ -3,6 +3,7 @@ import { type ReactElement, useEffect, useId, useLayoutEffect, useRef, useState 
 import type { Client, PersonsFields } from '../client/client.ts'
 import { RunsheetError } from '../client/errors.ts'
 import { type Conversation, openTasks, tasksInView } from '../domain/conversation.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
 import { explained } from './explained.ts'
@@ -75,7 +76,9 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
           {words.plan}: {isExpanded ? words.collapse : words.expand}.{' '}
         </span>
         <span className="rs-current">
-          {isBusy && continuing !== undefined ? words.continuing(continuing) : (current?.title ?? words.noCurrent)}
+          {isBusy && current && continuing === current.title
+            ? words.continuing(continuing)
+            : (current?.title ?? words.noCurrent)}
         </span>
         {since !== undefined && (
           <span className="rs-elapsed" title={words.elapsed(clockOf(now - Date.parse(since)))}>
@@ -248,7 +251,11 @@ function AddTask({ onAdd }: { readonly onAdd: (title: string, key: string) => Pr
 function useContinuing({ onEvent }: ConversationView): string | undefined {
   const [taken, setTaken] = useState<{ readonly title: string }>()
   useEffect(
-    () => onEvent(event => (event.type === 'todos_resubmitting' ? setTaken({ title: event.data.next }) : undefined)),
+    () =>
+      onEvent(event => {
+        const title = takenUp(event)
+        if (title !== undefined) setTaken({ title })
+      }),
     [onEvent],
   )
   useEffect(() => {
@@ -257,6 +264,13 @@ function useContinuing({ onEvent }: ConversationView): string | undefined {
     return () => clearTimeout(timer)
   }, [taken])
   return taken?.title
+}
+
+/** The step that an event takes up: the next one of a plan, whatever its toolset. */
+function takenUp({ type, data }: StoredEvent): string | undefined {
+  if (type === 'todos_resubmitting') return data.next
+  const isNext = type === 'task_changed' && data.task.status === 'in_progress' && data.from['status'] === 'pending'
+  return isNext ? data.task.title : undefined
 }
 
 /** How long to wait for the log to say what was answered: who has no stream looks every two seconds. */

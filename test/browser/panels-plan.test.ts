@@ -386,6 +386,28 @@ describe('with a turn of our own', () => {
     gates.end.resolve()
   })
 
+  it('[PA9] with the usual tools, too, the next step is announced as it is taken up', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    await start({
+      host: { review: false },
+      answers: [
+        { calls: [{ tool: 'plan', args: { tasks: [{ title: 'One' }, { title: 'Two' }] } }] },
+        { calls: [{ tool: 'update', args: { id: 1, outcome: 'Done.' } }], after: gates[0].promise },
+        { calls: [{ tool: 'update', args: { id: 2, outcome: 'Done.' } }], after: gates[1].promise },
+        'All done.',
+      ],
+    })
+    const page = await panels.window()
+    await page.getByLabel('Ask for something with several steps').fill('Two steps')
+    await page.keyboard.press('Enter')
+    await says(current(page), ['One'])
+    gates[0].resolve()
+    await says(current(page), ['Continuing: Two'])
+    await says(current(page), ['Two'])
+    gates[1].resolve()
+    await says(current(page), ['—'])
+  })
+
   it('[PA9] the next step is announced for two seconds; a limit that ends it is said, and Continue goes on', async () => {
     const first = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
