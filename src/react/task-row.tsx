@@ -1,4 +1,4 @@
-import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, Pencil } from 'lucide-react'
+import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, Pencil, RotateCcw } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
@@ -23,7 +23,7 @@ interface TaskRowProps {
 /** One task, with what a person can do about it. Alt and an arrow moves it, as does dragging it by its handle. */
 export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRowProps): ReactElement {
   const words = useWords()
-  const { text, setText, shown, reword, actions } = useReword(task, onChange)
+  const { text, setText, shown, reword, actions, focusOnEdit } = useReword(task, onChange)
   const [isUnfolded, setUnfolded] = useState(false)
   const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, place, ({ key }, to) => onMove(key, to))
   const isSettled = task.status === 'completed' || task.status === 'cancelled'
@@ -75,6 +75,18 @@ export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRo
           onAct={() => setUnfolded(!isUnfolded)}
         />
         <span className="rs-folded">
+          {task.status === 'blocked' && (
+            <IconButton
+              label={words.reopen}
+              about={about}
+              icon={RotateCcw}
+              onAct={() => {
+                void onChange({ status: 'pending' })
+                // This button goes with what it undoes.
+                focusOnEdit()
+              }}
+            />
+          )}
           <IconButton
             className="rs-edit"
             label={words.edit}
@@ -127,7 +139,7 @@ function useReword({ title, version }: Task, onChange: TaskRowProps['onChange'])
     setSent(undefined)
     setText(typed)
   }
-  return { text, setText, shown: sent ?? title, reword, actions }
+  return { text, setText, shown: sent ?? title, reword, actions, focusOnEdit: () => focusOn('.rs-edit') }
 }
 
 interface RewordProps {

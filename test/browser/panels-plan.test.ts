@@ -179,6 +179,18 @@ describe('with an agent that lives elsewhere', () => {
     await says(shown(page), ['A', 'B, shorter', 'C', 'D', 'E'])
   })
 
+  it('[PA5] what is blocked can be tried again', async () => {
+    const page = await opened('A', 'B')
+    await panels.update(1, { status: 'blocked', outcome: 'No key.' })
+    await says(counts(page), ['0 of 2 · 1 remaining · 1 blocked'])
+    await button(page, 'Reopen: A').focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => panels.statusOf('A'), PATIENT).toBe('pending')
+    await says(counts(page), ['0 of 2 · 2 remaining'])
+    await hasFocus(button(page, 'Reword: A'))
+    expect(await button(page, 'Reopen: A').count()).toBe(0)
+  })
+
   it('[PA5] Escape leaves a title as it was; going elsewhere keeps what was typed', async () => {
     const page = await opened('A', 'B')
     await button(page, 'Reword: A').click()
