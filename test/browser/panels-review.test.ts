@@ -147,6 +147,27 @@ describe('[PA12] rows are reordered', () => {
   })
 })
 
+it('[PA12] a finger that waits at the edge gets to the rows beyond it', async () => {
+  const names = Array.from({ length: 14 }, (_, place) => `Row ${place + 1}`)
+  void panels.plan(...names).catch(() => {})
+  const page = await panels.window({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
+  await title(page, 14).waitFor({ state: 'attached' })
+  const from = await boxOf(review(page).locator('.rs-handle').first())
+  const body = await boxOf(review(page).locator('.rs-review-body'))
+  const hand = await page.context().newCDPSession(page)
+  const x = from.x + from.width / 2
+  const touch = (type: 'touchStart' | 'touchMove', y: number) =>
+    hand.send('Input.dispatchTouchEvent', { type, touchPoints: [{ x, y }] })
+  await touch('touchStart', from.y + from.height / 2)
+  await touch('touchMove', from.y + 100)
+  await touch('touchMove', body.y + body.height - 8)
+  // There it waits until the last one is reached.
+  await review(page).locator('.rs-row').last().locator('.rs-handle').waitFor()
+  await expect.poll(() => review(page).locator('.rs-drop-after').getByLabel('Title, 14').count(), PATIENT).toBe(1)
+  await hand.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+  await holds(titles(page), [...names.slice(1), 'Row 1'])
+})
+
 it('[PA12] by a finger on the handle, also on a narrow screen', async () => {
   const told = panels.plan('A', 'B', 'C', 'D')
   const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
