@@ -7,6 +7,7 @@ import { ReviewOutcome } from './review-outcome.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import type { Action } from './use-decision.ts'
 import { forget, isKept } from './use-draft.ts'
+import { noLongerShown } from './use-panel.ts'
 import { useResolution } from './use-resolution.ts'
 
 export interface ReviewPanelProps {
@@ -35,6 +36,9 @@ export function ReviewPanel({ client, view, onAskAgain }: ReviewPanelProps): Rea
   useEffect(() => {
     if (isDecided && last) forget(last.review_id)
   }, [isDecided, last?.review_id])
+  useEffect(() => {
+    if (last && last.status !== 'pending') noLongerShown(last.review_id)
+  }, [last?.review_id, last?.status])
   if (pending) {
     return (
       <PendingReview

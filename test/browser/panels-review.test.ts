@@ -357,6 +357,25 @@ it('[PA18] of two windows the second sees that the first decided, and may put th
   expect(await panels.titles()).toEqual(['A'])
 })
 
+it('[PA17] looking into another conversation is not leaving the page; leaving it from there is', async () => {
+  await panels.close()
+  panels = await Panels.open(browser, { panel_grace_ms: 1_000 })
+  const { page } = await asked('A')
+  await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(1)
+  await title(page, 1).fill('Mine')
+  await button(page, 'New chat').click()
+  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await new Promise(resolve => setTimeout(resolve, 2_000))
+  expect(await panels.pending()).toHaveLength(1)
+  await page.goBack()
+  await holds(titles(page), ['Mine'])
+  expect((await panels.showing())?.panels).toHaveLength(1)
+  await button(page, 'New chat').click()
+  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.goto('about:blank')
+  await expect.poll(async () => (await panels.pending()).length, PATIENT).toBe(0)
+})
+
 it('[PA18] whoever confirms a moment too late is told that somebody was faster', async () => {
   const { page } = await asked('A')
   const held = Promise.withResolvers<void>()
