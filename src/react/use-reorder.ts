@@ -46,6 +46,8 @@ export function useReorder(
     )
   }, [list, key, place])
   const onKeyDown = (event: KeyboardEvent): void => {
+    // In a select it is the key that opens it.
+    if (event.target instanceof HTMLSelectElement) return
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
     event.preventDefault()
     onMove({ key, place }, place + (event.key === 'ArrowUp' ? -1 : 1))

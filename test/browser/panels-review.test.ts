@@ -147,6 +147,17 @@ describe('[PA12] rows are reordered', () => {
   })
 })
 
+it('[PA12] in a select, Alt and an arrow opens it, and moves nothing', async () => {
+  const { page } = await asked('A', 'B')
+  await page.getByLabel('Priority, 1').focus()
+  await page.keyboard.press('Alt+ArrowDown')
+  await page.keyboard.press('Escape')
+  await holds(titles(page), ['A', 'B'])
+  await title(page, 1).focus()
+  await page.keyboard.press('Alt+ArrowDown')
+  await holds(titles(page), ['B', 'A'])
+})
+
 it('[PA12] a finger that waits at the edge gets to the rows beyond it', async () => {
   const names = Array.from({ length: 14 }, (_, place) => `Row ${place + 1}`)
   void panels.plan(...names).catch(() => {})
