@@ -111,6 +111,7 @@ export function Sidebar({
 }
 
 const PAGE = 50
+const MOST = 200
 /** What happens in the other conversations is seen after so long, or when the window is looked at again. */
 const LOOK_EVERY_MS = 15_000
 
@@ -122,11 +123,11 @@ function useSessions(client: Client, version: number, session: string, onSignedO
     let isCurrent = true
     const look = (): void => {
       if (document.visibilityState === 'hidden') return
-      client.sessions({ limit }).then(
+      sessionsUpTo(client, limit).then(
         answer => {
           if (!isCurrent) return
           setSessions(answer.sessions)
-          setHasMore(answer.next_cursor !== null && limit < 200)
+          setHasMore(answer.hasMore)
         },
         (error: unknown) => {
           if (isCurrent && error instanceof RunsheetError && error.status === 401) onSignedOut()
@@ -142,7 +143,22 @@ function useSessions(client: Client, version: number, session: string, onSignedO
       document.removeEventListener('visibilitychange', look)
     }
   }, [client, version, session, limit, onSignedOut])
-  return { sessions, more: hasMore ? () => setLimit(200) : undefined }
+  return { sessions, more: hasMore ? () => setLimit(limit < MOST ? MOST : limit + MOST) : undefined }
+}
+
+/** So many at most, the newest first: the server gives 200 at a time. */
+async function sessionsUpTo(
+  client: Client,
+  limit: number,
+): Promise<{ sessions: readonly Session[]; hasMore: boolean }> {
+  const sessions: Session[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = { limit: Math.min(MOST, limit - sessions.length), ...(cursor === undefined ? {} : { cursor }) }
+    const answer = await client.sessions(page)
+    sessions.push(...answer.sessions)
+    cursor = answer.next_cursor ?? undefined
+    if (cursor === undefined || sessions.length >= limit) return { sessions, hasMore: cursor !== undefined }
+  }
 }
 
 interface Search {

@@ -61,6 +61,26 @@ it('[CH2] conversations are at the side: a new one, switching, and the way back;
   await turns.close()
 })
 
+it('[CH2] however many conversations there are, each can be reached', async () => {
+  const turns = await start(() => 'Well.')
+  for (let made = 0; made < 205; made += 1) {
+    const call = { session_id: `c${made}`, turn_id: 't', arguments: { tasks: [{ title: `Plan ${made}` }] } }
+    await turns.ask('POST', '/api/toolsets/runsheet/tools/plan', { body: call, as: 'agent' })
+  }
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  const side = page.getByRole('navigation')
+  await side.getByRole('button', { name: 'Plan 204', exact: true }).waitFor()
+  await side.getByRole('button', { name: 'Show more' }).click()
+  await side.getByRole('button', { name: 'Plan 5', exact: true }).waitFor()
+  await side.getByRole('button', { name: 'Show more' }).click()
+  await side.getByRole('button', { name: 'Plan 0', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Plan 0', exact: true }).waitFor()
+  expect(await side.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH3] Markdown shows as it is written, without HTML, without images from elsewhere, and with links that lead out', async () => {
   const text = [
     '# Heading',
