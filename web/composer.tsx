@@ -1,5 +1,6 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
 import { type ReactElement, useEffect, useRef } from 'react'
+import { useGrowing } from '../src/react/growing.tsx'
 import { isComposing } from '../src/react/is-composing.ts'
 import type { AppWords } from './words.ts'
 
@@ -34,6 +35,7 @@ export function Composer(props: ComposerProps): ReactElement {
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation is opened.
   }, [])
+  useGrowing(box)
   const send = (): void => {
     const message = text.trim()
     if (message !== '' && !isRunning && !isSending) onSend(message)

@@ -5,6 +5,7 @@ import type { LiveState } from '../client/live.ts'
 import type { Review } from '../domain/review.ts'
 import { Countdown } from './countdown.tsx'
 import { emptyRow, isChanged, MOST_ROWS, rowWithoutTitle } from './draft.ts'
+import { Growing } from './growing.tsx'
 import { turnsInOrder } from './in-order.ts'
 import { isComposing } from './is-composing.ts'
 import { ReviewRow } from './review-row.tsx'
@@ -127,7 +128,7 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
         {edit.selected.size > 0 && <SelectionBar count={edit.selected.size} onSet={edit.setSelected} />}
         <label className="rs-comment">
           <span className="rs-sr">{words.comment}</span>
-          <textarea
+          <Growing
             className="rs-input"
             rows={1}
             placeholder={words.comment}

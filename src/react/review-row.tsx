@@ -3,6 +3,7 @@ import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import type { EditRow } from './draft.ts'
+import { Growing } from './growing.tsx'
 import { IconButton } from './icon-button.tsx'
 import { edgeClass, useReorder } from './use-reorder.ts'
 import { useWords } from './words.ts'
@@ -59,7 +60,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
       </label>
       <div className="rs-fields">
         <div className="rs-row-head">
-          <textarea
+          <Growing
             {...field(words.title, 'title')}
             rows={1}
             aria-invalid={row.title.trim() === '' || problem?.field === 'title'}
@@ -128,7 +129,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
         {(['details', 'criteria'] as const).filter(shows).map(name => (
           <label key={name} className="rs-field">
             <span aria-hidden="true">{words[name]}</span>
-            <textarea
+            <Growing
               {...field(words[name], name)}
               className="rs-input rs-quiet"
               placeholder=" "

@@ -147,6 +147,29 @@ describe('[PA12] rows are reordered', () => {
   })
 })
 
+it('[PA11] also in a browser without `field-sizing` a long title is seen as a whole', async () => {
+  const long = 'A title that says everything there is to say about it, and then some more. '.repeat(4).trim()
+  void panels.plan(long, 'B').catch(() => {})
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+  await context.route('**/*.css', async route => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, body: (await answer.text()).replaceAll('field-sizing:content', '') })
+  })
+  await context.addInitScript(() => {
+    CSS.supports = () => false
+  })
+  const page = await panels.window({ in: context })
+  const heights = (row: number): Promise<number[]> =>
+    title(page, row).evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight])
+  const [high = 0, all] = await heights(1)
+  expect(high).toBeGreaterThan(100)
+  expect(high).toBe(all)
+  expect((await heights(2))[0]).toBeLessThan(50)
+  await title(page, 1).fill('Short')
+  await expect.poll(async () => (await heights(1))[0], PATIENT).toBeLessThan(50)
+  await context.close()
+})
+
 it('[PA12] in a select, Alt and an arrow opens it, and moves nothing', async () => {
   const { page } = await asked('A', 'B')
   await page.getByLabel('Priority, 1').focus()
