@@ -7,7 +7,10 @@ import type { ConversationView } from './use-conversation.ts'
 export function useTold(client: Client, { state, onEvent }: ConversationView): (task: Task) => boolean {
   const { session_id, edits, answered_seq } = state.conversation
   const [added, setAdded] = useState<ReadonlyMap<string, number>>(new Map())
-  const hasOwn = [...state.conversation.tasks.values()].some(({ created_by }) => created_by === 'user')
+  const unknown = [...state.conversation.tasks.values()].flatMap(({ id, created_by }) =>
+    created_by === 'user' && !added.has(id) ? id : [],
+  )
+  const asked = unknown.join(' ')
   useEffect(
     () =>
       onEvent(({ type, data, seq }) => {
@@ -15,9 +18,9 @@ export function useTold(client: Client, { state, onEvent }: ConversationView): (
       }),
     [onEvent],
   )
-  // What was added before this window came: the log knows.
+  // What was added before this window came, or while it had no stream: the log knows.
   useEffect(() => {
-    if (!hasOwn) return
+    if (asked === '') return
     let isCurrent = true
     client.timeline(session_id).then(
       ({ events }) => {
@@ -31,7 +34,7 @@ export function useTold(client: Client, { state, onEvent }: ConversationView): (
     return () => {
       isCurrent = false
     }
-  }, [client, session_id, hasOwn])
+  }, [client, session_id, asked])
   return ({ id }) =>
     (added.get(id) ?? 0) > answered_seq || Object.values(edits.get(id) ?? {}).some(seq => seq > answered_seq)
 }

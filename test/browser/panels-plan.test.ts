@@ -179,6 +179,25 @@ describe('with an agent that lives elsewhere', () => {
     await says(shown(page), ['A', 'B, shorter', 'C', 'D', 'E'])
   })
 
+  it('[PA5] a window without a stream of its own knows what the agent was not told, too', async () => {
+    const page = await opened('A')
+    const holder = await panels.window({ in: page.context() })
+    await page.goto('about:blank')
+    await holder.goto('about:blank')
+    await holder.goto(panels.server.url.href)
+    await holder.evaluate(() => {
+      for (const slot of [1, 2, 3, 4]) {
+        void navigator.locks.request(`runsheet-stream-${slot}`, () => new Promise(() => {}))
+      }
+    })
+    await page.goto(`${panels.server.url.href}?chat=${panels.session}`)
+    await summary(page).click()
+    for (const title of ['B', 'C']) {
+      await panels.server.person.addTask(panels.session, { title })
+      await row(page, title).getByText('agent not told yet').waitFor()
+    }
+  })
+
   it('[PA5] what is blocked can be tried again', async () => {
     const page = await opened('A', 'B')
     await panels.update(1, { status: 'blocked', outcome: 'No key.' })
