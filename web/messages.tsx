@@ -71,7 +71,8 @@ export function Messages({ view, words, covered, outgoing, isStopping, onTry, on
                 message={message}
                 words={words}
                 answers={answers}
-                isRunning={message.turn_id !== null && message.turn_id === running_turn}
+                // Where something was said after it, it has been answered, whether or not this window heard it.
+                isRunning={message.turn_id === running_turn && place === said.length - 1 && text === null}
               />
               {message.turn_id !== said[place + 1]?.turn_id && (
                 <Ending

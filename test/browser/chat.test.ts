@@ -136,6 +136,28 @@ it('[CH4] tool calls are folded, and hold what was asked and what was answered, 
   await turns.close()
 })
 
+it('[CH4] whoever comes in the middle sees as running only what runs', async () => {
+  const held = Promise.withResolvers<void>()
+  const turns = await start((_, count) => {
+    const call = { tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }
+    if (count === 0) return { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] }
+    return count === 1 ? { calls: [call] } : { text: 'And now to the rest of it.', after: held.promise }
+  })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'Two steps')
+  await page.getByText('1 of 2 · 1 remaining').waitFor()
+  await page.reload()
+  const calls = page.locator('details.app-call')
+  await calls.nth(1).waitFor()
+  expect(await calls.nth(0).locator('.app-spin').count()).toBe(0)
+  held.resolve()
+  await messages(page).getByText('And now to the rest of it.').first().waitFor()
+  await expect.poll(() => page.locator('.app-call .app-spin').count()).toBe(0)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH5] stopping ends the turn, says so, and keeps what was said', async () => {
   const turns = await start([{ text: 'It begins', hangs: true }, 'Second try.'])
   const { page, context, problems } = await visit(browser, linkTo(turns))
