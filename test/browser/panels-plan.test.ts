@@ -354,6 +354,24 @@ describe('with an agent that lives elsewhere', () => {
     expect(await duration(calm)).toBe('0s')
   })
 
+  it('[PA8] in colours of the system the bar is seen, and rows have no lines between them', async () => {
+    await panels.plan('A', 'B')
+    await panels.update(1)
+    const page = await panels.window({ forcedColors: 'active' })
+    await summary(page).click()
+    const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const bar = await plan(page)
+      .locator('.rs-progress > div')
+      .first()
+      .evaluate(e => getComputedStyle(e).backgroundColor)
+    expect(bar).not.toBe(canvas)
+    expect(
+      await rows(page)
+        .first()
+        .evaluate(e => getComputedStyle(e).borderBottomColor),
+    ).toBe(canvas)
+  })
+
   it('[PA8] on a narrow screen a row keeps its room, and what can be done is one press away', async () => {
     await panels.plan('A task with a title that is long enough to need more than one line there')
     const page = await panels.window({ viewport: { width: 360, height: 640 } })
