@@ -331,6 +331,21 @@ it('[CH10] what to try is one click away; toolset and model are shown, and the n
   await turns.close()
 })
 
+it('[CH10] on a narrow screen a long name of the model does not cut off the toolset', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  const width = (): Promise<number> => page.getByLabel('Toolset').evaluate(select => select.clientWidth)
+  await page.getByLabel('Model').waitFor()
+  await page.getByLabel('Toolset').selectOption('task_manager')
+  const wide = await width()
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect(await width()).toBe(wide)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH11] a message is seen at once, as being sent, and nothing is sent beside it', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
