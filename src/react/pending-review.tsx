@@ -124,6 +124,12 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
             <Plus size={16} aria-hidden="true" /> {words.addRow}
           </button>
           <Templates client={client} draft={draft} onInsert={edit.add} />
+          {rows.length >= MOST_ROWS && (
+            // It is read aloud when something did not fit.
+            <span className="rs-full" aria-hidden="true">
+              {words.tooManyRows(MOST_ROWS)}
+            </span>
+          )}
         </div>
         {edit.selected.size > 0 && <SelectionBar count={edit.selected.size} onSet={edit.setSelected} />}
         <label className="rs-comment">

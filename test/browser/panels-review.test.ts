@@ -282,6 +282,8 @@ it('[PA14] a template is saved, and inserted, up to as many rows as a plan holds
   await holds(titles(page), ['Publish', 'Tag 2', 'Publish', 'Tag', 'Publish'])
   for (let rows = 7; rows <= 21; rows += 2) await page.getByLabel('Insert a template').selectOption('Release')
   await page.getByRole('status').getByText('A plan holds at most 20 rows.').waitFor({ state: 'attached' })
+  // Whoever looks is told, too.
+  await review(page).locator('.rs-full').getByText('A plan holds at most 20 rows.').waitFor()
   expect(await titles(page).count()).toBe(20)
   expect(await button(page, 'Add a row').isDisabled()).toBe(true)
   await confirm(page).click()
