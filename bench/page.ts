@@ -46,7 +46,8 @@ const busy = async (): Promise<number> => {
   return of('ScriptDuration') + of('LayoutDuration') + of('RecalcStyleDuration')
 }
 const results: { view: string; tasks: number[]; shown: number; busy: number }[] = []
-for (const view of ['plan open', 'plan closed']) {
+for (const view of ['plan open', 'all of it shown', 'plan closed']) {
+  if (view === 'all of it shown') await page.locator('.rs-more').click()
   if (view === 'plan closed') await page.locator('.rs-summary').click()
   await page.waitForTimeout(500)
   await page.evaluate(`window.long = []

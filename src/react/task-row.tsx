@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, Pencil, RotateCcw } from 'lucide-react'
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { memo, type ReactElement, useEffect, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
@@ -16,13 +16,18 @@ interface TaskRowProps {
   /** The agent has not been told of a person's change. */
   readonly isNews: boolean
   /** Whether it was taken. */
-  readonly onChange: (fields: PersonsFields) => Promise<boolean>
+  readonly onChange: (id: string, fields: PersonsFields) => Promise<boolean>
   readonly onMove: (id: string, to: number) => void
 }
 
-/** One task, with what a person can do about it. Alt and an arrow moves it, as does dragging it by its handle. */
-export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRowProps): ReactElement {
+/**
+ * One task, with what a person can do about it. Alt and an arrow moves it, as does dragging it by its handle. Drawn anew
+ * only where it changed: of a long list that is seldom more than one.
+ */
+export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement {
+  const { task, place, count, isNews, onMove } = props
   const words = useWords()
+  const onChange = (fields: PersonsFields): Promise<boolean> => props.onChange(task.id, fields)
   const { text, setText, shown, reword, actions, focusOnEdit } = useReword(task, onChange)
   const [isUnfolded, setUnfolded] = useState(false)
   const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, place, ({ key }, to) => onMove(key, to))
@@ -119,10 +124,10 @@ export function TaskRow({ task, place, count, isNews, onChange, onMove }: TaskRo
       </div>
     </li>
   )
-}
+})
 
 /** A title under a person's hands, and what is shown until the log says the same. */
-function useReword({ title, version }: Task, onChange: TaskRowProps['onChange']) {
+function useReword({ title, version }: Task, onChange: (fields: PersonsFields) => Promise<boolean>) {
   const [text, setText] = useState<string>()
   const [sent, setSent] = useState<string>()
   const actions = useRef<HTMLDivElement>(null)

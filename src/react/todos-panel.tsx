@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp, Plus, TriangleAlert } from 'lucide-react'
-import { type ReactElement, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactElement, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import type { Client, PersonsFields } from '../client/client.ts'
 import { RunsheetError } from '../client/errors.ts'
 import { type Conversation, openTasks, tasksInView } from '../domain/conversation.ts'
@@ -186,6 +186,11 @@ function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactEleme
       return { position: there.position }
     })
   }
+  // The same for all rows and at every drawing, so that those that did not change are left alone.
+  const act = useRef({ onChange, move })
+  act.current = { onChange, move }
+  const rowChanged = useCallback((id: string, fields: PersonsFields) => act.current.onChange(id, () => fields), [])
+  const rowMoved = useCallback((id: string, to: number) => act.current.move(id, to), [])
   return (
     <>
       <ol className="rs-list" ref={list}>
@@ -196,8 +201,8 @@ function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactEleme
             place={place}
             count={shown.length}
             isNews={isNews(task)}
-            onChange={fields => onChange(task.id, () => fields)}
-            onMove={move}
+            onChange={rowChanged}
+            onMove={rowMoved}
           />
         ))}
       </ol>
