@@ -7,6 +7,8 @@ export default defineConfig({
     reporters: ['default', './test/support/counts-reporter.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine is no fault.
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -50,23 +50,23 @@ afterAll(async () => {
 describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   async function connected(
     options: Omit<HostOptions, 'era'> & { toolset?: Toolset; review?: boolean; session?: string } = {},
-  ): Promise<Host & { person: Person }> {
+  ): Promise<Host & { person: Person; session: string }> {
     const { toolset = 'runsheet', review = true, session = `s-${crypto.randomUUID()}`, ...more } = options
     const host = hostOf({ era, ...more })
     onTestFinished(() => host.client.close())
     if (transport === 'stdio') {
       const args = ['--toolset', toolset, '--review', review ? 'on' : 'off', '--session', session]
-      return { ...(await overStdio(data, host, args)), person: personAt(data) }
+      return { ...(await overStdio(data, host, args)), person: personAt(data), session }
     }
     await server.person.setPolicy(session, { toolset, review })
     await overHttp(server, host, { headers: { 'runsheet-session': session } })
-    return { ...host, person: server.person }
+    return { ...host, person: server.person, session }
   }
 
   // Each is a process on stdio: there one stands for all.
   const served = transport === 'stdio' ? (['runsheet'] as const) : (Object.keys(TOOLSETS) as Toolset[])
   it.each(served)('[MC1] serves %s: its tools with schemas and hints, and every answer fits', async toolset => {
-    const { client, call, person } = await connected({ toolset })
+    const { client, call, person, session } = await connected({ toolset })
     const { tools } = await client.listTools()
     const [creating, input] = CREATING[toolset]
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([creating, 'await_review']))
@@ -80,12 +80,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     }
     // The client itself checks structured answers against the schema, and throws where they do not fit.
     const answer = call(creating, input as Record<string, unknown>)
-    const { review_id } = await waiting(person)
+    const { review_id } = await waiting(person, session)
     const { result } = await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Mine' }] })
     expect(await answer).toEqual({ text: JSON.stringify(result), data: result, isError: false })
     // Of a no, too; and of what it answers to who waits for it.
     const again = call(creating, { ...(input as Record<string, unknown>) })
-    const second = await waiting(person)
+    const second = await waiting(person, session)
     await person.decide(second.review_id, { action: 'cancel', comment: 'no' })
     const refused = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'no' }
     expect((await again).data).toMatchObject(refused)
@@ -103,9 +103,9 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   })
 
   it('[MC9] a plan that is edited on the page arrives as edited', async () => {
-    const { call, person } = await connected()
+    const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
-    const { review_id, draft_tasks } = await waiting(person)
+    const { review_id, draft_tasks } = await waiting(person, session)
     expect(draft_tasks.map(({ title }) => title)).toEqual(['Look', 'Leap'])
     await person.decide(review_id, {
       action: 'confirm',
@@ -122,9 +122,9 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   })
 
   it('[MC9] one that is turned down is not written', async () => {
-    const { call, person } = await connected()
+    const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
-    const { review_id, session_id } = await waiting(person)
+    const { review_id, session_id } = await waiting(person, session)
     await person.decide(review_id, { action: 'cancel', comment: 'not today' })
     const said = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'not today' }
     expect((await answer).data).toMatchObject(said)
@@ -218,9 +218,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   })
 
   it('[MC11] a client that can open pages is given the one of this conversation, with a code that signs in once', async () => {
-    const { call, asked, person } = await connected({ capabilities: URL_MODE, answers: () => ({ action: 'accept' }) })
+    const { call, asked, person, session } = await connected({
+      capabilities: URL_MODE,
+      answers: () => ({ action: 'accept' }),
+    })
     const answer = call('plan', PLAN)
-    const { review_id, session_id } = await waiting(person)
+    const { review_id, session_id } = await waiting(person, session)
     const link = await opened(asked)
     expect(link.searchParams.get('chat')).toBe(session_id)
     expect(await person.login(link.hash.slice('#code='.length))).toEqual({ token: expect.any(String) })
@@ -238,7 +241,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   it('[MC12] the page decides before the form does, and counts', async () => {
     const late = Promise.withResolvers<{ action: 'accept'; content: Record<string, string> }>()
     const withdrawn = Promise.withResolvers<void>()
-    const { call, asked, person } = await connected({
+    const { call, asked, person, session } = await connected({
       capabilities: FORM,
       answers: (_, signal) => {
         signal.addEventListener('abort', () => withdrawn.resolve())
@@ -246,7 +249,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
       },
     })
     const answer = call('plan', PLAN)
-    const { review_id } = await waiting(person)
+    const { review_id } = await waiting(person, session)
     await expect.poll(() => asked.length).toBe(1)
     await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
     // In the older era the form can be withdrawn; in the newer one its answer comes too late.

@@ -158,11 +158,11 @@ export function personAt(data: string): Person {
   return createClient({ url: local, token: readFileSync(join(data, 'person-token'), 'utf8').trim() })
 }
 
-/** The review that waits, once there is one. */
-export const waiting = (person: Person): Promise<ReviewRequest> =>
+/** The review that waits, once there is one; in a conversation, where others may wait elsewhere. */
+export const waiting = (person: Person, session?: string): Promise<ReviewRequest> =>
   vi.waitFor(
     async () => {
-      const [review] = (await person.pendingReviews()).reviews
+      const [review] = (await person.pendingReviews(session)).reviews
       expect(review).toBeDefined()
       return review as ReviewRequest
     },
