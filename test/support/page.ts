@@ -21,7 +21,7 @@ export async function visit(
   const { expected, ...more } = options
   const { origin } = new URL(address)
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...more })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(20_000)
   const problems: string[] = []
   const note = (problem: string): void => void (expected?.test(problem) ? undefined : problems.push(problem))
   await context.addInitScript({
