@@ -19,6 +19,7 @@ import type {
   ToolsetSummary,
   TurnAnswer,
 } from '../domain/wire.ts'
+import { ServerClock } from './clock.ts'
 import { RunsheetError } from './errors.ts'
 import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
 import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
@@ -51,7 +52,9 @@ interface Page {
 export type Client = ReturnType<typeof createClient>
 
 /** A server's routes as functions, for Node and the browser. What is refused is thrown as `RunsheetError`. */
-export function createClient(options: ClientOptions) {
+export function createClient(given: ClientOptions) {
+  const clock = new ServerClock()
+  const options = { ...given, fetch: clock.watched(given.fetch) }
   const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(options, path, request)
   const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
   const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
@@ -60,6 +63,8 @@ export function createClient(options: ClientOptions) {
   const template = (name: string): string => `/api/task-manager/templates/${encodeURIComponent(name)}`
 
   return {
+    /** The server's time, in milliseconds, as far as its answers tell: clocks differ, and deadlines are by its own. */
+    now: clock.now,
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: () => json<{ code: string }>('/api/login/codes', { method: 'POST' }),
 

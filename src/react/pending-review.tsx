@@ -61,7 +61,7 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
         <span className="rs-where" title={session}>
           <span>{session}</span> · {words.turn(turn)}
         </span>
-        <Countdown until={review.expires_at} />
+        <Countdown client={client} until={review.expires_at} />
       </header>
       <p className="rs-sr" role="alert">
         {words.reviewWaits(review.draft_tasks.length)}

@@ -39,7 +39,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const current = currentOf(conversation, tasks)
   const isBusy = isAtWork(conversation)
   const since = isBusy ? current?.started_at : undefined
-  const now = useNow(since !== undefined)
+  const now = useNow(client, since !== undefined)
   const continuing = useContinuing(view)
   const isNews = useTold(client, view)
   const changeTask = useChanges(client, tasks)

@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'react'
+import type { Client } from '../client/client.ts'
 
-/** The time, every second, while somebody needs it. */
-export function useNow(isNeeded: boolean): number {
-  const [now, setNow] = useState(() => Date.now())
+/** The server's time, every second, while somebody needs it. */
+export function useNow(client: Client, isNeeded: boolean): number {
+  const [now, setNow] = useState(client.now)
   useEffect(() => {
     if (!isNeeded) return
-    setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    setNow(client.now())
+    const timer = setInterval(() => setNow(client.now()), 1_000)
     return () => clearInterval(timer)
-  }, [isNeeded])
+  }, [client, isNeeded])
   return now
 }
 

@@ -147,6 +147,16 @@ describe('with an agent that lives elsewhere', () => {
     await clock.waitFor({ state: 'detached' })
   })
 
+  it('[PA4] a browser whose clock is wrong shows the same', async () => {
+    await panels.plan('A')
+    for (const minutesAhead of [-7, 7]) {
+      const page = await panels.window({ minutesAhead })
+      const clock = plan(page).locator('.rs-elapsed')
+      // A clock that is behind would stand still.
+      await expect.poll(() => clock.innerText(), PATIENT).toMatch(/^0:[0-5][1-9]$/)
+    }
+  })
+
   it('[PA5] a person adds, rewords, ticks, cancels and reopens; the agent is told with its next answer', async () => {
     const page = await opened('A', 'B', 'C')
     const untold = plan(page).getByText('agent not told yet')

@@ -56,6 +56,18 @@ it('[PA10] the header names the conversation and the turn, and counts down', asy
   await expect.poll(() => clock.innerText(), PATIENT).not.toBe(first)
 })
 
+it('[PA10] a browser whose clock is wrong counts down to the same moment', async () => {
+  const told = panels.plan('Collect')
+  for (const minutesAhead of [-7, 7]) {
+    const page = await panels.window({ minutesAhead })
+    const clock = page.getByRole('timer')
+    await expect.poll(() => clock.innerText(), PATIENT).toMatch(/^(2:00|1:[345]\d) left$/)
+    if (minutesAhead > 0) await confirm(page).click()
+    else await page.close()
+  }
+  await told
+})
+
 it('[PA10] a long name of the conversation is cut off, the number of the turn never', async () => {
   await panels.close()
   const turns = await startTurns({

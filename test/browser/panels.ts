@@ -40,12 +40,16 @@ export class Panels {
     return new Panels(browser, await startServer({ page: builtPage, host }))
   }
 
-  /** A window that is signed in; those of one context share their storage. */
-  async window(options: BrowserContextOptions & { in?: BrowserContext } = {}): Promise<Page> {
-    const { in: shared, ...more } = options
+  /** A window that is signed in; those of one context share their storage. Its clock may be wrong by some minutes. */
+  async window(options: BrowserContextOptions & { in?: BrowserContext; minutesAhead?: number } = {}): Promise<Page> {
+    const { in: shared, minutesAhead = 0, ...more } = options
     const context = shared ?? (await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...more }))
     if (!shared) this.#contexts.push(context)
     const page = await context.newPage()
+    await page.addInitScript(by => {
+      const { now } = Date
+      Date.now = () => now() + by
+    }, minutesAhead * 60_000)
     page.setDefaultTimeout(PATIENT.timeout)
     page.on('pageerror', error => this.problems.push(String(error)))
     await page.goto(`${this.server.url.href}?chat=${this.session}#code=${this.#http.loginCode()}`)
