@@ -4,6 +4,7 @@ import { type Client, type Conversation, planTurnOf, type Task } from '../src/cl
 import { byPosition } from '../src/domain/task.ts'
 import { type ConversationView, Timeline } from '../src/react/index.ts'
 import { turnsInOrder } from '../src/react/in-order.ts'
+import { localeOf } from '../src/react/locale.ts'
 import { StatusIcon } from '../src/react/status-icon.tsx'
 import { roomFor } from './room.ts'
 import type { AppWords } from './words.ts'
@@ -45,7 +46,9 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
               <header>
                 <h2>{words.turn(place + 1)}</h2>
                 <span className={`app-chip app-chip-${turn.status}`}>{words.ended[turn.status]}</span>
-                <time dateTime={turn.started_at}>{new Date(turn.started_at).toLocaleString()}</time>
+                <time dateTime={turn.started_at}>
+                  {new Date(turn.started_at).toLocaleString(localeOf(words.panels))}
+                </time>
               </header>
               <p className="app-asked">{asked?.text ?? words.byAgent}</p>
               {tasks.length === 0 ? (

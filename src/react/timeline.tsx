@@ -2,6 +2,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { explained } from './explained.ts'
+import { localeOf } from './locale.ts'
 import { useWords, type Words } from './words.ts'
 
 /** However much happens, it is not read more often. */
@@ -45,7 +46,7 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
           []
         ) : (
           <li key={event.seq}>
-            <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString()}</time>
+            <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString(localeOf(words))}</time>
             <span>{sentence}</span>
           </li>
         )

@@ -3,6 +3,8 @@ import { LIMITS } from '../domain/text.ts'
 
 /** Everything that the panels say. A language is another one of these. */
 export interface Words {
+  /** Its language, as dates and times are written in it. */
+  readonly locale: string
   readonly plan: string
   readonly noCurrent: string
   readonly progress: (done: number, total: number) => string
@@ -107,6 +109,7 @@ export interface Words {
 }
 
 export const english: Words = {
+  locale: 'en',
   plan: 'Plan',
   noCurrent: '—',
   progress: (done, total) => `${done} of ${total}`,
@@ -219,6 +222,7 @@ export const english: Words = {
 }
 
 export const chinese: Words = {
+  locale: 'zh',
   plan: '计划',
   noCurrent: '—',
   progress: (done, total) => `${done} / ${total}`,

@@ -179,6 +179,37 @@ describe('whoever reads it', () => {
     await turns.close()
   })
 
+  it('[CH18] dates and times are in the language of the page, whatever that of the browser', async () => {
+    const turns = await start({
+      answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }, 'I stop here.', 'Yes.', 'Yes.'],
+    })
+    await turns.chat({ message: 'One step' })
+    for (const [locale, english, chinese] of [
+      ['de-DE', 'en', 'zh'],
+      ['en-GB', 'en-GB', 'zh'],
+    ] as const) {
+      const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'), { locale })
+      await page.getByText('Everything that happened, in order').click()
+      await page.locator('.rs-timeline time').first().waitFor()
+      const are = (language: string) =>
+        page.locator('time').evaluateAll(
+          (times, as) =>
+            times.map(time => {
+              const at = new Date((time as HTMLTimeElement).dateTime)
+              return time.textContent === (time.closest('ol') ? at.toLocaleTimeString(as) : at.toLocaleString(as))
+            }),
+          language,
+        )
+      expect(new Set(await are(english))).toEqual(new Set([true]))
+      await page.getByRole('button', { name: '中文' }).click()
+      await page.getByText('按顺序查看全部记录').waitFor()
+      expect(new Set(await are(chinese))).toEqual(new Set([true]))
+      expect(problems).toEqual([])
+      await context.close()
+    }
+    await turns.close()
+  })
+
   it('[CH19] light or dark: as the system has it, switched with one button, and remembered', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
