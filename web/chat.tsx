@@ -58,7 +58,7 @@ export function Chat(props: ChatProps): ReactElement {
   useEffect(() => {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
-  useEffect(onChanged, [onChanged, title, conversation.turns.size])
+  useEffect(onChanged, [onChanged, title, conversation.turns.size, conversation.pending_reviews.length])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])

@@ -19,7 +19,7 @@ interface SidebarProps {
   readonly onSignedOut: () => void
 }
 
-/** The other conversations, and a search over all tasks. */
+/** The other conversations, marked where a review waits, and a search over all tasks. */
 export function Sidebar({
   client,
   words,
@@ -30,7 +30,7 @@ export function Sidebar({
   onClose,
   onSignedOut,
 }: SidebarProps): ReactElement {
-  const { sessions, more } = useSessions(client, version, session, onSignedOut)
+  const { sessions, waiting, more } = useSessions(client, version, session, onSignedOut)
   const [query, setQuery] = useState('')
   const { found, problem } = useSearch(client, query)
   const titles = new Map(sessions.map(({ session_id, title }) => [session_id, title ?? words.untitled]))
@@ -93,7 +93,15 @@ export function Sidebar({
                 {...(each.session_id === session ? { 'aria-current': 'page' as const } : {})}
                 onClick={() => onGo(chatOf(each.session_id))}
               >
-                {each.title ?? words.untitled}
+                {each.title ?? words.untitled}{' '}
+                {waiting.has(each.session_id) && (
+                  <span
+                    className="app-waiting"
+                    role="img"
+                    aria-label={words.waitingForYou}
+                    title={words.waitingForYou}
+                  />
+                )}
               </button>
             </li>
           ))}
@@ -117,15 +125,17 @@ const LOOK_EVERY_MS = 15_000
 
 function useSessions(client: Client, version: number, session: string, onSignedOut: () => void) {
   const [sessions, setSessions] = useState<readonly Session[]>([])
+  const [waiting, setWaiting] = useState<ReadonlySet<string>>(new Set())
   const [limit, setLimit] = useState(PAGE)
   const [hasMore, setHasMore] = useState(false)
   useEffect(() => {
     let isCurrent = true
     const look = (): void => {
       if (document.visibilityState === 'hidden') return
-      sessionsUpTo(client, limit).then(
-        answer => {
+      Promise.all([sessionsUpTo(client, limit), client.pendingReviews().catch(() => undefined)]).then(
+        ([answer, pending]) => {
           if (!isCurrent) return
+          if (pending) setWaiting(new Set(pending.reviews.map(({ session_id }) => session_id)))
           setSessions(answer.sessions)
           setHasMore(answer.hasMore)
         },
@@ -143,7 +153,7 @@ function useSessions(client: Client, version: number, session: string, onSignedO
       document.removeEventListener('visibilitychange', look)
     }
   }, [client, version, session, limit, onSignedOut])
-  return { sessions, more: hasMore ? () => setLimit(limit < MOST ? MOST : limit + MOST) : undefined }
+  return { sessions, waiting, more: hasMore ? () => setLimit(limit < MOST ? MOST : limit + MOST) : undefined }
 }
 
 /** So many at most, the newest first: the server gives 200 at a time. */

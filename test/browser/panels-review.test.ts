@@ -727,6 +727,31 @@ it('[PA25] stopping the agent says that nothing was written', async () => {
   await says(page.getByRole('region', { name: 'Review the plan' }).getByRole('button'), ['Close'])
 })
 
+it('[CH2] a conversation in which a review waits is marked at the side, until somebody decides', async () => {
+  const { page } = await asked('Collect')
+  const requests: string[] = []
+  page.on('request', request => void requests.push(new URL(request.url()).pathname))
+  const side = page.getByRole('navigation')
+  const mark = side.getByRole('button', { name: /^Collect.*Waiting for your decision$/ })
+  await mark.waitFor()
+  await button(page, 'New chat').click()
+  await isGone(page)
+  await mark.waitFor()
+  const [{ review_id } = { review_id: '' }] = await panels.pending()
+  await panels.server.person.decide(review_id, { action: 'cancel' })
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await button(page, 'Collect').waitFor()
+  expect(await mark.count()).toBe(0)
+  // Of the conversation that is looked at it is known at once.
+  await button(page, 'Collect').click()
+  void panels.plan('Write').catch(() => {})
+  await mark.waitFor()
+  await button(page, 'Cancel').click()
+  await button(page, 'Collect').waitFor()
+  const count = (path: string): number => requests.filter(each => each === path).length
+  expect(count('/api/task-manager/reviews/pending')).toBeLessThanOrEqual(count('/api/sessions'))
+})
+
 it('[PA26] the colours around a panel are its own: set on any element, they reach every part of it', async () => {
   const { page } = await asked('A')
   await page.locator('.app-above').evaluate(around => {
