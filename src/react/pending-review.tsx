@@ -14,6 +14,7 @@ import { Templates } from './templates.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { type Action, useDecision } from './use-decision.ts'
 import { useDraft } from './use-draft.ts'
+import { useDropAtEnd } from './use-drop-at-end.ts'
 import { useFocusOn } from './use-focus-on.ts'
 import { usePanel } from './use-panel.ts'
 import { useRows } from './use-rows.ts'
@@ -38,6 +39,8 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
   const edit = useRows(draft, setDraft, panel)
   const decision = useDecision({ client, review, draft, onDecide, onTaken: forgetDraft, onLook: view.retry })
   const { problem, rowProblem, isSending } = decision
+  const list = useRef<HTMLOListElement>(null)
+  useDropAtEnd('review', list, ({ place }, to) => edit.move(place, to))
   const question = useQuestion(panel, isSending)
   usePanel(client, review.review_id, view.state.status === 'live')
   const { session, turn } = whereOf(view.state, review)
@@ -95,7 +98,7 @@ export function PendingReview({ client, view, review, onDecide }: PendingProps):
             </button>
           </div>
         )}
-        <ol className="rs-rows">
+        <ol className="rs-rows" ref={list}>
           {rows.map((row, place) => (
             <ReviewRow
               key={row.key}

@@ -10,6 +10,7 @@ import { explained } from './explained.ts'
 import { newName } from './new-name.ts'
 import { TaskRow } from './task-row.tsx'
 import type { ConversationView } from './use-conversation.ts'
+import { useDropAtEnd } from './use-drop-at-end.ts'
 import { clockOf, useNow } from './use-now.ts'
 import { useTold } from './use-told.ts'
 import { useWords } from './words.ts'
@@ -186,6 +187,7 @@ function TaskList({ tasks, added, isNews, onChange }: TaskListProps): ReactEleme
       return { position: there.position }
     })
   }
+  useDropAtEnd('plan', list, ({ key }, to) => move(key, to))
   // The same for all rows and at every drawing, so that those that did not change are left alone.
   const act = useRef({ onChange, move })
   act.current = { onChange, move }

@@ -278,6 +278,13 @@ describe('with an agent that lives elsewhere', () => {
     await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'D', 'C', 'A'])
   })
 
+  it('[PA6] what is dropped below the last row is the last', async () => {
+    const page = await opened('A', 'B', 'C')
+    await plan(page).locator('.rs-handle').nth(0).dragTo(plan(page).locator('.rs-add'))
+    await says(shown(page), ['B', 'C', 'A'])
+    await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'C', 'A'])
+  })
+
   it('[PA6] it is reordered by a finger on the handle', async () => {
     await panels.plan('A', 'B', 'C')
     const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })

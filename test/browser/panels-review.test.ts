@@ -159,6 +159,20 @@ describe('[PA12] rows are reordered', () => {
   })
 })
 
+it('[PA12] what is dropped below the last row is the last', async () => {
+  const { page } = await asked('A', 'B', 'C', 'D')
+  const handles = review(page).locator('.rs-handle')
+  await handles.nth(0).dragTo(review(page).locator('.rs-tools'))
+  await holds(titles(page), ['B', 'C', 'D', 'A'])
+  await handles.nth(1).dragTo(review(page).locator('.rs-comment'))
+  await holds(titles(page), ['B', 'D', 'A', 'C'])
+  // Above them, or beside them, is not below.
+  await handles.nth(0).dragTo(review(page).locator('.rs-review-head'))
+  await handles.nth(2).dragTo(handles.nth(0))
+  await holds(titles(page), ['A', 'B', 'D', 'C'])
+  expect(await review(page).locator('.rs-drop-before, .rs-drop-after').count()).toBe(0)
+})
+
 it('[PA11] also in a browser without `field-sizing` a long title is seen as a whole', async () => {
   const long = 'A title that says everything there is to say about it, and then some more. '.repeat(4).trim()
   void panels.plan(long, 'B').catch(() => {})
