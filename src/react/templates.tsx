@@ -19,6 +19,8 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   const [templates, setTemplates] = useState<readonly Template[]>([])
   const [name, setName] = useState<string>()
   const [problem, setProblem] = useState('')
+  /** The name that is taken, and asked about. */
+  const [taken, setTaken] = useState('')
   const [saved, setSaved] = useState('')
   const tools = useRef<HTMLDivElement>(null)
   const focusOn = useFocusOn(tools)
@@ -34,13 +36,19 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   }
   const close = (): void => {
     setName(undefined)
+    setTaken('')
     focusOn('.rs-save-template')
   }
-  const save = async (): Promise<void> => {
+  const save = async (isReplacing: boolean): Promise<void> => {
+    const chosen = (name ?? '').trim()
     try {
+      // As they are by now: another window may have saved one since.
+      const known = isReplacing ? templates : (await client.templates()).templates
+      setTemplates(known)
+      if (!isReplacing && known.some(each => each.name === chosen)) return setTaken(chosen)
       const rows = draft.rows.map(row => ({ ...submitted(row), draft_index: undefined }))
-      const template = await client.saveTemplate((name ?? '').trim(), rows)
-      setTemplates([...templates.filter(each => each.name !== template.name), template])
+      const template = await client.saveTemplate(chosen, rows)
+      setTemplates([...known.filter(each => each.name !== template.name), template])
       setSaved(words.templateSaved(template.name))
       setProblem('')
       close()
@@ -83,7 +91,13 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
           className="rs-template"
           onSubmit={event => {
             event.preventDefault()
-            void save()
+            void save(false)
+          }}
+          onKeyDown={event => {
+            if (event.key !== 'Escape') return
+            event.stopPropagation()
+            if (isComposing(event)) return
+            close()
           }}
         >
           <input
@@ -92,25 +106,28 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
             aria-label={words.templateName}
             placeholder={words.templateName}
             value={name}
-            onChange={event => setName(event.target.value)}
-            onKeyDown={event => {
-              if (event.key !== 'Escape') return
-              event.stopPropagation()
-              if (isComposing(event)) return
-              close()
+            onChange={event => {
+              setTaken('')
+              setName(event.target.value)
             }}
           />
-          <button type="submit" className="rs-button" disabled={name.trim() === ''}>
-            {words.save}
-          </button>
+          {taken === '' ? (
+            <button type="submit" className="rs-button" disabled={name.trim() === ''}>
+              {words.save}
+            </button>
+          ) : (
+            <button type="button" className="rs-button rs-danger" onClick={() => void save(true)}>
+              {words.replaceTemplate}
+            </button>
+          )}
         </form>
       )}
       <span className="rs-saved" role="status">
         {saved}
       </span>
-      {problem !== '' && (
+      {(taken !== '' || problem !== '') && (
         <span className="rs-problem" role="alert">
-          {problem}
+          {taken === '' ? problem : words.templateExists(taken)}
         </span>
       )}
     </div>

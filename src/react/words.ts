@@ -58,6 +58,8 @@ export interface Words {
   readonly saveTemplate: string
   readonly templateName: string
   readonly templateSaved: (name: string) => string
+  readonly templateExists: (name: string) => string
+  readonly replaceTemplate: string
   readonly comment: string
   readonly confirm: string
   readonly cancel: string
@@ -163,6 +165,8 @@ export const english: Words = {
   saveTemplate: 'Save as template',
   templateName: 'Name of the template',
   templateSaved: name => `Saved as “${name}”.`,
+  templateExists: name => `“${name}” exists already.`,
+  replaceTemplate: 'Replace it',
   comment: 'A word for the agent (optional)',
   confirm: 'Confirm',
   cancel: 'Cancel',
@@ -276,6 +280,8 @@ export const chinese: Words = {
   saveTemplate: '存为模板',
   templateName: '模板名称',
   templateSaved: name => `已存为“${name}”。`,
+  templateExists: name => `“${name}”已存在。`,
+  replaceTemplate: '替换',
   comment: '给助手的话（可选）',
   confirm: '确认',
   cancel: '取消',

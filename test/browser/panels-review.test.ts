@@ -317,6 +317,39 @@ it('[PA14] a template is saved, and inserted, up to as many rows as a plan holds
   expect(await panels.titles()).toHaveLength(20)
 })
 
+it('[PA14] a template is not replaced before somebody has said so', async () => {
+  const { page } = await asked('Tag', 'Publish')
+  const save = async (name: string): Promise<void> => {
+    await button(page, 'Save as template').click()
+    await page.getByLabel('Name of the template').fill(name)
+    await page.keyboard.press('Enter')
+  }
+  const saved = async (): Promise<unknown> =>
+    (await panels.server.person.template('Release')).tasks.map(row => row.title)
+  // By somebody else, since this page was opened.
+  await panels.server.person.saveTemplate('Release', [{ title: 'Old' }])
+  await save('Release ')
+  const question = page.getByRole('alert').getByText('“Release” exists already.')
+  await question.waitFor()
+  // One more Enter is no yes, and another name is another template.
+  await page.keyboard.press('Enter')
+  await question.waitFor()
+  expect(await saved()).toEqual(['Old'])
+  await page.getByLabel('Name of the template').fill('Release 2')
+  await question.waitFor({ state: 'detached' })
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByText('Saved as “Release 2”.').waitFor()
+  await save('Release')
+  await question.waitFor()
+  await button(page, 'Replace it').press('Escape')
+  await hasFocus(button(page, 'Save as template'))
+  expect(await saved()).toEqual(['Old'])
+  await save('Release')
+  await button(page, 'Replace it').click()
+  await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
+  expect(await saved()).toEqual(['Tag', 'Publish'])
+})
+
 it('[PA15] Confirm waits while a title is empty or no row is left, and says why', async () => {
   const { page } = await asked('A', 'B')
   await title(page, 2).fill('  ')
