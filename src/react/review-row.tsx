@@ -57,6 +57,9 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
           checked={isSelected}
           onChange={event => onSelect(event.target.checked)}
         />
+        <span className="rs-number" aria-hidden="true">
+          {place + 1}
+        </span>
       </label>
       <div className="rs-fields">
         <div className="rs-row-head">

@@ -628,6 +628,24 @@ it('[PA22] what the server refuses is shown at its row, and the focus is taken t
   expect(await panels.titles()).toEqual(['A', 'B', 'C'])
 })
 
+it('[PA22] rows show the numbers by which they are named', async () => {
+  const { page } = await asked('A', 'B', 'C')
+  const numbered = review(page).locator('.rs-number')
+  await says(numbered, ['1', '2', '3'])
+  await title(page, 3).fill('')
+  await page.getByText('Row 3 has no title.').waitFor()
+  await title(page, 3).press('Alt+ArrowUp')
+  await page.getByText('Row 2 has no title.').waitFor()
+  await says(numbered, ['1', '2', '3'])
+  await says(
+    review(page)
+      .locator('.rs-row')
+      .filter({ has: page.locator('[aria-invalid=true]') })
+      .locator('.rs-number'),
+    ['2'],
+  )
+})
+
 it('[PA22] what is wrong with a row is said in the language of the page', async () => {
   void panels.plan('A', 'B').catch(() => {})
   const page = await panels.window({ locale: 'zh-CN' })
