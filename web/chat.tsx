@@ -144,6 +144,14 @@ export function Chat(props: ChatProps): ReactElement {
           />
         )}
         <div className="app-above" ref={above}>
+          {trouble && (
+            <p className="app-alert" role="alert">
+              <span>{explained(words.panels, trouble.error)}</span>
+              <button type="button" className="rs-button" onClick={trouble.again}>
+                {words.retry}
+              </button>
+            </p>
+          )}
           {conversation.pending_reviews.length === 0 && (
             <TodosPanel
               client={client}
@@ -155,14 +163,6 @@ export function Chat(props: ChatProps): ReactElement {
         </div>
       </div>
       <div className="app-foot">
-        {trouble && (
-          <p className="app-alert" role="alert">
-            <span>{explained(words.panels, trouble.error)}</span>
-            <button type="button" className="rs-button" onClick={trouble.again}>
-              {words.retry}
-            </button>
-          </p>
-        )}
         <Composer
           words={words}
           text={text}

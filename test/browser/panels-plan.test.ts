@@ -285,6 +285,24 @@ describe('with an agent that lives elsewhere', () => {
     await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'C', 'A'])
   })
 
+  it('[PA24] a message that does not get through moves neither plan nor input', async () => {
+    await panels.plan('A', 'B')
+    for (const width of [390, 1280]) {
+      const page = await panels.window({ viewport: { width, height: 700 } })
+      await page.route('**/api/chat', route => route.abort())
+      await page.getByLabel('Ask for something with several steps').fill('More')
+      await summary(page).click()
+      const boxes = async () => [await boxOf(plan(page)), await boxOf(page.locator('.app-composer'))]
+      const before = await boxes()
+      await page.getByLabel('Ask for something with several steps').press('Enter')
+      const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' })
+      await alert.waitFor()
+      expect(await boxes()).toEqual(before)
+      const { y, height } = await boxOf(alert)
+      expect(y + height).toBeLessThanOrEqual((await boxOf(plan(page))).y)
+    }
+  })
+
   it('[PA6] it is reordered by a finger on the handle', async () => {
     await panels.plan('A', 'B', 'C')
     const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
