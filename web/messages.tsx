@@ -1,6 +1,6 @@
 import { RotateCcw } from 'lucide-react'
 import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
-import type { Message } from '../src/client/index.ts'
+import { type Message, openTasks } from '../src/client/index.ts'
 import type { ConversationView } from '../src/react/index.ts'
 import { type Answers, useAnswers } from './answers.ts'
 import { Call, type StoredCall } from './call.tsx'
@@ -151,16 +151,20 @@ interface EndingProps {
   readonly onRetry?: (turn: string, message: string) => void
 }
 
-/** How a turn ended that was not done; the latest one can be asked for again. */
+/**
+ * How a turn ended that was not done; the latest one can be asked for again. Where it is only not finished, Continue
+ * beside the plan goes on with what is open, and there is nothing to repeat.
+ */
 function Ending({ view, turn, words, onRetry }: EndingProps): ReactElement | null {
   const { conversation, messages } = view.state
   const status = turn === null ? undefined : conversation.turns.get(turn)?.status
   if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
   const asked = messages.find(message => message.turn_id === turn && message.role === 'user')
+  const canContinue = status === 'incomplete' && openTasks(conversation, turn).length > 0
   return (
     <p className="app-ending" role="note">
       <span className={`app-chip app-chip-${status}`}>{words.ended[status]}</span>
-      {onRetry && asked && conversation.running_turn === null && (
+      {onRetry && asked && !canContinue && conversation.running_turn === null && (
         <button type="button" className="rs-button" onClick={() => onRetry(turn, asked.text)}>
           <RotateCcw size={14} aria-hidden="true" /> {words.retry}
         </button>

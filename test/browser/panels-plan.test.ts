@@ -531,8 +531,13 @@ describe('with a turn of our own', () => {
     const warning = plan(page).getByText('Step limit reached: 1 left')
     await warning.waitFor()
     await says(counts(page), ['2 of 3 · 1 remaining'])
+    // One button for one thing: asking the same again would be another way to go on.
+    await page.getByRole('note').getByText('Not finished').waitFor()
+    expect(await button(page, 'Retry').count()).toBe(0)
     await page.reload()
     await warning.waitFor()
+    await page.getByRole('note').getByText('Not finished').waitFor()
+    expect(await button(page, 'Retry').count()).toBe(0)
     await button(page, 'Continue').click()
     await warning.waitFor({ state: 'detached' })
     third.resolve()
