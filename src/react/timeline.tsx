@@ -74,8 +74,11 @@ function useNowAndThen<T>(value: T, ms: number): T {
 /** What happened, in a sentence; nothing for what needs none. */
 function said(event: StoredEvent, { happened, status }: Words): string | undefined {
   switch (event.type) {
-    case 'task_created':
-      return happened.signed(happened.created(event.data.task.title), happened.by[event.data.by])
+    case 'task_created': {
+      const { task, by } = event.data
+      const isAgreed = by === 'person' && task.created_by === 'tool'
+      return happened.signed(happened.created(task.title), isAgreed ? happened.agreed : happened.by[by])
+    }
     case 'task_changed': {
       const { task, from, by } = event.data
       const statuses: Readonly<Record<string, string>> = status

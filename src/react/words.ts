@@ -101,6 +101,8 @@ export interface Words {
     readonly proposed: (titles: string) => string
     readonly confirmed: string
     readonly notConfirmed: string
+    /** Who did what one proposed and the other confirmed. */
+    readonly agreed: string
     readonly by: Readonly<Record<'model' | 'person' | 'assessor' | 'file' | 'system', string>>
     readonly field: Readonly<Record<string, string>>
   }
@@ -205,6 +207,7 @@ export const english: Words = {
     proposed: titles => `Proposed: ${titles}`,
     confirmed: 'Plan confirmed',
     notConfirmed: 'Plan not confirmed',
+    agreed: 'agent, confirmed by you',
     by: { model: 'agent', person: 'you', assessor: 'judge', file: 'file', system: 'by itself' },
     field: {
       title: 'reworded',
@@ -320,6 +323,7 @@ export const chinese: Words = {
     proposed: titles => `提出：${titles}`,
     confirmed: '计划已确认',
     notConfirmed: '计划未确认',
+    agreed: '助手提出，您已确认',
     by: { model: '助手', person: '您', assessor: '评审', file: '文件', system: '自动' },
     field: {
       title: '改写',

@@ -792,6 +792,19 @@ it('[PA25] stopping the agent says that nothing was written', async () => {
   await says(page.getByRole('region', { name: 'Review the plan' }).getByRole('button'), ['Close'])
 })
 
+it('[CH8] what the agent proposed and a person confirmed is told as that, what the person added as theirs', async () => {
+  const { page, told } = await asked('Collect')
+  await button(page, 'Add a row').click()
+  await title(page, 2).fill('Archive')
+  await confirm(page).click()
+  await told
+  await button(page, 'History').click()
+  await page.getByText('Everything that happened, in order').click()
+  const line = (text: string) => page.getByRole('listitem').getByText(text, { exact: true })
+  await line('Added: Collect (agent, confirmed by you)').waitFor()
+  await line('Added: Archive (you)').waitFor()
+})
+
 it('[CH2] a conversation in which a review waits is marked at the side, until somebody decides', async () => {
   const { page } = await asked('Collect')
   const requests: string[] = []
