@@ -35,7 +35,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   // One line for each: what a client sends may be of any length.
   const onError = (error: unknown): void =>
-    console.error(`runsheet: ${(error as Error).message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
+    console.error(`runsheet: ${messageOf(error).replaceAll(/\s+/g, ' ').slice(0, 200)}`)
   const store = await openStore({ store: options.store, data })
   const runsheet = createRunsheet({ store, onError })
   const ending = new AbortController()
@@ -63,10 +63,13 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   process.exit(0)
 }
 
-/** The host ends us by closing our input, or by a signal. */
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The host ends us by closing our input, or by a signal. One that does not read us any more is gone, too. */
 function hungUp(): Promise<void> {
   return new Promise(resolved => {
     process.stdin.once('end', resolved).once('close', resolved)
+    process.stdout.once('error', resolved).once('close', resolved)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolved())
   })
 }

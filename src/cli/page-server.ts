@@ -19,6 +19,10 @@ export interface PageServerOptions {
 
 const START_MS = 20_000
 const LOOK_MS = 50
+/** One that could not be started is not tried for every call. */
+const AGAIN_MS = 10_000
+/** A server that is there and does not answer keeps nobody waiting. */
+const CODE_MS = 3_000
 
 /** The server of the page, which serves the same data folder in a process of its own and outlives us. */
 export class PageServer {
@@ -26,6 +30,7 @@ export class PageServer {
   readonly #options: PageServerOptions
   readonly #say: (line: string) => void
   #starting: Promise<ServerNote | undefined> | undefined
+  #failedAt = -Infinity
   #said = ''
 
   /** Says where it is, once for each place. */
@@ -37,19 +42,32 @@ export class PageServer {
 
   /** Who serves our store; started where nobody serves the folder, or does any more. */
   async ready(): Promise<ServerNote | undefined> {
-    const running = this.#folder.server()
-    this.#starting ??= running
-      ? undefined
-      : this.#start().finally(() => {
-          this.#starting = undefined
-        })
-    const note = running ?? (await this.#starting)
+    let note: ServerNote | undefined
+    try {
+      note = await this.#serving()
+    } catch (error) {
+      this.#tell(noPage(`${(error as Error).message.replace(/\.$/, '')}.`))
+      return undefined
+    }
     const isOurs = note?.store === placeOf(this.#options.store)
-    this.#tell(note && (isOurs ? shownAt(note.url, this.#folder.path) : otherStore(note.url)))
+    if (!note) this.#tell(noPage('serve.log says why.'))
+    else this.#tell(isOurs ? shownAt(note.url, this.#folder.path) : otherStore(note.url))
     return isOurs ? note : undefined
   }
 
-  #tell(line = NO_PAGE): void {
+  async #serving(): Promise<ServerNote | undefined> {
+    const running = this.#folder.server()
+    if (running) return running
+    if (!this.#starting && performance.now() - this.#failedAt < AGAIN_MS) return undefined
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    const note = await this.#starting
+    if (!note) this.#failedAt = performance.now()
+    return note
+  }
+
+  #tell(line: string): void {
     if (line === this.#said) return
     this.#said = line
     this.#say(line)
@@ -65,7 +83,7 @@ export class PageServer {
       const { createClient } = await import('../client/client.ts')
       // One that was given another token can be reached all the same, by who has signed in there.
       const login = await createClient({ url: note.local, token })
-        .loginCode()
+        .loginCode(AbortSignal.timeout(CODE_MS))
         .catch(() => undefined)
       if (login) url.hash = `code=${login.code}`
     }
@@ -74,10 +92,11 @@ export class PageServer {
 
   /** On the usual port, so that a page that is open finds it again; where that is taken, on any. */
   async #start(): Promise<ServerNote | undefined> {
-    return (await this.#startOn(this.#options.environment['RUNSHEET_PORT'] ?? '4747')) ?? this.#startOn('0')
+    const usual = await this.#startOn(this.#options.environment['RUNSHEET_PORT'] ?? '4747')
+    return usual === 'ended' ? noteIn(await this.#startOn('0')) : noteIn(usual)
   }
 
-  async #startOn(port: string): Promise<ServerNote | undefined> {
+  async #startOn(port: string): Promise<ServerNote | 'ended' | 'slow'> {
     const { store, config, idleExit, program, environment } = this.#options
     const log = openSync(join(this.#folder.path, 'serve.log'), 'a', 0o600)
     const serve = ['serve', '--port', port, '--idle-exit', idleExit, '--config', config]
@@ -100,9 +119,13 @@ export class PageServer {
       const note = this.#folder.server()
       if (note) return note
     }
-    return undefined
+    // One that is slow may come yet: another would only be in its way.
+    return hasEnded ? 'ended' : 'slow'
   }
 }
+
+const noteIn = (started: ServerNote | 'ended' | 'slow'): ServerNote | undefined =>
+  typeof started === 'string' ? undefined : started
 
 const shownAt = (url: string, data: string): string =>
   `Runsheet: plans are shown and decided at ${url} (a link that signs you in: ${self} url --data ${quoted(data)})`
@@ -110,5 +133,5 @@ const shownAt = (url: string, data: string): string =>
 const otherStore = (url: string): string =>
   `Runsheet: the server at ${url} serves this folder with another --store; plans are decided in the host, if it can ask.`
 
-const NO_PAGE =
-  'Runsheet: the page could not be started; plans are decided in the host, if it can ask. serve.log says why.'
+const noPage = (why: string): string =>
+  `Runsheet: the page could not be started; plans are decided in the host, if it can ask. ${why.replaceAll(/\s+/g, ' ')}`

@@ -66,7 +66,7 @@ export function createClient(given: ClientOptions) {
     /** The server's time, in milliseconds, as far as its answers tell: clocks differ, and deadlines are by its own. */
     now: clock.now,
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
-    loginCode: () => json<{ code: string }>('/api/login/codes', { method: 'POST' }),
+    loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
     sessions: (query: Page = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
