@@ -21,27 +21,27 @@ export function misnamed(headers: Headers): string | undefined {
   return wrong ? 'A conversation or turn is named by 1 to 128 letters, digits, - or _.' : undefined
 }
 
-const LISTEN = z.object({
-  method: z.literal('subscriptions/listen'),
+const LISTEN = z.looseObject({ method: z.literal('subscriptions/listen') })
+const LISTENED = z.looseObject({
   params: z.looseObject({
-    notifications: z.looseObject({ resourceSubscriptions: z.array(z.string()).optional() }).optional(),
-    _meta: z
-      .looseObject({
-        [META.session]: z.string().optional(),
-        [CLIENT_INFO_META_KEY]: z.looseObject({ name: z.string() }).optional(),
-      })
-      .optional(),
+    notifications: z.looseObject({ resourceSubscriptions: z.array(z.unknown()).optional() }).optional(),
+    // Whatever is not as it should be here names nothing, and must not pass for not being there.
+    _meta: z.record(z.string(), z.unknown()).optional(),
   }),
 })
+const CLIENT = z.looseObject({ name: z.string() })
 
 export const isListening = (body: unknown): boolean => LISTEN.safeParse(body).success
 
 /** Whether somebody subscribes to the list of a conversation that they are not in. */
 export function listensElsewhere(headers: Headers, body: unknown): boolean {
-  const { data } = LISTEN.safeParse(body)
-  if (!data) return false
-  const { notifications, _meta } = data.params
-  const client = _meta?.[CLIENT_INFO_META_KEY]?.name
-  const ours = _meta?.[META.session] ?? headers.get(HEADERS.session) ?? conversationOf(client)
-  return (notifications?.resourceSubscriptions ?? []).some(uri => isTasksUri(uri) && uri !== tasksUri(ours))
+  const { data } = LISTENED.safeParse(body)
+  if (!data || !isListening(body)) return false
+  const { notifications, _meta = {} } = data.params
+  const client = CLIENT.safeParse(_meta[CLIENT_INFO_META_KEY]).data?.name
+  const said = _meta[META.session]
+  const named = said === undefined ? (headers.get(HEADERS.session) ?? conversationOf(client)) : said
+  const ours = typeof named === 'string' && isId(named) ? tasksUri(named) : undefined
+  const uris = notifications?.resourceSubscriptions ?? []
+  return uris.some(uri => typeof uri === 'string' && isTasksUri(uri) && uri !== ours)
 }
