@@ -34,7 +34,7 @@ export function reviewForm({ draft_tasks }: ReviewRequest, complaint?: Complaint
   for (let i = 1; i <= Math.min(draft_tasks.length + SPARE, LIMITS.batch); i += 1) {
     const row = draft_tasks[i - 1]
     const about = row ? aboutRow(row) : ''
-    const title = typed(`title_${i}`) ?? row?.title
+    const title = typed(`title_${i}`) ?? (row && complaint && isCleared(complaint.content, i) ? '' : row?.title)
     properties[`title_${i}`] = {
       type: 'string',
       title: row ? `Task ${i}` : 'Another task (optional)',
@@ -66,6 +66,16 @@ function aboutRow({ details, criteria, tags }: DraftRow): string {
   return parts.filter(Boolean).join(' · ')
 }
 
+const hasTitles = (content: Content): boolean => Object.keys(content).some(key => /^title_\d+$/.test(key))
+
+/** Whether there is nothing of a row: clients may send only what was changed. */
+const isLeftOut = (content: Content, row: number): boolean =>
+  ['title', 'priority', 'status'].every(name => content[`${name}_${row}`] === undefined)
+
+/** Clients leave out the title that a person has emptied, and send what stands beside it. */
+const isCleared = (content: Content, row: number): boolean =>
+  hasTitles(content) && content[`title_${row}`] === undefined && !isLeftOut(content, row)
+
 export interface FormDecision {
   readonly decision: Decision
   /** Where each of its rows stands in the form. */
@@ -78,15 +88,14 @@ export interface FormDecision {
  * only what was changed.
  */
 export function decisionIn({ draft_tasks }: ReviewRequest, content: Content): FormDecision | undefined {
-  if (!Object.keys(content).some(key => /^title_\d+$/.test(key))) return undefined
+  if (!hasTitles(content)) return undefined
   const tasks: SubmittedRow[] = []
   const places: number[] = []
   for (let i = 1; i <= LIMITS.batch; i += 1) {
     const draft = draft_tasks[i - 1]
     const priority = content[`priority_${i}`] as Priority | undefined
     const status = content[`status_${i}`] as RowStatus | undefined
-    const isAbsent = priority === undefined && status === undefined
-    const title = content[`title_${i}`] ?? (isAbsent ? draft?.title : undefined) ?? ''
+    const title = content[`title_${i}`] ?? (isLeftOut(content, i) ? draft?.title : undefined) ?? ''
     if (typeof title === 'string' && title.trim() === '') continue
     places.push(i)
     tasks.push({

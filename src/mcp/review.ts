@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as after } from 'node:timers/promises'
 import {
   type CallToolResult,
   type ClientCapabilities,
@@ -12,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
-import type { ReviewRequest } from '../domain/review.ts'
+import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import type { Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall } from '../toolsets/perform.ts'
@@ -42,8 +43,17 @@ export interface Patience {
   readonly progressMs: number
   /** How soon a page that is open shows a review, so that the host need not ask as well. */
   readonly panelMs: number
+  /** How long a call that is over waits to be told where the page is. */
+  readonly pageMs: number
 }
-export const PATIENCE: Patience = { holdMs: 50_000, roundMs: 25_000, rounds: 8, progressMs: 5_000, panelMs: 700 }
+export const PATIENCE: Patience = {
+  holdMs: 50_000,
+  roundMs: 25_000,
+  rounds: 8,
+  progressMs: 5_000,
+  panelMs: 700,
+  pageMs: 2_000,
+}
 
 export interface Asker {
   readonly runsheet: Runsheet
@@ -75,8 +85,8 @@ const ANSWER = 'review'
 /** Asks a person in the best way that their client has, and waits as long as that client can. Whoever answers first decides. */
 export class Reviews {
   readonly #by: Asker
-  /** Those that this client was asked about. */
-  readonly #asked = new Set<string>()
+  /** Those that this client is asked about, each until it is not any more. */
+  readonly #asked = new Map<string, Promise<void>>()
 
   constructor(by: Asker) {
     this.#by = by
@@ -129,7 +139,9 @@ export class Reviews {
     }
     const result = await this.#within(patience.roundMs, call, ctx)
     if (result !== undefined) return answered(result)
-    return round.round < patience.rounds ? inputRequired({ requestState }) : this.#pending(call)
+    // Who is told to come back does so at once: not to one who is about to end.
+    const isLast = round.round >= patience.rounds || this.#by.closing.aborted
+    return isLast ? this.#pending(call) : inputRequired({ requestState })
   }
 
   /** The answer, once there is one; nothing, if this client cannot wait any longer. */
@@ -169,10 +181,21 @@ export class Reviews {
   /** Asks the client beside a call that is held, and goes on if that ends first. Not twice at once, however often it is called. */
   async #push(call: WaitingCall, ctx: ServerContext, answered: AbortSignal): Promise<void> {
     const { review_id } = call.review
-    if (this.#asked.has(review_id)) return
-    this.#asked.add(review_id)
+    // Another call asks: should that be taken back or cut off, it is for this one to ask.
+    for (let other = this.#asked.get(review_id); other; other = this.#asked.get(review_id)) {
+      await Promise.race([other, abortOf(answered)])
+      if (answered.aborted) return
+    }
     const settled = new AbortController()
     const over = new AbortController()
+    const asking = Promise.withResolvers<void>()
+    this.#asked.set(review_id, asking.promise)
+    const letOthers = (): void => {
+      if (this.#asked.get(review_id) === asking.promise) this.#asked.delete(review_id)
+      asking.resolve()
+    }
+    // Whose connection was cut may not have seen the question; if it has, its answer still counts.
+    ctx.http?.req?.signal.addEventListener('abort', letOthers, { once: true, signal: over.signal })
     this.#by.runsheet
       .awaitReview(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
       .catch(() => {})
@@ -185,7 +208,7 @@ export class Reviews {
     } finally {
       over.abort()
       // Who waits on and was not reached is asked once more.
-      this.#asked.delete(review_id)
+      letOthers()
     }
   }
 
@@ -227,7 +250,7 @@ export class Reviews {
 
   /** Tells a client that shows a link that what it was for is over. */
   async #opened({ review }: WaitingCall, withdrawn: AbortSignal): Promise<void> {
-    if (!withdrawn.aborted) await new Promise(resolve => withdrawn.addEventListener('abort', resolve, { once: true }))
+    await abortOf(withdrawn)
     // One that does not know the word, or is gone, needs no telling.
     await this.#by.server.server
       .createElicitationCompletionNotifier(review.review_id)()
@@ -262,23 +285,24 @@ export class Reviews {
     return best
   }
 
-  /** The ways that this client has, the best first. Where a page shows the review already, the person is asked there. */
+  /** The ways that this client has, the best first. Where a page shows the review, or it is decided, there is none to ask. */
   async #rungs({ review, context }: WaitingCall, ctx: ServerContext): Promise<readonly Exclude<Rung, 'page'>[]> {
     const { elicitation } = this.#capabilities(ctx)
     if (!elicitation) return []
     const canUrl = elicitation.url !== undefined
     // Without a mode it is the older form of the capability, which had but one.
     const canForm = elicitation.form !== undefined || !canUrl
-    if (await this.#isShown(review, context)) return []
+    if (await this.#isShownOrOver(review, context)) return []
     const hasPage = canUrl && (await this.#by.page(review.session_id, false)) !== undefined
     // A form that decides nothing would only mislead.
     return [...(hasPage ? (['url'] as const) : []), ...(canForm && this.#by.isPerson ? (['form'] as const) : [])]
   }
 
-  async #isShown({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
+  async #isShownOrOver({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
     const ref = { tenant, conversation: session_id }
     const state = await this.#by.runsheet.read(ref)
-    if (state.reviews.get(review_id)?.panels.length) return true
+    const review = state.reviews.get(review_id)
+    if (review && (review.panels.length > 0 || statusAt(review, new Date().toISOString()) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
     for await (const events of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
       if (
@@ -311,11 +335,19 @@ export class Reviews {
   }
 
   async #pending({ review }: WaitingCall): Promise<CallToolResult> {
-    return pending(review.review_id, await this.#by.page(review.session_id, false))
+    const page = this.#by.page(review.session_id, false).catch(this.#by.onError)
+    const where = await Promise.race([page, after(this.#by.patience.pageMs, undefined, { ref: false })])
+    return pending(review.review_id, where ?? undefined)
   }
 }
 
 const NO = { action: 'cancel' } as const
+
+const abortOf = (signal: AbortSignal): Promise<unknown> =>
+  new Promise(resolve => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', resolve, { once: true })
+  })
 
 /** Of a call as it was sent: a client that comes back sends the same. */
 const printOf = (tool: string, input: unknown): string =>

@@ -70,6 +70,44 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await server.person.tasks('c1')).tasks).toHaveLength(1)
   })
 
+  it('[MC12] who has forms is not asked about what is decided already', async () => {
+    await started(IMPATIENT)
+    const { call } = await connected(era)
+    const review_id = String((await call('plan', PLAN)).data?.['review_id'])
+    await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Decided' }] })
+    const again = await connected(era, { capabilities: FORM, answers: () => ({ action: 'decline' }) })
+    expect((await again.call('plan', PLAN)).data).toMatchObject({ next: '1 Decided' })
+    expect((await again.call('await_review', { review_id })).data).toMatchObject({ next: '1 Decided' })
+    expect(again.asked).toEqual([])
+  })
+
+  it('[MC10] a row that a person has cleared is still clear when they are asked again', async () => {
+    await started({})
+    const { call, asked } = await connected(era, {
+      capabilities: FORM,
+      answers: () =>
+        asked.length === 1
+          ? { action: 'accept', content: { priority_1: 'low', title_2: 'x'.repeat(401), priority_2: 'low' } }
+          : { action: 'decline' },
+    })
+    await call('plan', PLAN)
+    const [, again] = asked as { requestedSchema: { properties: Record<string, unknown> } }[]
+    expect(again?.requestedSchema.properties).toMatchObject({
+      title_1: { default: '' },
+      priority_1: { default: 'low' },
+    })
+  })
+
+  it('[MC14] a page that cannot be named keeps nobody waiting', async () => {
+    await started({ ...IMPATIENT, pageMs: 10 }, { page: () => new Promise(() => {}) })
+    const { call } = await connected(era)
+    expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
+    await server.close()
+    await started(IMPATIENT, { page: () => Promise.reject(new Error('no page')) })
+    const other = await connected(era)
+    expect((await other.call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
+  })
+
   it('[MC13] where a page shows the review already, the client is not asked as well', async () => {
     await started({ panelMs: 20_000 })
     const { call, asked } = await connected(era, { capabilities: FORM })
@@ -183,6 +221,13 @@ it('[MC14] what a client brings back was sealed by us, and belongs to one call',
   expect((await server.person.pendingReviews()).reviews).toHaveLength(2)
 })
 
+it('[MC8] one who is about to end does not have a client come back at once', async () => {
+  await started({}, { closing: AbortSignal.abort() })
+  const { client } = await connected('2026')
+  const answer = await client.callTool({ name: 'plan', arguments: PLAN }, { allowInputRequired: true })
+  expect(answer).toMatchObject({ structuredContent: { status: 'pending_review' } })
+})
+
 it('[MC17] a form goes with the call that is taken back, and the next one asks again', async () => {
   await started({})
   const withdrawn = Promise.withResolvers<void>()
@@ -201,6 +246,24 @@ it('[MC17] a form goes with the call that is taken back, and the next one asks a
   await expect(answer).rejects.toThrow()
   await withdrawn.promise
   expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 Asked again' })
+})
+
+it('[MC17] where two calls wait and the one that asked is taken back, the other asks', async () => {
+  await started({})
+  const { client, call, asked } = await connected('2025', {
+    capabilities: FORM,
+    answers: () =>
+      asked.length > 1 ? { action: 'accept', content: { title_1: 'By the other' } } : new Promise(() => {}),
+  })
+  const taken = new AbortController()
+  const first = client.callTool({ name: 'plan', arguments: PLAN }, { signal: taken.signal })
+  await expect.poll(() => asked.length).toBe(1)
+  const second = call('plan', PLAN)
+  await call('tasks')
+  expect(asked).toHaveLength(1)
+  taken.abort()
+  await expect(first).rejects.toThrow()
+  expect((await second).data).toMatchObject({ next: '1 By the other' })
 })
 
 it('[MC10] an answer to a form that nobody was asked decides nothing', async () => {
@@ -270,6 +333,32 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     }
     expect(seen).toContain('1 From the stream')
   })
+
+  it('[MC17] a call after one whose connection was cut asks again, and the first form still counts', async () => {
+    await started({})
+    await begun({ elicitation: {} })
+    const cut = new AbortController()
+    const first = await asksOn(await planned(cut.signal))
+    cut.abort()
+    await expect.poll(() => server.server.activity().underWay).toBe(0)
+    const held = await planned()
+    const [seen, rest] = held.body?.tee() ?? []
+    const second = await asksOn(new Response(seen))
+    expect(second).not.toBe(first)
+    await post({ id: first, result: { action: 'accept', content: { title_1: 'By the first' } } })
+    expect(await new Response(rest).text()).toContain('1 By the first')
+  })
+
+  /** The id of the question that comes on a stream. */
+  async function asksOn({ body }: Response): Promise<number> {
+    let seen = ''
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()).values({ preventCancel: true }) ?? []) {
+      seen += chunk
+      const asks = seen.split('\n').find(line => line.includes('elicitation/create') && line.endsWith('}'))
+      if (asks) return (JSON.parse(asks.slice('data: '.length)) as { id: number }).id
+    }
+    throw new Error(`nothing was asked: ${seen}`)
+  }
 
   it('[MC15] a call whose connection was cut did not hear the answer, and gets it when it asks again', async () => {
     await started({})
