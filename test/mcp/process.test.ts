@@ -3,7 +3,17 @@ import { join } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/children.ts'
-import { type Host, hostOf, overStdio, personAt, PLAN, serveFolder, type StdioEnd, waiting } from '../support/mcp.ts'
+import {
+  type Host,
+  hostOf,
+  overStdio,
+  PAGE_ENV,
+  personAt,
+  PLAN,
+  serveFolder,
+  type StdioEnd,
+  waiting,
+} from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
 let scratch: string
@@ -152,7 +162,7 @@ describe('runsheet mcp', () => {
   })
 
   it('[MC8] says nothing on stdout that is not the protocol, whatever comes in', async () => {
-    const child = runCli(['mcp', '--data', data], { env: { RUNSHEET_PORT: '0' } })
+    const child = runCli(['mcp', '--data', data], { env: PAGE_ENV })
     child.process.stdin?.write('this is no JSON\n\n{"jsonrpc":"2.0"}\n[]\n')
     child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
     const line = await child.line(() => true)
@@ -163,7 +173,7 @@ describe('runsheet mcp', () => {
   })
 
   it('[MC8] ends when nobody reads what it says', async () => {
-    const child = runCli(['mcp', '--data', data, '--review', 'off'], { env: { RUNSHEET_PORT: '0' } })
+    const child = runCli(['mcp', '--data', data, '--review', 'off'], { env: PAGE_ENV })
     child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
     await child.line(() => true)
     child.process.stdout?.destroy()

@@ -123,6 +123,9 @@ export async function overHttp(
   return host
 }
 
+/** A page that is still starting when its test is over is found by nobody: it ends by itself, and soon. */
+export const PAGE_ENV = { RUNSHEET_PORT: '0', RUNSHEET_IDLE_EXIT: '20s' }
+
 /** Over stdio, in a process of its own: the program as it is packed. */
 export async function overStdio(data: string, host: Host, args: readonly string[] = []): Promise<Host & StdioEnd> {
   const main = fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))
@@ -130,7 +133,7 @@ export async function overStdio(data: string, host: Host, args: readonly string[
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [main, 'mcp', '--data', data, ...args],
-    env: { ...(Object.fromEntries(clean) as Record<string, string>), RUNSHEET_PORT: '0' },
+    env: { ...(Object.fromEntries(clean) as Record<string, string>), ...PAGE_ENV },
     stderr: 'pipe',
   })
   let said = ''
