@@ -10,6 +10,6 @@ export default defineConfig({
     // A busy machine is no fault.
     expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 })
