@@ -27,6 +27,7 @@ export async function benchStart(
   })
   printTable(`Spawn to tools/list answered (Node alone: ${millis(figures.median('node'))})`, [
     line('as installed, beside one bundled with the compile cache', 'ours', 'bare'),
+    line('as installed, beside one that is run as it was written', 'ours', 'bareFromSource'),
     line('both from source', 'oursFromSource', 'bareFromSource'),
   ])
 }

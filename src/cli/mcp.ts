@@ -54,7 +54,8 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     toolset: toolsets[options.toolset ?? kept ?? host.toolset ?? 'runsheet'],
     conversation: session,
   })
-  pages.ready().catch(onError)
+  // The host waits for its list of tools first.
+  setTimeout(() => void pages.ready().catch(onError), PAGE_AFTER_MS)
   await hungUp()
   ending.abort()
   await stdio.close()
@@ -64,6 +65,9 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** How long after our start the page is looked for. */
+const PAGE_AFTER_MS = 250
 
 /** The host ends us by closing our input, or by a signal. One that does not read us any more is gone, too. */
 function hungUp(): Promise<void> {

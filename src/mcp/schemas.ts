@@ -7,8 +7,9 @@ import type { Tool } from '../toolsets/toolset.ts'
  * A schema that is shown and not enforced: what a model sends is checked by the toolset, whose refusals teach, and what
  * we answer is ours.
  */
-export function advertised(schema: z.ZodType): StandardSchemaWithJSON<unknown, unknown> {
-  const shown = (): Record<string, unknown> => ({ ...plainJsonSchema(schema) })
+export function advertised(schema: z.ZodType): Shown {
+  let json: Record<string, unknown> | undefined
+  const shown = (): Record<string, unknown> => (json ??= { ...plainJsonSchema(schema) })
   return {
     '~standard': {
       version: 1,
@@ -31,10 +32,26 @@ const REVIEWED = {
   review_id: z.string(),
 }
 
+type Shown = StandardSchemaWithJSON<unknown, unknown>
+
+/** Made once for each tool, not for each connection: over HTTP every request may be one. */
+const inputs = new WeakMap<Tool, Shown>()
+const outputs = new WeakMap<Tool, Shown>()
+
+export const inputSchema = (tool: Tool): Shown => inputs.get(tool) ?? kept(inputs, tool, advertised(tool.input))
+
 /** The form of a tool's answer. Where a person may be asked, which of the fields are there tells how that ended. */
-export function outputOf(tool: Tool | undefined): z.ZodObject {
-  const output = tool?.output ?? z.object({})
-  return tool?.created ? z.object({ ...output.shape, ...REVIEWED }).partial() : output
+export function outputSchema(tool: Tool): Shown {
+  const { output, created } = tool
+  return (
+    outputs.get(tool) ??
+    kept(outputs, tool, advertised(created ? z.object({ ...output.shape, ...REVIEWED }).partial() : output))
+  )
+}
+
+function kept(all: WeakMap<Tool, Shown>, tool: Tool, schema: Shown): Shown {
+  all.set(tool, schema)
+  return schema
 }
 
 export function annotationsOf({ reads, removes, repeats }: Tool): ToolAnnotations {

@@ -22,7 +22,7 @@ import { answered, AWAIT_REVIEW, refused } from './answers.ts'
 import { type Bound, boundBy, turnFor } from './binding.ts'
 import { type Changed, isTasksUri, tasksUri } from './changed.ts'
 import { type Asker, PATIENCE, type Patience, Reviews } from './review.ts'
-import { advertised, annotationsOf, outputOf } from './schemas.ts'
+import { advertised, annotationsOf, inputSchema, outputSchema } from './schemas.ts'
 
 /** What every connection stands on. */
 export interface McpOptions extends Pick<Asker, 'runsheet' | 'codec' | 'page' | 'closing' | 'onError'> {
@@ -63,13 +63,14 @@ export function mcpServer(options: McpOptions, connection: Connection): McpServe
     },
   )
   const edge = new Edge(server, options, connection)
+  const planning = planningTool(toolset)
   for (const tool of toolset.tools) {
     server.registerTool(
       tool.name,
       {
         description: tool.description,
-        inputSchema: advertised(tool.input),
-        outputSchema: advertised(outputOf(tool)),
+        inputSchema: inputSchema(tool),
+        outputSchema: outputSchema(tool),
         annotations: annotationsOf(tool),
       },
       (input: unknown, ctx: ServerContext) => edge.call(tool, input, ctx),
@@ -79,8 +80,8 @@ export function mcpServer(options: McpOptions, connection: Connection): McpServe
     AWAIT_REVIEW,
     {
       description: 'Waits for the decision on a plan that a person is being asked about, and answers as the plan does.',
-      inputSchema: advertised(AWAITED),
-      outputSchema: advertised(outputOf(toolset.tools.find(tool => tool.created))),
+      inputSchema: AWAITED_SHOWN,
+      outputSchema: outputSchema(planning),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     (input: unknown, ctx: ServerContext) => edge.await(input, ctx),
@@ -100,6 +101,14 @@ export function mcpServer(options: McpOptions, connection: Connection): McpServe
 }
 
 const AWAITED = z.object({ review_id: z.string() })
+const AWAITED_SHOWN = advertised(AWAITED)
+
+/** Each toolset has exactly one that creates. */
+function planningTool({ name, tools }: Toolset): Tool {
+  const tool = tools.find(({ created }) => created)
+  if (!tool) throw new TypeError(`no tool of ${name} creates`)
+  return tool
+}
 
 const WAITING = `A plan may wait for a person. An answer with "status":"pending_review" means that nothing is written yet: call ${AWAIT_REVIEW} with its review_id, and go by what that answers. Never assume a yes.`
 
@@ -151,8 +160,7 @@ class Edge {
       const asked = AWAITED.safeParse(input)
       if (!asked.success) return refused('Error: review_id must be a string. Send {"review_id":"rev_…"}')
       const reviewId = asked.data.review_id
-      const creating = toolset.tools.find(tool => tool.created)?.name ?? ''
-      return this.#waiting(toolset, creating, input, reviewId, this.#bound(ctx), ctx)
+      return this.#waiting(toolset, planningTool(toolset).name, input, reviewId, this.#bound(ctx), ctx)
     })
   }
 
