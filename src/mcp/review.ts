@@ -2,27 +2,17 @@ import { createHash } from 'node:crypto'
 import { setTimeout as after } from 'node:timers/promises'
 import {
   type CallToolResult,
-  type ClientCapabilities,
   type ElicitResult,
   inputRequired,
   type InputRequiredResult,
   inputResponse,
-  type McpServer,
-  type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
-import { type ReviewRequest, statusAt } from '../domain/review.ts'
-import type { Runsheet } from '../runsheet.ts'
-import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall } from '../toolsets/perform.ts'
-import type { Toolset } from '../toolsets/toolset.ts'
 import { answered, pending } from './answers.ts'
-import { type Complaint, type Content, decisionIn, reviewForm } from './form.ts'
-
-/** How the person is asked: by a link to the page, by a form of the client's, or by the page alone. */
-type Rung = 'url' | 'form' | 'page'
+import type { Complaint } from './form.ts'
+import { type Asker, Ladder, type Rung, tasksIn, type WaitingCall } from './ladder.ts'
 
 /** What a client brings back with each round; sealed, so that it is as we gave it. */
 export interface Round {
@@ -33,51 +23,6 @@ export interface Round {
   readonly call: string
 }
 
-export interface Patience {
-  /** How long a call is held: clients give up after 60 s. */
-  readonly holdMs: number
-  /** How long one round of several is. */
-  readonly roundMs: number
-  /** How many rounds there are before it is `pending_review`: clients make ten. */
-  readonly rounds: number
-  readonly progressMs: number
-  /** How soon a page that is open shows a review, so that the host need not ask as well. */
-  readonly panelMs: number
-  /** How long a call that is over waits to be told where the page is. */
-  readonly pageMs: number
-}
-export const PATIENCE: Patience = {
-  holdMs: 50_000,
-  roundMs: 25_000,
-  rounds: 8,
-  progressMs: 5_000,
-  panelMs: 700,
-  pageMs: 2_000,
-}
-
-export interface Asker {
-  readonly runsheet: Runsheet
-  readonly server: McpServer
-  readonly era: 'legacy' | 'modern'
-  readonly patience: Patience
-  readonly codec: RequestStateCodec<Round>
-  /** Whether what this client's forms answer is a person's word. */
-  readonly isPerson: boolean
-  /** Where a person decides, if anybody serves that; for a person signed in already. */
-  readonly page: (conversation: string, signedIn: boolean) => Promise<string | undefined>
-  readonly closing: AbortSignal
-  readonly onError: (error: unknown) => void
-}
-
-/** A tool call that waits for a person. */
-export interface WaitingCall {
-  readonly toolset: Toolset
-  readonly tool: string
-  readonly input: unknown
-  readonly review: ReviewRequest
-  readonly context: ToolContext
-}
-
 /** How often a form that does not fit is put before the person. */
 const MOST_TRIES = 5
 const ANSWER = 'review'
@@ -85,11 +30,13 @@ const ANSWER = 'review'
 /** Asks a person in the best way that their client has, and waits as long as that client can. Whoever answers first decides. */
 export class Reviews {
   readonly #by: Asker
+  readonly #ladder: Ladder
   /** Those that this client is asked about, each until it is not any more. */
   readonly #asked = new Map<string, Promise<void>>()
 
   constructor(by: Asker) {
     this.#by = by
+    this.#ladder = new Ladder(by)
   }
 
   /** The round that a request comes back with, where it is of this very call. */
@@ -119,7 +66,7 @@ export class Reviews {
   /** 2026: nothing is held while the person thinks. The client asks, and comes back. */
   async #inRounds(call: WaitingCall, ctx: ServerContext, last?: Round): Promise<CallToolResult | InputRequiredResult> {
     const { patience, isPerson } = this.#by
-    const rung = last?.rung ?? (await this.#rung(call, ctx))
+    const rung = last?.rung ?? (await this.#ladder.best(call, ctx))
     const round = {
       review: call.review.review_id,
       rung,
@@ -128,13 +75,16 @@ export class Reviews {
     }
     const requestState = await this.#by.codec.mint(round, ctx)
     if (!last && rung !== 'page') {
-      return inputRequired({ inputRequests: { [ANSWER]: await this.#question(call, rung) }, requestState })
+      return inputRequired({ inputRequests: { [ANSWER]: await this.#ladder.question(call, rung) }, requestState })
     }
     const said = inputResponse(ctx.mcpReq.inputResponses, ANSWER)
     if (said.kind === 'elicit' && isPerson && rung !== 'page') {
-      const complaint = await this.#decide(call, rung, said)
+      const complaint = await this.#ladder.decide(call, rung, said)
       if (complaint !== undefined && round.round < patience.rounds) {
-        return inputRequired({ inputRequests: { [ANSWER]: await this.#question(call, rung, complaint) }, requestState })
+        return inputRequired({
+          inputRequests: { [ANSWER]: await this.#ladder.question(call, rung, complaint) },
+          requestState,
+        })
       }
     }
     const result = await this.#within(patience.roundMs, call, ctx)
@@ -218,13 +168,13 @@ export class Reviews {
     ctx: ServerContext,
     answered: AbortSignal,
   ): Promise<void> {
-    for (const rung of await this.#rungs(call, ctx)) {
+    for (const rung of await this.#ladder.ways(call, ctx)) {
       let complaint: Complaint | undefined
       for (let tries = 0; tries < MOST_TRIES && !withdrawn.aborted; tries += 1) {
-        const question = await this.#question(call, rung, complaint)
+        const question = await this.#ladder.question(call, rung, complaint)
         const said = await this.#elicited(question.params, call, ctx, withdrawn, answered)
         if (said === undefined) break
-        complaint = this.#by.isPerson ? await this.#decide(call, rung, said) : undefined
+        complaint = this.#by.isPerson ? await this.#ladder.decide(call, rung, said) : undefined
         if (complaint) continue
         if (rung === 'url') await this.#opened(call, withdrawn)
         return
@@ -257,91 +207,12 @@ export class Reviews {
       .catch(() => {})
   }
 
-  /** Writes what the person answered there; or says what is wrong with it. */
-  async #decide(
-    { review, context }: WaitingCall,
-    rung: Rung,
-    { action, content = {} }: { action: ElicitResult['action']; content?: Content | undefined },
-  ): Promise<Complaint | undefined> {
-    // To open the page is not to confirm the plan.
-    if (rung === 'url' && action === 'accept') return undefined
-    const form = action === 'accept' ? decisionIn(review, content) : { decision: NO, places: [] }
-    if (!form) return { message: 'The form came back empty.', content }
-    try {
-      await this.#by.runsheet.decideReview(context.tenant, review.review_id, form.decision, 'mcp_form')
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      // Somebody else was first, or time was: the answer tells.
-      if (error.code === 'review_already_decided' || error.code === 'review_expired') return undefined
-      const place = form.places[error.details.row ?? -1]
-      const message = place === undefined ? error.message : error.message.replace(/^Element \d+:/, `Task ${place}:`)
-      return { message, content }
-    }
-    return undefined
-  }
-
-  async #rung(call: WaitingCall, ctx: ServerContext): Promise<Rung> {
-    const [best = 'page'] = await this.#rungs(call, ctx)
-    return best
-  }
-
-  /** The ways that this client has, the best first. Where a page shows the review, or it is decided, there is none to ask. */
-  async #rungs({ review, context }: WaitingCall, ctx: ServerContext): Promise<readonly Exclude<Rung, 'page'>[]> {
-    const { elicitation } = this.#capabilities(ctx)
-    if (!elicitation) return []
-    const canUrl = elicitation.url !== undefined
-    // Without a mode it is the older form of the capability, which had but one.
-    const canForm = elicitation.form !== undefined || !canUrl
-    if (await this.#isShownOrOver(review, context)) return []
-    const hasPage = canUrl && (await this.#by.page(review.session_id, false)) !== undefined
-    // A form that decides nothing would only mislead.
-    return [...(hasPage ? (['url'] as const) : []), ...(canForm && this.#by.isPerson ? (['form'] as const) : [])]
-  }
-
-  async #isShownOrOver({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
-    const ref = { tenant, conversation: session_id }
-    const state = await this.#by.runsheet.read(ref)
-    const review = state.reviews.get(review_id)
-    if (review && (review.panels.length > 0 || statusAt(review, new Date().toISOString()) !== 'pending')) return true
-    const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
-    for await (const events of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
-      if (
-        events.some(({ type, data }) => OVER_OR_SHOWN.has(type) && 'review_id' in data && data.review_id === review_id)
-      )
-        return true
-    }
-    return false
-  }
-
-  #capabilities({ mcpReq }: ServerContext): ClientCapabilities {
-    const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
-    const own = envelope?.['io.modelcontextprotocol/clientCapabilities']
-    return (own as ClientCapabilities | undefined) ?? this.#by.server.server.getClientCapabilities() ?? {}
-  }
-
-  async #question(
-    { review }: WaitingCall,
-    rung: Rung,
-    complaint?: Complaint,
-  ): Promise<ReturnType<typeof inputRequired.elicit>> {
-    if (rung === 'form') return inputRequired.elicit(reviewForm(review, complaint))
-    const url = (await this.#by.page(review.session_id, this.#by.isPerson)) ?? ''
-    const message = `Look through ${tasksIn(review)} that the agent proposes. Nothing is written unless you confirm.`
-    const question = inputRequired.elicitUrl({ message, url })
-    // The older era tells elicitations apart by a name.
-    return this.#by.era === 'legacy'
-      ? ({ ...question, params: { ...question.params, elicitationId: review.review_id } } as typeof question)
-      : question
-  }
-
   async #pending({ review }: WaitingCall): Promise<CallToolResult> {
     const page = this.#by.page(review.session_id, false).catch(this.#by.onError)
     const where = await Promise.race([page, after(this.#by.patience.pageMs, undefined, { ref: false })])
     return pending(review.review_id, where ?? undefined)
   }
 }
-
-const NO = { action: 'cancel' } as const
 
 const abortOf = (signal: AbortSignal): Promise<unknown> =>
   new Promise(resolve => {
@@ -354,7 +225,3 @@ const printOf = (tool: string, input: unknown): string =>
   createHash('sha256')
     .update(JSON.stringify([tool, input]))
     .digest('base64url')
-
-const OVER_OR_SHOWN: ReadonlySet<string> = new Set(['review_panel_opened', 'task_create_review_resolved'])
-
-const tasksIn = ({ draft_tasks: { length } }: ReviewRequest): string => (length === 1 ? '1 task' : `${length} tasks`)

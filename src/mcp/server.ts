@@ -21,7 +21,8 @@ import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { answered, AWAIT_REVIEW, refused } from './answers.ts'
 import { type Bound, boundBy, turnFor } from './binding.ts'
 import { type Changed, isTasksUri, tasksUri } from './changed.ts'
-import { type Asker, PATIENCE, type Patience, Reviews } from './review.ts'
+import { type Asker, PATIENCE, type Patience } from './ladder.ts'
+import { Reviews } from './review.ts'
 import { advertised, annotationsOf, inputSchema, outputSchema } from './schemas.ts'
 
 /** What every connection stands on. */

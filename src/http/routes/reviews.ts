@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
-import { decidedAnswer } from '../../toolsets/perform.ts'
+import { decidedAnswer } from '../../toolsets/decided.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
