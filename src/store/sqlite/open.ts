@@ -94,6 +94,8 @@ export async function patiently<T>(work: () => T): Promise<T> {
  */
 function create(path: string): void {
   if (existsSync(`${path}-wal`)) {
+    // Another process may have made it since we looked.
+    if (existsSync(path)) return
     throw new StoreError(
       'corrupt',
       `${path} is missing, but ${path}-wal is there: the database was moved without it. Put it back, or move the -wal away.`,
