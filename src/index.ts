@@ -24,11 +24,11 @@ export type { At, Committed, Decide, Lease, Page, Paged, Ref, Store } from './st
 export type { ReviewRecord } from './store/rows.ts'
 
 export { apply, currentTask, emptyConversation, fold, listed, openTasks } from './domain/conversation.ts'
-export { Refusal } from './domain/errors.ts'
+export { Refusal } from './domain/refusal.ts'
 export { isOpen, isSettled } from './domain/task.ts'
 export type { Command } from './domain/command.ts'
 export type { Conversation } from './domain/conversation.ts'
-export type { RefusalCode } from './domain/errors.ts'
+export type { RefusalCode } from './domain/refusal.ts'
 export type { EventData, EventType, NewEvent, StoredEvent } from './domain/event.ts'
 export type { Policy, PolicyPatch, Toolset } from './domain/policy.ts'
 export type { Changes, Review, Row, SubmittedRow } from './domain/review.ts'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
 import type { McpServer } from '../agent/mcp-tools.ts'
 import { policyWith, type PolicyPatch } from '../domain/policy.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { Complaint } from './complaint.ts'
 
 const schema = z.strictObject({

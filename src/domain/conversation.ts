@@ -32,6 +32,8 @@ export interface Conversation {
   readonly latest_turn: string | null
   readonly reviews: Table<Review>
   readonly pending_reviews: readonly string[]
+  /** Decided reviews whose answer the agent has not received yet. */
+  readonly unheard_reviews: readonly string[]
   /** The seq of the newest answer that the conversation's agent got. */
   readonly answered_seq: number
 }
@@ -55,6 +57,7 @@ export function emptyConversation(session_id: string): Conversation {
     latest_turn: null,
     reviews: Table.from(),
     pending_reviews: [],
+    unheard_reviews: [],
     answered_seq: 0,
   }
 }
@@ -177,7 +180,13 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
   message_added: none,
   step_finished: none,
   tool_called: none,
-  tool_answered: (_, __, event) => ({ answered_seq: event.seq }),
+  tool_answered: (state, { tool_call_id }, event) => ({
+    answered_seq: event.seq,
+    unheard_reviews: state.unheard_reviews.filter(id => {
+      const review = state.reviews.get(id)
+      return review?.tool_call_id !== tool_call_id || review.conversation_turn_id !== event.turn_id
+    }),
+  }),
   todos_resubmitting: none,
   todos_limit_reached: none,
   gate_followed: none,
@@ -217,6 +226,7 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
       closes_at: null,
     }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
+    unheard_reviews: [...state.unheard_reviews, data.review_id],
   }),
   review_panel_opened: (state, { review_id, panel }) =>
     changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),

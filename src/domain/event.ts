@@ -1,8 +1,8 @@
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
-import type { CancelReason, Changes, ReviewRequest } from './review.ts'
+import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
-import type { PlanCounts, TurnStatus } from './turn.ts'
+import type { Because, PlanCounts, TurnStatus } from './turn.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export type Usage = { readonly [key: string]: Json }
@@ -26,6 +26,8 @@ export interface EventData {
   turn_finished: {
     readonly turn_id: string
     readonly status: TurnStatus
+    /** Absent in logs of older versions. */
+    readonly because?: Because
     readonly remaining: number
     readonly counts: PlanCounts
     readonly steps: number
@@ -88,6 +90,8 @@ export interface EventData {
     readonly via: DecisionVia
     readonly created_count: number
     readonly changes?: Changes
+    /** The task that each confirmed row became, in row order. Absent in logs of older versions. */
+    readonly tasks?: readonly ConfirmedTask[]
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }

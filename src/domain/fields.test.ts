@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from './refusal.ts'
 import { cleanFields, type SomeFields } from './fields.ts'
 
 /** What an edge may hand through: nobody has looked at it yet. */

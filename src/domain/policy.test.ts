@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from './refusal.ts'
 import { type Policy, type PolicyPatch, policyWith, samePolicy, TOOLSETS } from './policy.ts'
 
 const LIMITS = {

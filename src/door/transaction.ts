@@ -1,7 +1,7 @@
 import type { Command } from '../domain/command.ts'
 import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 

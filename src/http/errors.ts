@@ -1,6 +1,6 @@
 import { RequestError } from '@hono/node-server'
-import type { RefusalCode } from '../domain/errors.ts'
-import { Refusal } from '../domain/errors.ts'
+import type { RefusalCode } from '../domain/refusal.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { ErrorBody } from '../domain/wire.ts'
 import { StoreError } from '../runsheet.ts'
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { invalidId, Refusal } from '../domain/errors.ts'
+import { invalidId, Refusal } from '../domain/refusal.ts'
 import { issueInWords } from '../toolsets/teach.ts'
 import { HttpError } from './errors.ts'
 import { INVALID_ID } from './schemas.ts'

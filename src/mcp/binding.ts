@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import type { Sources } from '../domain/command.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { LIMITS, line, Problem } from '../domain/text.ts'
 
 /** What a host may say beside a call's arguments: no model sees or sets it. */

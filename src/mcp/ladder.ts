@@ -6,7 +6,7 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import type { Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { StoreError, type Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { Page, Paged } from './store.ts'
 
 /** A place in a sorted list: the sort values of its last item. Opaque to clients. */

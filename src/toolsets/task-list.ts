@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { PENDING, type ToolCall } from './call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'

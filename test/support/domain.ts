@@ -2,7 +2,7 @@ import type { Command, CommandOf, NewTask, TaskChange } from '../../src/domain/c
 import { type Conversation, emptyConversation, fold, listed, stamped } from '../../src/domain/conversation.ts'
 import { decide } from '../../src/domain/decide/index.ts'
 import { findTask } from '../../src/domain/decide/tasks.ts'
-import { Refusal } from '../../src/domain/errors.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
 import { type Instant, plusMs } from '../../src/domain/instant.ts'

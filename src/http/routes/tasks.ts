@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
 import type { TaskAnswer, TasksAnswer } from '../../domain/wire.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import type { Json } from '../../domain/event.ts'
 import { invalidField } from '../../domain/fields.ts'
 import { type Template, templateOf } from '../../domain/template.ts'

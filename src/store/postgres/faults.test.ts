@@ -7,7 +7,7 @@ import {
   sql,
   terminate,
 } from '../../../test/support/postgres-store.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { note } from '../contract.ts'
 import type { Store } from '../store.ts'
 import type { PostgresFaultPoint } from './commits.ts'

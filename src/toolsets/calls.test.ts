@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { createRunsheet, type Runsheet, StoreError } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'

@@ -1,8 +1,8 @@
-import type { Usage, Verdict } from '../domain/event.ts'
+import type { Usage, Verdict } from './event.ts'
 
-/** What a model says it has settled, before the assessor has looked at it. */
+/** What a model says it has settled, before the assessor has ruled on it. */
 export interface Claim {
-  /** A task of the list, or the place of a new one in the call that makes it. */
+  /** The id of a listed task, or the index of a new one in the call that creates it. */
   readonly task: string | number
   readonly title: string
   readonly details: string
@@ -11,6 +11,7 @@ export interface Claim {
   readonly outcome: string
 }
 
+/** One answer of the assessor. */
 export interface Opinion {
   readonly verdict: Verdict
   readonly reason: string
@@ -18,7 +19,7 @@ export interface Opinion {
   readonly usage?: Usage
 }
 
-/** A claim with what the assessor said, as often as it was asked; the last word counts. */
+/** A claim with every answer that the assessor gave; the last one counts. */
 export interface Judged {
   readonly claim: Claim
   readonly opinions: readonly Opinion[]

@@ -1,6 +1,6 @@
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { otherToolset } from '../domain/decide/turns.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { Json } from '../domain/event.ts'
 import { type At, hashOf, StoreError, type Transaction } from '../runsheet.ts'
 import { PENDING, ToolCall } from './call.ts'
