@@ -11,7 +11,7 @@ import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Store } from '../src/store/store.ts'
-import { callTool, takeCall } from '../src/toolsets/perform.ts'
+import { callTool, beginCall } from '../src/toolsets/calls.ts'
 import { toolsets } from '../src/toolsets/index.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { change, planned, refOf } from './plan.ts'
@@ -166,7 +166,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     turn_id,
     arguments: input,
   } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, string>
-  const taken = await takeCall(toolsets.task_list, 'AddTask', input, {
+  const taken = await beginCall(toolsets.task_list, 'AddTask', input, {
     runsheet,
     tenant: 'local',
     conversation: session_id ?? '',
@@ -186,7 +186,7 @@ async function plans({ count, review }: { count: number; review: boolean }): Pro
       const { conversation, tenant } = refOf(`plan-${review}-${made + index}`)
       return { runsheet, tenant, conversation, turn: 't1', toolCallId: 'call-1', host }
     })
-    await Promise.all(calls.map(context => takeCall(toolset, 'add_task', input, context)))
+    await Promise.all(calls.map(context => beginCall(toolset, 'add_task', input, context)))
     // The same call again gets the same answer, or waits on.
     for (const context of calls) void callTool(toolset, 'add_task', input, context)
   }

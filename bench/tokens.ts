@@ -5,7 +5,7 @@ import { createRunsheet } from '../src/runsheet.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openAiTools } from '../src/toolsets/formats.ts'
 import { toolsets } from '../src/toolsets/index.ts'
-import { callTool } from '../src/toolsets/perform.ts'
+import { callTool } from '../src/toolsets/calls.ts'
 import type { JsonObject } from '../src/toolsets/toolset.ts'
 import { type Line, printTable } from './table.ts'
 

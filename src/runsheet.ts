@@ -123,7 +123,7 @@ class Door implements Runsheet {
 
   async review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }> {
     const found = await this.store.queries.review(tenant, reviewId)
-    if (!found) throw new Refusal('review_not_found', `There is no review ${reviewId}.`)
+    if (!found) throw new Refusal('review_not_found', { review_id: reviewId })
     const review = (await this.store.load(found)).reviews.get(reviewId)
     if (!review || found.record.resolution) return found
     const now = await this.store.now()

@@ -101,7 +101,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
         })
         return { refused: refused instanceof Error ? refused.message : '', tasks: transaction.state.tasks.size }
       })
-      expect(value).toEqual({ refused: 'A batch needs at least 1 task.', tasks: 1 })
+      expect(value).toEqual({ refused: 'At least 1 task is needed.', tasks: 1 })
       expect(events).toHaveLength(3)
     })
 

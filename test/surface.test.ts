@@ -31,7 +31,7 @@ it('[LA3] `runsheet` exports exactly this', () => {
     'openTasks',
     'promptFor',
     'reviewAnswer',
-    'takeCall',
+    'beginCall',
     'toolsets',
     'withToolContext',
   ])

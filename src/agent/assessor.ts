@@ -1,9 +1,9 @@
 import { generateText, type LanguageModel } from 'ai'
 import type { Json } from '../domain/event.ts'
-import type { Claim, Judged, Opinion } from '../toolsets/claims.ts'
+import type { Claim, Judged, Opinion } from '../domain/claim.ts'
 import { cut } from './digest.ts'
 import { type Evidence, evidenceOf, NO_EVIDENCE } from './evidence.ts'
-import { patiently, unlessSilent } from './patience.ts'
+import { withRetries, abortOnSilence } from './retry.ts'
 import { added, type Run } from './run.ts'
 
 const MOST_RESULT = 4_000
@@ -61,9 +61,9 @@ async function asked(
   signal: AbortSignal,
 ): Promise<Opinion> {
   try {
-    const { text, usage } = await patiently(
+    const { text, usage } = await withRetries(
       () =>
-        unlessSilent(SILENCE_MS, signal, abortSignal =>
+        abortOnSilence(SILENCE_MS, signal, abortSignal =>
           generateText({ model, instructions: ASSESSOR, prompt, abortSignal, maxRetries: 0 }),
         ),
       retryMs,

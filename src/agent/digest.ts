@@ -3,20 +3,20 @@ import { isOpen, type Task } from '../domain/task.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Run } from './run.ts'
 
-/** How much of each thing is told: a digest is read before every call of the model. */
+/** Limits in characters and lines: the digest is sent with every model call. */
 const MOST_REQUEST = 2_000
 const MOST_TITLE = 200
 const MOST_OUTCOME = 300
 const MOST_DONE = 20
 const MOST_OPEN = 40
 
-/** Where the plan stands, for the model, before every call: it replaces the one before, and is bounded. */
+/** Where the plan stands, for the next model call. Bounded; replaces the previous digest. */
 export function digestOf(run: Run): string {
   const { state, turn, policy, request } = run
   const plan = listed(state, turn)
   if (plan.length === 0) return ''
   const current = currentTask(state, turn)
-  const { idOf } = toolsets[policy.toolset]
+  const { idOf } = toolsets[policy.toolset].vocabulary
   const line = (task: Task): string => `- ${idOf(task)} ${cut(task.title, MOST_TITLE)}`
   const settled = plan.filter(task => !isOpen(task))
   const waiting = plan.filter(task => isOpen(task) && task.id !== current?.id)
@@ -46,7 +46,7 @@ function details({ details: text, criteria }: Task): string[] {
   ]
 }
 
-/** What a model wrote must not read as a line of ours. */
+/** A model's text must not look like a line of ours. */
 const inLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
 
 export function cut(text: string, most: number): string {

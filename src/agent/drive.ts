@@ -1,29 +1,30 @@
-import { currentTask, openTasks } from '../domain/conversation.ts'
+import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import type { Task } from '../domain/task.ts'
-import type { Opinion } from '../toolsets/claims.ts'
-import { type Runsheet, StoreError } from '../runsheet.ts'
-import type { Lease } from '../runsheet.ts'
+import type { Opinion } from '../domain/claim.ts'
+import { LIMITS } from '../domain/text.ts'
+import type { Because } from '../domain/turn.ts'
+import { type Lease, type Runsheet, StoreError } from '../runsheet.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ObservedCall } from '../toolsets/observe.ts'
 import { todosOf } from '../toolsets/todos.ts'
-import { planTurnOf, tasksInView } from '../domain/conversation.ts'
+import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
-import { callTool } from './calls.ts'
+import { makeCall } from './tool-calls.ts'
 import { digestOf } from './digest.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './models.ts'
-import { type Because, type Move, nextMove } from './move.ts'
+import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
-import { Failed, patiently, unlessAborted, unlessSilent } from './patience.ts'
-import { lastStep } from './run.ts'
+import { Failed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
+import { lastStep, type Run } from './run.ts'
 import { ActiveTurn } from './turn.ts'
-import { ASSISTANT, followUpText, lastWords } from './words.ts'
+import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
-export interface Circumstances {
+export interface TurnDeps {
   readonly runsheet: Runsheet
   readonly models: Models
   readonly outside: OutsideTools
@@ -31,13 +32,13 @@ export interface Circumstances {
   readonly instructions?: string | undefined
   readonly observe?: ((call: ObservedCall) => void) | undefined
   readonly live: LiveText
-  /** The first pause before a provider is asked again. */
+  /** The first pause before a retry. */
   readonly retryMs: number
-  /** How long a model may say nothing. */
+  /** How long a model may be silent. */
   readonly silenceMs?: number | undefined
 }
 
-/** Ends when the turn is stopped, or when it is not ours any more. */
+/** `stop`: a person stopped the turn. `leave`: it is no longer ours. */
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
@@ -45,18 +46,18 @@ export interface Signals {
 
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
 
-/** A model that says nothing for so long is not there. */
+/** How long a model may be silent before the call is aborted. */
 const SILENCE_MS = 120_000
 
 /**
- * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move is decided by the log
- * alone: whoever takes the turn up after a crash goes on where this one was.
+ * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
+ * alone, so another process can continue after a crash.
  */
-export async function drive(lease: Lease, with_: Circumstances, signals: Signals): Promise<void> {
-  const turn = await ActiveTurn.open(with_.runsheet, lease)
+export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Promise<void> {
+  const turn = await ActiveTurn.open(deps.runsheet, lease)
   if (!turn) return
-  // What a process that died was writing is nobody's text any more.
-  await with_.live.clear(lease)
+  // A process that died may have left its live text behind.
+  await deps.live.clear(lease)
   const either = AbortSignal.any([signals.stop, signals.leave])
   for (;;) {
     const { seq } = turn.run.state
@@ -66,69 +67,70 @@ export async function drive(lease: Lease, with_: Circumstances, signals: Signals
         case 'park':
           return
         case 'finish':
-          return await finish(turn, with_, move.ending, move.because)
+          return await finish(turn, deps, move.because)
         case 'ask':
-          await ask(turn, with_, move, either)
+          await ask(turn, deps, move, either)
           break
         case 'call':
-          await callTool(turn, with_, move.step, move.call, either)
+          await makeCall(turn, deps, move.step, move.call, either)
           break
         case 'judge':
-          await assess(turn, with_, move, either)
+          await assess(turn, deps, move, either)
           break
         case 'follow':
-          await follow(turn, with_, move)
+          await follow(turn, deps, move)
           break
       }
     } catch (error) {
       if (signals.leave.aborted || isLost(error)) return
-      if (error instanceof Failed) return await finish(turn, with_, 'failed', 'error', error.failure)
-      // The turn was begun with a model that is not there any more.
-      if (error instanceof UnknownModel) return await finish(turn, with_, 'failed', 'error', failureOf(error))
+      if (error instanceof Failed) return await finish(turn, deps, 'error', error.failure)
+      // The turn was started with a model that is no longer configured.
+      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
       const isEnding = move.type === 'finish'
-      // A stop is in the log, and the next move ends the turn; but an end that cannot be written waits for the store.
+      // After a stop the next move ends the turn; but an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
       if (!isStopped && isStorage(error)) throw error
       await turn.catchUp()
-      // Somebody came between, and the log says what to do now; otherwise it would only happen again.
+      // If the log moved, it says what to do now; otherwise the same error would come again.
       if (isStopped || turn.run.state.seq > seq) continue
       if (isEnding) throw error
-      await finish(turn, with_, 'failed', 'error', INTERNAL)
+      await finish(turn, deps, 'error', INTERNAL)
       throw error
     }
     await turn.catchUp()
   }
 }
 
-/** Asks the model, and stores what it said before anything is done about it. */
-async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, signal: AbortSignal): Promise<void> {
+/** Asks the model, and stores the step before acting on it. */
+async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const number = run.steps.length + 1
   const current = currentTask(run.state, run.turn)
   const toolset = toolsets[run.policy.toolset]
-  const message_id = with_.runsheet.newId()
-  const outside = move.isLast ? [] : await unlessAborted(with_.outside.list(), signal)
+  const message_id = deps.runsheet.newId()
+  const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
   const instructions = [
-    with_.instructions ?? ASSISTANT,
+    deps.instructions ?? ASSISTANT,
     move.isLast ? '' : promptFor(toolset),
     digestOf(run),
+    retryGuidance(run, toolset),
     move.isLast ? 'This is the last call of this turn: give your answer now, and say what is not done.' : '',
   ]
   const question = {
-    model: with_.models.named(run.request.model),
+    model: deps.models.named(run.request.model),
     instructions: instructions.filter(text => text !== '').join('\n\n'),
     messages: turn.history,
     tools: move.isLast ? {} : toolsFor(toolset, outside),
     signal,
-    onText: (text: string) => with_.live.show(turn.lease, { turn_id: run.turn, message_id, text }),
+    onText: (text: string) => deps.live.show(turn.lease, { turn_id: run.turn, message_id, text }),
     usedIds: new Set(run.steps.flatMap(({ calls }) => calls.map(({ id }) => id))),
   }
-  const { text, calls, parts, usage } = await patiently(
+  const { text, calls, parts, usage } = await withRetries(
     () =>
-      unlessSilent(with_.silenceMs ?? SILENCE_MS, signal, (heeded, heard) =>
+      abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (heeded, heard) =>
         askModel({ ...question, signal: heeded, heard }),
       ),
-    with_.retryMs,
+    deps.retryMs,
     signal,
   )
   const data = {
@@ -142,24 +144,27 @@ async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, 
     parts,
     ...(current ? { task_id: current.id } : {}),
   }
-  await with_.live.done(turn.lease)
-  await with_.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
+  await deps.live.done(turn.lease)
+  await deps.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
+}
+
+/** The toolset's guidance after its planning tool was called in the wrong form. */
+function retryGuidance(run: Run, toolset: Toolset): string {
+  const planner = toolset.tools.find(({ created }) => created)?.name
+  const refused = lastStep(run)?.calls.some(({ tool, answer }) => tool === planner && answer?.ok === false)
+  const hasReview = lastStep(run)?.calls.some(({ review }) => review)
+  return refused && !hasReview ? toolset.retry({ state: run.state, turnId: run.turn }) : ''
 }
 
 /** `manage_todos`: the text is judged as the claim for the current task, and the next one is taken up. */
-async function assess(
-  turn: ActiveTurn,
-  with_: Circumstances,
-  move: MoveOf<'judge'>,
-  signal: AbortSignal,
-): Promise<void> {
+async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const opinions = task ? await opinionsOn(turn, with_, task, move.step.text, signal) : []
-  const { newId } = with_.runsheet
-  await with_.runsheet.transact(turn.at(`judge:${move.step.number}`), transaction => {
+  const opinions = task ? await opinionsOn(turn, deps, task, move.step.text, signal) : []
+  const { newId } = deps.runsheet
+  await deps.runsheet.transact(turn.at(`judge:${move.step.number}`), transaction => {
     for (const opinion of opinions) {
-      // Where a person has taken the task away meanwhile there is nothing left to judge.
+      // A person may have removed the task meanwhile: then there is nothing to judge.
       transaction.run({
         type: 'assess_task',
         turn_id: run.turn,
@@ -206,19 +211,19 @@ async function assess(
 
 async function opinionsOn(
   turn: ActiveTurn,
-  with_: Circumstances,
+  deps: TurnDeps,
   { id, title, details, criteria }: Task,
   text: string,
   signal: AbortSignal,
 ): Promise<readonly Opinion[]> {
   const { run } = turn
-  const assessor = { ...with_.models.assessorFor(run.request.model), retryMs: with_.retryMs }
+  const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs }
   const claim = { task: id, title, details, criteria, status: 'completed', outcome: text } as const
   return (await judge(assessor, claim, run, text, signal, turn.before)).opinions
 }
 
-/** The gate: what is open, and to go on. */
-async function follow(turn: ActiveTurn, { runsheet }: Circumstances, { followUp }: MoveOf<'follow'>): Promise<void> {
+/** The gate: tells the model what is open. */
+async function follow(turn: ActiveTurn, { runsheet }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
   const { run } = turn
   const open = openTasks(run.state, run.turn).map(({ number, title }) => ({ id: number, title }))
   const text = followUpText(run)
@@ -229,48 +234,42 @@ async function follow(turn: ActiveTurn, { runsheet }: Circumstances, { followUp 
   )
 }
 
-/** The one way out: the last message, and what the turn amounts to. */
-async function finish(
-  turn: ActiveTurn,
-  with_: Circumstances,
-  ending: MoveOf<'finish'>['ending'],
-  because: Because,
-  failure?: Failure,
-): Promise<void> {
+/** The only way a turn ends: the final message and the status, in one commit. */
+async function finish(turn: ActiveTurn, deps: TurnDeps, because: Because, failure?: Failure): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.isAsked
-  const unfinished = because === 'stopped' ? with_.live.textOf(turn.lease) : ''
-  const text = lastWords(run, because, isAnswer ? step.text : unfinished, failure?.message)
-  const message_id = isAnswer ? step.message_id : with_.runsheet.newId()
+  const unfinished = because === 'stopped' ? deps.live.textOf(turn.lease) : ''
+  const text = finalMessage(run, because, isAnswer ? step.text : unfinished, failure?.message)
+  const message_id = isAnswer ? step.message_id : deps.runsheet.newId()
   const why = failure ?? (because === 'empty' ? EMPTY : undefined)
-  await with_.runsheet.run(
+  await deps.runsheet.run(
     turn.at('end'),
     turn.fact({ type: 'message_added', data: { message_id, role: 'assistant', text } }),
     {
       type: 'finish_turn',
       turn_id: run.turn,
-      ending,
+      because,
       ...(why ? { failure: { code: why.code, message: why.message } } : {}),
       steps: run.steps.length,
       usage: run.usage,
     },
   )
-  await with_.live.done(turn.lease)
+  await deps.live.done(turn.lease)
 }
 
 const INTERNAL: Failure = {
   code: 'internal_error',
-  message: 'Something went wrong in the server itself; its log says what.',
+  message: 'The server failed unexpectedly; its log has the details.',
   again: false,
 }
 const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
 
-/** Somebody else drives it, or it is over already. */
+/** Another process drives the turn now. */
 const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
 
-/** A failure that is over by itself, or once somebody has mended the store: the turn waits for that. */
+/** A storage failure that may pass: the turn waits for it. */
 const isStorage = (error: unknown): boolean =>
   error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
 
-const cutOutcome = (text: string): string => Array.from(text).slice(0, 8_000).join('')
+const cutOutcome = (text: string): string => Array.from(text).slice(0, LIMITS.text).join('')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
+import { ENDINGS } from '../domain/turn.ts'
 import { went } from './run.ts'
 import { budgetIsSpent, budgetOf, type Move, nextMove, noProgress } from './move.ts'
 
@@ -22,7 +23,7 @@ const summary = (move: Move): string => {
     case 'follow':
       return `follow ${move.followUp}`
     case 'finish':
-      return `${move.ending}: ${move.because}`
+      return `${ENDINGS[move.because]}: ${move.because}`
     default:
       return move.type
   }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
 import { type Lease, type Ref, type Runsheet, StoreError } from '../runsheet.ts'
-import { type Circumstances, drive } from './drive.ts'
+import { type TurnDeps, drive } from './drive.ts'
 import { LiveText, type Shown } from './live.ts'
 import type { Models } from './models.ts'
 import { noTools, type OutsideLimits, type OutsideTools, USUAL_LIMITS } from './outside.ts'
@@ -38,7 +38,7 @@ interface Driven {
 /** Drives the turns that nobody else drives: those started here, those that a person has decided about, those left behind. */
 export class Runner {
   readonly #options: RunnerOptions
-  readonly #with: Circumstances
+  readonly #with: TurnDeps
   readonly #id: string
   readonly #leaseMs: number
   readonly #lookEveryMs: number

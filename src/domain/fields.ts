@@ -32,10 +32,8 @@ const CHECKS: { readonly [K in keyof TaskFields]: Check<TaskFields[K]> } = {
   status: oneOf(STATUSES),
   outcome: prose,
   // `+ 0` turns -0 into 0, as JSON does.
-  position: raw =>
-    typeof raw === 'number' && Math.abs(raw) <= 1e9 ? raw + 0 : new Problem({ rule: 'not_a_number' }),
-  order: raw =>
-    typeof raw === 'number' && Number.isInteger(raw) ? raw + 0 : new Problem({ rule: 'not_an_integer' }),
+  position: raw => (typeof raw === 'number' && Math.abs(raw) <= 1e9 ? raw + 0 : new Problem({ rule: 'not_a_number' })),
+  order: raw => (typeof raw === 'number' && Number.isInteger(raw) ? raw + 0 : new Problem({ rule: 'not_an_integer' })),
   agent_type: raw => line(raw, LIMITS.tag),
   parent_id: raw => line(raw, LIMITS.reference),
   file_id: raw => line(raw, LIMITS.reference),

@@ -110,4 +110,3 @@ function named(patch: PolicyPatch): Partial<Policy> {
   const fields = ['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)] as (keyof Policy)[]
   return Object.fromEntries(fields.flatMap(field => (patch[field] === undefined ? [] : [[field, patch[field]]])))
 }
-

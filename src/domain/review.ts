@@ -9,8 +9,8 @@ export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
 export type CancelReason = 'user_cancelled' | 'review_timeout' | 'panel_closed' | 'turn_stopped'
 
-/** A row as a person sees and edits it. */
-export interface Row {
+/** A row as a person sees and edits it. A type, not an interface, so that it is JSON to the compiler. */
+export type Row = {
   readonly title: string
   readonly details: string
   readonly criteria: string
@@ -65,7 +65,7 @@ export interface ConfirmedTask {
 }
 
 /** What the person did to the draft, row by row. */
-export interface Changes {
+export type Changes = {
   readonly kept: readonly Row[]
   readonly edited: readonly { readonly from: Row; readonly to: Row }[]
   readonly added: readonly Row[]

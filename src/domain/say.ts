@@ -75,8 +75,8 @@ const RULES: { readonly [R in FieldProblem['rule']]: (problem: FieldProblem, spe
   unknown_key: () => 'is not a known field',
   duplicate: ({ got }) => `must differ between rows: ${got} is used twice`,
   out_of_range: ({ min, max }) => `must be a whole number from ${min} to ${max}`,
-  too_large: ({ limit }) => `must be at most ${limit} characters of JSON`,
-  invalid: ({ expected = 'valid' }) => `must be ${expected}`,
+  too_large: ({ limit }) => `must be at most ${limit} characters`,
+  invalid: ({ expected = 'valid', got }) => `must be ${expected}${got === undefined ? '' : `, got ${got}`}`,
 }
 
 /** What is wrong with one field, without its name. */
@@ -86,8 +86,7 @@ export const sayProblem = (problem: FieldProblem, speaker = new Speaker({})): st
 const ENGLISH: Required<Sentences> = {
   invalid_id: ({ field, row, rule }, speaker) =>
     `${speaker.field(field, row)} ${rule === 'taken' ? 'is already in use' : 'must be 1 to 128 characters of A-Z a-z 0-9 _ -'}.`,
-  invalid_field: (data, speaker) =>
-    `${speaker.field(data.field, data.row, data.index)} ${sayProblem(data, speaker)}.`,
+  invalid_field: (data, speaker) => `${speaker.field(data.field, data.row, data.index)} ${sayProblem(data, speaker)}.`,
   batch_empty: () => 'At least 1 task is needed.',
   batch_too_large: ({ limit, got }) => `At most ${limit} tasks fit into one call, got ${got}.`,
   too_many_open: ({ limit, got }) =>
@@ -134,7 +133,8 @@ const ENGLISH: Required<Sentences> = {
   },
   no_turn: () => 'This conversation has no turn yet that a task could join. Send a message first.',
   turn_not_found: ({ turn_id }) => `There is no turn ${turn_id} in this conversation.`,
-  turn_running: ({ turn_id }) => `Turn ${turn_id} is still running in this conversation. Wait for it to end, or stop it.`,
+  turn_running: ({ turn_id }) =>
+    `Turn ${turn_id} is still running in this conversation. Wait for it to end, or stop it.`,
   turn_conflict: ({ turn_id }) => `Turn ${turn_id} already exists in this conversation, with a different request.`,
   turn_finished: ({ turn_id, status }) =>
     `Turn ${turn_id} is over: ${status === 'stopped' ? 'a person stopped it' : status}.`,

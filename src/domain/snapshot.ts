@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts'
 import { Table } from './table.ts'
 
 /** Raise it whenever the state or `apply` changes: older snapshots are then passed over and the log is folded. */
-export const SNAPSHOT_VERSION = 1
+export const SNAPSHOT_VERSION = 2
 
 const TABLES = ['tasks', 'adopted', 'edits', 'rejections', 'turns', 'reviews'] as const
 

@@ -13,7 +13,11 @@ export function templateOf(rawName: string, rows: readonly SubmittedRow[]): Temp
   const name = line(rawName, LIMITS.tag)
   if (name instanceof Problem) return invalidField('name', name.fact)
   // It is found again by what it is asked for, so nothing is cleaned away behind anybody's back.
-  if (name !== rawName) return invalidField('name', { rule: 'invalid', expected: 'one line, without spaces around it or control characters' })
+  if (name !== rawName)
+    return invalidField('name', {
+      rule: 'invalid',
+      expected: 'one line, without spaces around it or control characters',
+    })
   const tasks = confirmedRows([], rows)
   return tasks instanceof Refusal ? tasks : { name, tasks }
 }

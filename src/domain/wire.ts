@@ -1,6 +1,7 @@
 import type { Json } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, Toolset } from './policy.ts'
+import type { TaskName } from './refusal.ts'
 import type { ReviewRequest } from './review.ts'
 import type { Task } from './task.ts'
 import type { Message } from './transcript.ts'
@@ -96,10 +97,12 @@ export interface ModelView {
   readonly name: string
   readonly default: boolean
 }
+/** An error: its code and message, and the facts of the refusal, such as `row`, `field`, `rule`, `limit` or `task`. */
 export interface ErrorBody {
   readonly code: string
   readonly message: string
   readonly row?: number
   readonly field?: string
-  readonly task?: Task
+  readonly task?: Task | TaskName
+  readonly [fact: string]: unknown
 }

@@ -49,6 +49,7 @@ const REFUSED: Record<RefusalCode, number> = {
   reviewed_tasks_are_fixed: 409,
   assessment_required: 409,
   not_accepted: 409,
+  rejected_task_stays: 409,
   assessor_required: 400,
   persons_only: 403,
   no_turn: 409,
@@ -84,18 +85,8 @@ export function errorAnswer(error: unknown): ErrorAnswer | undefined {
     return { status, error: { code, message, ...details }, headers }
   }
   if (error instanceof Refusal) {
-    const { code, message, details } = error
-    const { row, field } = details
-    return {
-      status: REFUSED[code],
-      error: {
-        code,
-        message,
-        ...(row === undefined ? {} : { row }),
-        ...(field === undefined ? {} : { field }),
-        ...(details.task === undefined ? {} : { task: details.task as NonNullable<ErrorBody['task']> }),
-      },
-    }
+    const { code, message, data } = error
+    return { status: REFUSED[code], error: { code, message, ...data } }
   }
   if (error instanceof StoreError) {
     const { status, again } = STORAGE[error.code]

@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import type { Sources } from '../domain/command.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { invalidField } from '../domain/refusal.ts'
 import { LIMITS, line, Problem } from '../domain/text.ts'
 
 /** What a host may say beside a call's arguments: no model sees or sets it. */
@@ -30,7 +30,7 @@ export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): B
     const value = mcpReq._meta?.[key]
     if (value === undefined) return undefined
     const clean = line(value, LIMITS.reference)
-    if (clean instanceof Problem) throw new Refusal('invalid_id', `_meta ${key} ${clean.message}.`)
+    if (clean instanceof Problem) throw invalidField(`_meta ${key}`, clean.fact)
     return clean
   }
   const header = (name: string): string | undefined => http?.req?.headers.get(name) ?? undefined

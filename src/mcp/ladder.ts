@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { Refusal } from '../domain/refusal.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
+import { say } from '../domain/say.ts'
 import type { Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
@@ -120,9 +121,8 @@ export class Ladder {
       if (!(error instanceof Refusal)) throw error
       // Somebody else was first, or time was: the answer tells.
       if (error.code === 'review_already_decided' || error.code === 'review_expired') return undefined
-      const place = form.places[error.details.row ?? -1]
-      const message = place === undefined ? error.message : error.message.replace(/^Element \d+:/, `Task ${place}:`)
-      return { message, content }
+      const at = (row: number, field: string): string => `Task ${form.places[row]}: ${field}`
+      return { message: say(error, { at }), content }
     }
     return undefined
   }

@@ -16,7 +16,7 @@ import { StoreError, type Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import type { ObservedCall } from '../toolsets/observe.ts'
-import { attemptCall } from '../toolsets/perform.ts'
+import { beginCall, failureAnswer } from '../toolsets/calls.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { answered, AWAIT_REVIEW, refused } from './answers.ts'
 import { type Bound, boundBy, turnFor } from './binding.ts'
@@ -147,10 +147,14 @@ class Edge {
       const round = this.#reviews.roundOf(ctx, tool.name, input)
       if (round) return this.#waiting(toolset, tool.name, input, round.review, bound, ctx)
       const context = await this.#context(bound, tool.created !== undefined)
-      const taken = await attemptCall(toolset, tool.name, input, context)
-      if (taken.status === 'answered') return taken.ok ? answered(taken.result) : refused(taken.result)
-      if (taken.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
-      return this.#waiting(toolset, tool.name, input, taken.review_id, bound, ctx)
+      try {
+        const call = await beginCall(toolset, tool.name, input, context)
+        if (call.status === 'answered') return call.ok ? answered(call.result) : refused(call.result)
+        if (call.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
+        return await this.#waiting(toolset, tool.name, input, call.review_id, bound, ctx)
+      } catch (error) {
+        return refused(await failureAnswer(toolset, error, context))
+      }
     })
   }
 
@@ -225,10 +229,7 @@ class Edge {
   ): Promise<Answer> {
     const { conversation, record } = await this.#runsheet.review(this.#options.tenant, reviewId)
     if (conversation !== bound.conversation) {
-      throw new Refusal(
-        'review_not_found',
-        `There is no review ${reviewId.slice(0, 64).toWellFormed()} in this conversation.`,
-      )
+      throw new Refusal('review_not_found', { review_id: reviewId.slice(0, 64).toWellFormed() })
     }
     const { review } = record
     const context = await this.#context({ ...bound, turn: review.conversation_turn_id }, false)

@@ -94,7 +94,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit(ref, run(openTurn('t1')))
         const calls = Array.from({ length: 60 }, (_, index) =>
           store.commit(index % 2 ? ref : other, state => {
-            if (index % 3 === 0) throw new Refusal('no_turn', `call ${index}`)
+            if (index % 3 === 0) throw new Refusal('no_turn', {})
             return { events: [note(`${index} after ${state.seq}`)], value: state.seq }
           }),
         )
@@ -130,7 +130,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       it('[ST4] a key is remembered without events, not after a throw, and counts among callers that come at once', async () => {
         const once = { key: 'k', bodyHash: 'h' }
         const failing = store.commit({ ...ref, once }, () => {
-          throw new Refusal('no_turn', 'not yet')
+          throw new Refusal('no_turn', {})
         })
         await expect(failing).rejects.toMatchObject({ code: 'no_turn' })
         let runs = 0
@@ -700,7 +700,7 @@ export const rename = (turn_id: string, task: number, title: string): Command =>
 export const finish = (turn_id: string): Command => ({
   type: 'finish_turn',
   turn_id,
-  ending: 'stopped',
+  because: 'stopped',
   steps: 1,
   usage: {},
 })

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts'
+import { invalidField } from '../domain/refusal.ts'
 import type { Page, Paged } from './store.ts'
 
 /** A place in a sorted list: the sort values of its last item. Opaque to clients. */
@@ -15,7 +15,7 @@ export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]
   if (Array.isArray(place) && place.length === kinds.length && place.every((value, i) => fits(value, kinds[i]))) {
     return place as Place
   }
-  throw new Refusal('invalid_field', 'cursor must be one that an earlier page gave out.', { field: 'cursor' })
+  throw invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
 }
 
 /** A page of `limit` items out of `rows`, which holds one more if there is a next one. */

@@ -4,7 +4,7 @@ import type { ToolContext } from './context.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { promptFor } from './guidance.ts'
 import { toolsets } from './index.ts'
-import { callTool } from './perform.ts'
+import { callTool } from './calls.ts'
 
 /** What a host says once; each call brings its own id. */
 export type AiSdkOptions = Omit<ToolContext, 'toolCallId'> & { readonly toolset?: ToolsetName }

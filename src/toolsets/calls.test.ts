@@ -8,7 +8,7 @@ import { currentToolContext, withToolContext } from './context.ts'
 import { countedIds, Desk, uuid } from '../../test/support/desk.ts'
 import { toolsets } from './index.ts'
 import { manageTodos } from './manage-todos.ts'
-import { awaitCall, callTool, NO_CONTEXT, takeCall } from './perform.ts'
+import { awaitCall, callTool, NO_CONTEXT, beginCall } from './calls.ts'
 import { runsheet as ours } from './runsheet.ts'
 import { taskList } from './task-list.ts'
 import { turnTodos } from './turn-todos.ts'
@@ -128,10 +128,10 @@ describe('a call', () => {
 
   it('[TS2] of a tool that there is not is answered with those that there are', async () => {
     expect(await desk.call('make_todo', LOOK)).toEqual({
-      error: 'There is no tool make_todo. There are: create_todo, list_todo, complete_todo.',
+      error: 'There is no tool make_todo. Available: create_todo, list_todo, complete_todo.',
     })
     expect(await desk.call(`${'x'.repeat(63)}\ud83d\ude00`, LOOK)).toEqual({
-      error: `There is no tool ${'x'.repeat(63)}\ufffd. There are: create_todo, list_todo, complete_todo.`,
+      error: `There is no tool ${'x'.repeat(63)}\ufffd. Available: create_todo, list_todo, complete_todo.`,
     })
     expect(await desk.logged()).toEqual([])
   })
@@ -179,7 +179,7 @@ describe('a repeated tool call id', () => {
       await expect(desk.take(tool, input, again)).rejects.toMatchObject({ code: 'key_conflict' })
       await expect(desk.take(tool, input, again)).rejects.toBeInstanceOf(StoreError)
       expect(await desk.call(tool, input, again)).toBe(
-        'Error: This tool call id was used already, with other arguments.',
+        'Error: This tool call id was already used with other arguments.',
       )
     }
     expect(await desk.statuses()).toHaveLength(1)
@@ -228,14 +228,14 @@ describe('a review', () => {
     desk = new Desk(runsheet, turnTodos, { review: true })
   })
 
-  it('[TS8] can be waited for by whoever has its id', async () => {
+  it('[TS8] can be waited for by the id of its call', async () => {
     const context = desk.context()
-    const taken = await takeCall(turnTodos, 'create_todo', LOOK, context)
-    expect(taken).toEqual({ status: 'pending_review', review_id: `rev_${uuid(2)}` })
+    const taken = await beginCall(turnTodos, 'create_todo', LOOK, context)
+    expect(taken).toEqual({ status: 'pending_review', call_id: context.toolCallId, review_id: `rev_${uuid(2)}` })
     await desk.decide({ action: 'confirm', tasks: [{ draft_index: 0 }] })
-    const answer = await awaitCall(turnTodos, 'create_todo', `rev_${uuid(2)}`, context)
+    const answer = await awaitCall(context.toolCallId ?? '', context)
     expect(answer).toMatchObject(created(3))
-    expect(await awaitCall(turnTodos, 'create_todo', `rev_${uuid(2)}`, context)).toEqual(answer)
+    expect(await awaitCall(context.toolCallId ?? '', context)).toEqual(answer)
   })
 
   it('[TS8] whoever gives up waiting leaves it waiting', async () => {
@@ -290,7 +290,7 @@ describe('a review', () => {
 describe('the fence', () => {
   const settle = { todoId: uuid(1), outcome: 'saw' }
   const refused = {
-    error: `A person changed task ${uuid(1)} since you last saw it: title is now "Stare". It was left like this; go on from there.`,
+    error: `A person changed task ${uuid(1)} since you last saw it: title is now "Stare". Your change was not made; continue from here.`,
   }
   beforeEach(async () => {
     await desk.call('create_todo', LOOK)
@@ -303,7 +303,7 @@ describe('the fence', () => {
       status: 'answered',
       result: refused,
       ok: false,
-      written: true,
+      stored: true,
     })
     expect(await desk.call('complete_todo', settle, again)).toEqual(refused)
     expect(await desk.call('complete_todo', settle)).toMatchObject({ title: 'Stare', status: 'completed' })
@@ -361,20 +361,20 @@ describe('a call in a run', () => {
     expect(await desk.tasks()).toEqual([])
   })
 
-  it('[TS14] from outside meanwhile: takeCall throws turn_running, callTool answers', async () => {
+  it('[TS14] from outside meanwhile: beginCall throws turn_running, callTool answers', async () => {
     await start()
     const { seq } = await desk.state()
     const outside = desk.in('t2')
     await expect(outside.take('create_todo', LOOK)).rejects.toMatchObject({ code: 'turn_running' })
     expect(await outside.call('create_todo', LOOK)).toEqual({
-      error: 'Turn t1 is under way in this conversation; wait for its end or stop it.',
+      error: 'Turn t1 is still running in this conversation. Wait for it to end, or stop it.',
     })
     expect(await desk.logged(seq)).toEqual([])
   })
 })
 
 describe('the policy', () => {
-  it("[TS14] another toolset than the conversation's: takeCall throws persons_only, callTool answers", async () => {
+  it("[TS14] another toolset than the conversation's: beginCall throws persons_only, callTool answers", async () => {
     await desk.call('create_todo', LOOK)
     const { seq } = await desk.state()
     const other = new Desk(runsheet, taskList)
@@ -383,11 +383,11 @@ describe('the policy', () => {
     expect(refusal).toMatchObject({ code: 'persons_only' })
     expect(await other.call('AddTask', { title: 'Leap' })).toEqual({
       ok: false,
-      error: 'This conversation uses the toolset turn_todos; only a person changes that.',
+      error: 'This conversation uses the toolset turn_todos; only a person can change that.',
     })
     expect(await new Desk(runsheet, manageTodos).call('manage_todos', { add: ['Leap'] })).toEqual({
       success: false,
-      error: 'This conversation uses the toolset turn_todos; only a person changes that.',
+      error: 'This conversation uses the toolset turn_todos; only a person can change that.',
       state: {
         total: 1,
         remaining: 1,
@@ -398,7 +398,7 @@ describe('the policy', () => {
     expect(await desk.logged(seq)).toEqual([])
   })
 
-  it('[TS14] manage_todos without the assessor: takeCall throws assessor_required, callTool answers', async () => {
+  it('[TS14] manage_todos without the assessor: beginCall throws assessor_required, callTool answers', async () => {
     const other = new Desk(runsheet, manageTodos, { assessor: false })
     await expect(other.take('manage_todos', {})).rejects.toMatchObject({ code: 'assessor_required' })
     expect(await other.call('manage_todos', {})).toMatchObject({ success: false, state: { total: 0 } })
@@ -423,10 +423,10 @@ describe('the policy', () => {
     await runsheet.run(
       HERE,
       { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Do it', model: 'demo' },
-      { type: 'finish_turn', turn_id: 't1', ending: 'answered', steps: 1, usage: {} },
+      { type: 'finish_turn', turn_id: 't1', because: 'answered', steps: 1, usage: {} },
     )
     await expect(here.take('tasks', {})).rejects.toMatchObject({ code: 'turn_finished' })
-    expect(await here.call('tasks', {})).toEqual({ error: 'Turn t1 is over (done).', next: null, remaining: 0 })
+    expect(await here.call('tasks', {})).toEqual({ error: 'Turn t1 is over: done.', next: null, remaining: 0 })
   })
 })
 
@@ -445,7 +445,7 @@ describe('storage that fails', () => {
     const flaky = createRunsheet({
       store: {
         ...store,
-        commit: () => Promise.reject(new Refusal('persons_only', 'No.')),
+        commit: () => Promise.reject(new Refusal('persons_only', { action: 'set_policy' })),
         now: () => store.now(),
         due: limit => store.due(limit),
         close: () => store.close(),

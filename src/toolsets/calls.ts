@@ -1,28 +1,85 @@
+import type { Claim } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { otherToolset } from '../domain/decide/turns.ts'
-import { Refusal } from '../domain/refusal.ts'
 import type { Json } from '../domain/event.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, StoreError, type Transaction } from '../runsheet.ts'
-import { PENDING, ToolCall } from './call.ts'
-import type { Claim } from './claims.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
-import { reviewAnswer, unheardReview, waitingCall } from './decided.ts'
+import { explain } from './explain.ts'
+import { parseInput } from './input.ts'
 import { countItems, type ObservedCall } from './observe.ts'
-import { parseInput, teaching } from './teach.ts'
+import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
+import { PENDING, ToolCall } from './tool-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
 export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
 
-/** A call that was taken: answered, or waiting for a person. */
-export type Taken =
-  /** `written`: the answer is in the log. */
-  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly written: boolean }
-  | { readonly status: 'pending_review'; readonly review_id: string }
-  /** In a judged run: nothing is written until the assessor was asked. */
+/** How far a call has got. */
+export type CallState =
+  /** `stored`: the answer is in the log. */
+  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly stored: boolean }
+  /** Waits for a person: `awaitCall` waits on. */
+  | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
+  /** Only in a judged run: nothing is stored. Begin the call again with the assessor's rulings. */
   | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
 
-/** Calls a tool and waits for whatever it waits for. Always an answer: what a model may not do, it is told. */
+/**
+ * Begins a call as one commit. Whatever the toolset can say in its own words is an answer. Refusals about the turn or
+ * the policy are thrown, so that an edge can give them a status.
+ */
+export async function beginCall(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext,
+): Promise<CallState> {
+  const started = performance.now()
+  // Names that a model makes up must not become labels.
+  const tool = toolset.tools.some(each => each.name === name) ? name : 'unknown'
+  const seen = (outcome: ObservedCall['outcome']): void =>
+    observe(context, { toolset: toolset.name, tool, items: countItems(input), started, outcome })
+  try {
+    const { call, repeated } = await begin(toolset, name, input, context, started)
+    // A call that waits is observed once it is answered.
+    if (call.status === 'answered' && !repeated) seen(call.ok ? 'ok' : 'refused')
+    return call
+  } catch (error) {
+    seen(error instanceof Refusal ? 'refused' : 'failed')
+    throw error
+  }
+}
+
+/** Waits for a call that was begun, whatever it waits for, and returns what its model is told. */
+export async function awaitCall(callId: string, context: ToolContext, signal?: AbortSignal): Promise<Json> {
+  const { runsheet, tenant, turn, run } = context
+  const ref = { tenant, conversation: context.conversation }
+  const { reviews, policy } = await runsheet.read(ref)
+  const review = [...reviews.values()].findLast(
+    ({ tool_call_id, conversation_turn_id }) => tool_call_id === callId && conversation_turn_id === turn,
+  )
+  if (!review) throw new Refusal('review_not_found', { review_id: callId })
+  const { toolset, tool } = askedBy(review, policy)
+  const started = performance.now()
+  const record = await runsheet.awaitReview(tenant, review.review_id, signal)
+  const ok = record.resolution?.action === 'confirm'
+  const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
+  const { value, replayed } = await runsheet.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
+    // As the tasks are now, with what a person changed since the decision.
+    const tasks = record.tasks.flatMap(({ id }) => work.state.tasks.get(id) ?? [])
+    const result = reviewAnswer(work.state, { ...record, tasks })
+    work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, result, ok, started }))
+    return result
+  })
+  if (!replayed) {
+    const items = record.review.draft_tasks.length
+    const outcome = ok ? 'ok' : 'refused'
+    observe(context, { toolset: toolset.name, tool: tool.name, items, started, outcome })
+  }
+  return value
+}
+
+/** Begins a call and waits for it. Always an answer: refusals and failures are put into words. */
 export async function callTool(
   toolset: Toolset,
   name: string,
@@ -32,65 +89,149 @@ export async function callTool(
 ): Promise<Json> {
   if (!context) return NO_CONTEXT
   try {
-    const taken = await attemptCall(toolset, name, input, context)
-    if (taken.status === 'answered') return taken.result
-    if (taken.status === 'claimed') throw new Refusal('assessment_required', 'Only the assessor settles a task here.')
-    return await awaitCall(toolset, name, taken.review_id, context, signal)
+    const call = await beginCall(toolset, name, input, context)
+    if (call.status === 'answered') return call.result
+    if (call.status === 'claimed') throw new Refusal('assessment_required', { claims: call.claims })
+    return await awaitCall(call.call_id, context, signal)
   } catch (error) {
-    return failure(toolset, error, context)
+    return failureAnswer(toolset, error, context)
   }
 }
 
-/** Takes a call; whatever the rules or the store say against it is an answer in words. */
-export async function attemptCall(
+/** A thrown refusal or storage failure as an answer for a model: no stack, no path, no SQL. Anything else is rethrown. */
+export async function failureAnswer(toolset: Toolset, error: unknown, context: ToolContext): Promise<Json> {
+  if (error instanceof StoreError) {
+    const conflict = 'This tool call id was already used with other arguments.'
+    return `Error: ${error.code === 'key_conflict' ? conflict : error.message}`
+  }
+  if (!(error instanceof Refusal)) throw error
+  // Without a valid conversation there is no state to show.
+  if (error.code === 'invalid_id') return `Error: ${error.message}`
+  return viewOf(context).then(
+    view => toolset.refused(explain(error, toolset), view),
+    unread => failureAnswer(toolset, unread, context),
+  )
+}
+
+interface Begun {
+  readonly call: CallState
+  /** The call id was known: this is what it was answered before. */
+  readonly repeated: boolean
+}
+
+async function begin(
   toolset: Toolset,
   name: string,
   input: unknown,
   context: ToolContext,
-): Promise<Taken> {
-  try {
-    return await takeCall(toolset, name, input, context)
-  } catch (error) {
-    return answered(await failure(toolset, error, context), false)
-  }
-}
-
-/**
- * Takes a call as one commit. What the toolset's own words can answer is an answer; a refusal that is about the turn or
- * the policy is thrown, so that an edge can give it a status.
- */
-export async function takeCall(toolset: Toolset, name: string, input: unknown, context: ToolContext): Promise<Taken> {
-  const started = performance.now()
-  let outcome: ObservedCall['outcome'] = 'failed'
-  try {
-    const taken = await take(toolset, name, input, context)
-    outcome = taken.status === 'answered' ? (taken.ok ? 'ok' : 'refused') : taken.status
-    return taken
-  } catch (error) {
-    if (error instanceof Refusal) outcome = 'refused'
-    throw error
-  } finally {
-    observed(toolset, name, input, context, started, outcome)
-  }
-}
-
-/** Tells whoever observes; what they do with it is no concern of the call's. */
-function observed(
-  toolset: Toolset,
-  name: string,
-  input: unknown,
-  { observe, provider, model }: ToolContext,
   started: number,
-  outcome: ObservedCall['outcome'],
-): void {
+): Promise<Begun> {
+  const { runsheet, turn, run, host = {} } = context
+  const view = await viewOf(context)
+  const tool = toolset.tools.find(each => each.name === name)
+  if (!tool) return { call: refused(toolset.refused(unknownTool(toolset, name), view)), repeated: false }
+  const parsed = parseInput(tool, input)
+  if (parsed instanceof Refusal) {
+    return { call: refused(toolset.refused(explain(parsed, toolset, tool), view)), repeated: false }
+  }
+  // Of what the tool reads, not of what was sent: unknown keys may hold anything.
+  const bodyHash = hashOf([name, parsed.value])
+  const prefix = `call_${bodyHash.slice(0, 16)}_`
+  const toolCallId = context.toolCallId ?? `${prefix}${runsheet.newId()}`
+  const basis = run?.basis ?? view.state.answered_seq
+  const at: At = {
+    tenant: context.tenant,
+    conversation: context.conversation,
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
+    ...(run ? { lease: run.lease } : {}),
+  }
+  const { value, replayed } = await runsheet.transact(at, (transaction): CallState => {
+    const other = otherToolset(transaction.state, toolset.name)
+    if (other) throw other
+    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
+    // Without an id of its own, the same call again means the same call.
+    const repeats = context.toolCallId === undefined && tool.created
+    const review = repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now)
+    if (review) {
+      const { review_id, tool_call_id: call_id } = review
+      return transaction.discard({ status: 'pending_review', call_id, review_id })
+    }
+    return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started })
+  })
+  return { call: value, repeated: replayed }
+}
+
+interface Performance {
+  readonly toolset: Toolset
+  readonly tool: Tool
+  readonly input: never
+  readonly context: ToolContext
+  readonly transaction: Transaction
+  readonly toolCallId: string
+  readonly basis: number
+  readonly started: number
+}
+
+/** Runs the tool inside its transaction, and records the call. */
+function perform({ toolset, tool, input, context, transaction, toolCallId, basis, started }: Performance): CallState {
+  const { run, turn, runsheet } = context
+  const record = (result: Json, ok: boolean): CallState => {
+    transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, result, ok, started }))
+    return { status: 'answered', result, ok, stored: true }
+  }
+  // A call that may wait for a person is in the log before its review.
+  if (tool.created && transaction.state.policy?.review) {
+    const data = { tool_call_id: toolCallId, tool: tool.name, arguments: input }
+    transaction.mustRun({ type: 'record', turn_id: turn, fact: { type: 'tool_called', data } })
+  }
+  const call = new ToolCall({
+    transaction,
+    toolset,
+    tool,
+    turnId: turn,
+    toolCallId,
+    basis,
+    newId: runsheet.newId,
+    sources: sourcesOf(context),
+    judged: run?.judged ?? [],
+    said: run?.said,
+  })
   try {
-    observe?.({
-      toolset: toolset.name,
-      // A name that a model made up is not one of ours to count by.
-      tool: toolset.tools.some(each => each.name === name) ? name : 'unknown',
-      items: countItems(input),
+    const result = tool.run(call, input)
+    if (result !== PENDING) return record(result, true)
+    const review_id = transaction.state.pending_reviews.at(-1) ?? ''
+    return { status: 'pending_review', call_id: toolCallId, review_id }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    if (error.is('assessment_required')) return transaction.discard({ status: 'claimed', claims: error.data.claims })
+    const result = toolset.refused(explain(error, toolset, tool), call)
+    // A run continues from its stored answers. Elsewhere only the fence is stored: it counts as an answer.
+    if (run || error.is('edited_by_person')) return record(result, false)
+    return transaction.discard(refused(result))
+  }
+}
+
+interface Answered {
+  readonly tool_call_id: string
+  readonly tool: string
+  readonly result: Json
+  readonly ok: boolean
+  readonly started: number
+}
+
+function answeredFact({ turn }: ToolContext, { started, ...answer }: Answered): CommandOf<'record'> {
+  const data = { ...answer, duration_ms: elapsed(started) }
+  return { type: 'record', turn_id: turn, fact: { type: 'tool_answered', data } }
+}
+
+type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome'> & { readonly started: number }
+
+/** Reports a call to the observer; an observer that fails does not fail the call. */
+function observe({ observe: report, provider, model }: ToolContext, { started, ...call }: Observation): void {
+  try {
+    report?.({
+      ...call,
       duration_ms: elapsed(started),
-      outcome,
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model }),
     })
@@ -99,188 +240,17 @@ function observed(
   }
 }
 
-async function take(toolset: Toolset, name: string, input: unknown, context: ToolContext): Promise<Taken> {
-  const { runsheet, turn, run } = context
-  const view = await viewOf(context)
-  const tool = toolset.tools.find(each => each.name === name)
-  if (!tool) {
-    const known = toolset.tools.map(each => each.name).join(', ')
-    return answered(
-      toolset.refused(`There is no tool ${name.slice(0, 64).toWellFormed()}. There are: ${known}.`, view),
-      false,
-    )
-  }
-  const parsed = parseInput(tool, input)
-  if (typeof parsed === 'string') return answered(toolset.refused(parsed, view), false)
-  const bodyHash = hashOf([name, parsed.value])
-  const print = `call_${bodyHash.slice(0, 16)}_`
-  const toolCallId = context.toolCallId ?? `${print}${runsheet.newId()}`
-  const basis = run?.basis ?? view.state.answered_seq
-  const isNameless = context.toolCallId === undefined && !run
-  const unheard = isNameless && tool.created && (await unheardReview(context, view, print))
-  if (unheard) return { status: 'pending_review', review_id: unheard }
-  const started = performance.now()
-  const at: At = {
-    tenant: context.tenant,
-    conversation: context.conversation,
-    // Of what the tool takes, not of what was sent: keys that nobody reads may hold anything, to any depth.
-    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
-    ...(run ? { lease: run.lease } : {}),
-  }
-  try {
-    const { value } = await runsheet.transact(at, transaction => {
-      const other = otherToolset(transaction.state, toolset.name)
-      if (other) throw other
-      const host = context.host ?? {}
-      if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
-      // A host without ids of its own that asks again, while a person is being asked, means the same call.
-      const waiting = context.toolCallId === undefined && waitingCall(transaction, turn, print)
-      if (waiting) return { status: 'pending_review', review_id: waiting }
-      return decided(toolset, tool, parsed.value, { context, transaction, toolCallId, basis, started })
-    })
-    return value as Taken
-  } catch (error) {
-    // Nothing was written; what the model did wrong it is told, with the right form.
-    if (error instanceof Told) return answered(error.answer, false)
-    if (error instanceof Claimed) return { status: 'claimed', claims: error.claims }
-    throw error
-  }
-}
-
-/** Waits for the decision on a call's review, and gives the answer that the model gets. */
-export async function awaitCall(
-  toolset: Toolset,
-  name: string,
-  reviewId: string,
-  context: ToolContext,
-  signal?: AbortSignal,
-): Promise<Json> {
-  const { runsheet, tenant, conversation, turn, run } = context
-  const { review } = (await runsheet.review(tenant, reviewId)).record
-  if (review.session_id !== conversation || review.conversation_turn_id !== turn) {
-    throw new Refusal('review_not_found', `There is no review ${reviewId} in this turn.`)
-  }
-  const started = performance.now()
-  const record = await runsheet.awaitReview(tenant, reviewId, signal)
-  const ok = record.resolution?.action === 'confirm'
-  const { tool_call_id } = review
-  const at: At = {
-    tenant,
-    conversation,
-    once: { key: `answer:${turn}:${tool_call_id}`, bodyHash: '' },
-    ...(run ? { lease: run.lease } : {}),
-  }
-  const { value } = await runsheet.transact(at, transaction => {
-    // As the tasks are now: what a person has changed since the decision, this answer tells.
-    const tasks = record.tasks.flatMap(({ id }) => transaction.state.tasks.get(id) ?? [])
-    const result = reviewAnswer(toolset, name, transaction.state, { ...record, tasks })
-    const data = { tool_call_id, tool: name, result, duration_ms: elapsed(started), ok }
-    transaction.run({ type: 'record', turn_id: turn, fact: { type: 'tool_answered', data } })
-    return result
-  })
-  observed(toolset, name, {}, context, started, ok ? 'ok' : 'refused')
-  return value
-}
-
-interface Circumstances {
-  readonly context: ToolContext
-  readonly transaction: Transaction
-  readonly toolCallId: string
-  readonly basis: number
-  readonly started: number
-}
-
-/** A refusal that is the whole answer: it ends the transaction, so that nothing is written. */
-class Told extends Error {
-  readonly answer: Json
-  constructor(answer: Json) {
-    super('refused')
-    this.answer = answer
-  }
-}
-
-/** Ends the transaction before anything is written, because somebody else has to be asked first. */
-class Claimed extends Error {
-  readonly claims: readonly Claim[]
-  constructor(claims: readonly Claim[]) {
-    super('claimed')
-    this.claims = claims
-  }
-}
-
-function decided(toolset: Toolset, tool: Tool, input: never, circumstances: Circumstances): Json {
-  const { context, transaction, toolCallId, basis, started } = circumstances
-  const call = new ToolCall({
-    transaction,
-    turnId: context.turn,
-    toolCallId,
-    basis,
-    newId: context.runsheet.newId,
-    sources: sourcesOf(context),
-    judged: context.run?.judged,
-    said: context.run?.said,
-  })
-  for (const judged of context.run?.judged ?? []) {
-    if (typeof judged.claim.task === 'string') call.assess(judged.claim.task, judged)
-  }
-  const record = (fact: CommandOf<'record'>['fact']) =>
-    transaction.mustRun({ type: 'record', turn_id: context.turn, fact })
-  // A call that may wait for a person is in the log before what it waits for.
-  if (tool.created && transaction.state.policy?.review) {
-    record({ type: 'tool_called', data: { tool_call_id: toolCallId, tool: tool.name, arguments: input } })
-  }
-  let result: Json | typeof PENDING
-  try {
-    result = tool.run(call, input)
-    if (call.claims.length > 0) throw new Claimed(call.claims)
-  } catch (error) {
-    if (call.claims.length > 0 && !(error instanceof Claimed)) throw new Claimed(call.claims)
-    if (!(error instanceof Refusal)) throw error
-    result = toolset.refused(teaching(error, toolset, tool, call), call)
-    // That a person changed a task is news to the model, and counts as an answer it got; so is a verdict. In a run every
-    // answer is kept, so that it goes on from there. Any other refusal leaves no trace.
-    if (error.code !== 'edited_by_person' && !context.run) throw new Told(result)
-    record({
-      type: 'tool_answered',
-      data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: false },
-    })
-    return { status: 'answered', result, ok: false, written: true }
-  }
-  if (result === PENDING) {
-    const [review_id = ''] = transaction.state.pending_reviews.slice(-1)
-    return { status: 'pending_review', review_id }
-  }
-  record({
-    type: 'tool_answered',
-    data: { tool_call_id: toolCallId, tool: tool.name, result, duration_ms: elapsed(started), ok: true },
-  })
-  return { status: 'answered', result, ok: true, written: true }
-}
+const unknownTool = ({ tools }: Toolset, name: string): string =>
+  `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${tools.map(each => each.name).join(', ')}.`
 
 async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {
   return { state: await runsheet.read({ tenant, conversation }), turnId: turn }
-}
-
-/** Anything that went wrong, in words for a model: no stack, no path, no SQL. */
-async function failure(toolset: Toolset, error: unknown, context: ToolContext): Promise<Json> {
-  if (error instanceof StoreError) {
-    // The key is ours: what the caller knows of it is the id of the call.
-    const conflict = 'This tool call id was used already, with other arguments.'
-    return `Error: ${error.code === 'key_conflict' ? conflict : error.message}`
-  }
-  if (!(error instanceof Refusal)) throw error
-  // Where no conversation can be named, there is none to show.
-  if (error.code === 'invalid_id') return `Error: ${error.message}`
-  return viewOf(context).then(
-    view => toolset.refused(error.message, view),
-    unread => failure(toolset, unread, context),
-  )
 }
 
 function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sources): Sources {
   return { source_user_message_id, source_assistant_message_id }
 }
 
-const answered = (result: Json, ok: boolean): Taken => ({ status: 'answered', result, ok, written: false })
+const refused = (result: Json): CallState => ({ status: 'answered', result, ok: false, stored: false })
 
 const elapsed = (started: number): number => Math.round(performance.now() - started)

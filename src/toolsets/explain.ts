@@ -4,7 +4,8 @@ import type { Tool, Toolset } from './toolset.ts'
 
 /** A refusal in the words of this toolset, with the right form where the form was at fault. */
 export function explain(refusal: Refusal, { vocabulary }: Toolset, tool?: Pick<Tool, 'at' | 'example'>): string {
-  const said = say(refusal, { ...vocabulary, ...(tool?.at ? { at: tool.at } : {}) })
+  const at = tool?.at ?? ((_: number, field: string) => field)
+  const said = say(refusal, { ...vocabulary, at })
   return tool && FORM_AT_FAULT.has(refusal.code) ? `${said} Send ${tool.example}` : said
 }
 

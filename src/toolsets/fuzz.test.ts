@@ -9,7 +9,7 @@ import { openMemoryStore } from '../store/memory.ts'
 import { uuid } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { toolsets } from './index.ts'
-import { takeCall } from './perform.ts'
+import { beginCall } from './calls.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
 const VALUES = 10_000
@@ -66,7 +66,7 @@ async function furnished(toolset: Toolset, review: boolean) {
     /** Calls the tool, and holds its answer against what was written. */
     async checked(tool: Tool, input: unknown): Promise<'ok' | 'refused' | 'pending_review'> {
       const before = await read()
-      const taken = await takeCall(toolset, tool.name, input, context)
+      const taken = await beginCall(toolset, tool.name, input, context)
       const after = await read()
       if (taken.status === 'pending_review') {
         expect(after.pending_reviews).toContain(taken.review_id)

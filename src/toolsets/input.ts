@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type FieldProblem, invalidField, Refusal } from '../domain/refusal.ts'
+import { type FieldProblem, invalidField, type Refusal } from '../domain/refusal.ts'
 import { kind } from '../domain/text.ts'
 import type { Tool } from './toolset.ts'
 
@@ -30,7 +30,7 @@ export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem
     case 'invalid_type':
       return { rule: RULES[issue.expected] ?? 'invalid', expected: issue.expected, got: describe(value) }
     case 'invalid_union':
-      return { rule: 'invalid', expected: 'a string or a number' }
+      return { rule: 'invalid', expected: 'a string or a number', got: describe(value) }
     case 'invalid_value':
       return { rule: 'not_allowed', allowed: issue.values.map(String) }
     case 'too_small':
@@ -38,7 +38,8 @@ export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem
       if (issue.origin === 'array') return { rule: 'too_few', limit: Number(issue.minimum) }
       return { rule: 'invalid', expected: `at least ${issue.minimum}` }
     case 'too_big':
-      if (issue.origin === 'string') return { rule: 'too_long', limit: Number(issue.maximum), got: String(value).length }
+      if (issue.origin === 'string')
+        return { rule: 'too_long', limit: Number(issue.maximum), got: String(value).length }
       if (issue.origin === 'array') return { rule: 'too_many', limit: Number(issue.maximum) }
       return { rule: 'invalid', expected: `at most ${issue.maximum}` }
     case 'unrecognized_keys':

@@ -2,26 +2,36 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import { type Changes, type Review, statusAt } from '../domain/review.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Policy } from '../domain/policy.ts'
 import type { ReviewRecord } from '../runsheet.ts'
 import { toolsets } from './index.ts'
-import type { JsonObject } from './toolset.ts'
+import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
 /** What the tool that asked for a review answers once it is decided: in its own words, with the person's changes. */
 export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): Json {
   const view: View = { state, turnId: review.conversation_turn_id }
-  // Reviews of older versions do not name their tool.
-  const toolset = toolsets[review.toolset ?? state.policy?.toolset ?? 'runsheet']
+  const { toolset, tool } = askedBy(review, state.policy)
   const comment = resolution?.comment === undefined ? {} : { comment: resolution.comment }
   if (resolution?.action !== 'confirm') {
     const reason = resolution?.reason ?? 'user_cancelled'
     const answer: JsonObject = { confirmed: false, cancelled: true, reason, ...comment }
     return toolset.unconfirmed?.(answer, view) ?? answer
   }
-  const tool = toolset.tools.find(({ name, created }) => created && (review.tool ?? name) === name)
   const rows = resolution.changes ?? UNCHANGED
   const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? { ...rows }
-  return { ...tool?.created?.(view, tasks), changes, ...comment }
+  return { ...tool.created?.(view, tasks), changes, ...comment }
+}
+
+/** The tool that asked for a review. Reviews of older versions do not name it: then it is the one that creates. */
+export function askedBy(
+  review: Pick<Review, 'toolset' | 'tool'>,
+  policy: Policy | null,
+): { readonly toolset: Toolset; readonly tool: Tool } {
+  const toolset = toolsets[review.toolset ?? policy?.toolset ?? 'runsheet']
+  const tool = toolset.tools.find(({ name, created }) => created && (review.tool ?? name) === name)
+  if (!tool) throw new TypeError(`${toolset.name} has no tool ${review.tool}`)
+  return { toolset, tool }
 }
 
 /**
@@ -38,12 +48,9 @@ export function reviewOfRepeatedCall(
     .flatMap(id => state.reviews.get(id) ?? [])
     .find(review => {
       if (review.conversation_turn_id !== turn || !review.tool_call_id.startsWith(prefix)) return false
-      // Nobody decided an expired review: the person is asked again.
-      return statusAt(review, now) !== 'expired' && !isOverdue(review, now)
+      // A person did not decide what ran out of time, even before that is written: they are asked again.
+      return review.status === statusAt(review, now) && review.status !== 'expired'
     })
 }
-
-const isOverdue = (review: Review, now: Instant): boolean =>
-  review.status === 'pending' && statusAt(review, now) !== 'pending'
 
 const UNCHANGED: Changes = { kept: [], edited: [], added: [], removed: [], reordered: false }

@@ -327,7 +327,7 @@ describe('the policy', () => {
     const usage = { input_tokens: 0, output_tokens: 0 }
     await server.runsheet.run(
       { tenant: 'local', conversation: 'c1' },
-      { type: 'finish_turn', turn_id: 'run-1', ending: 'answered', steps: 1, usage },
+      { type: 'finish_turn', turn_id: 'run-1', because: 'answered', steps: 1, usage },
     )
     expect((await server.ask('PUT', '/api/sessions/c1/policy', { body })).status).toBe(200)
   })
@@ -875,7 +875,7 @@ describe('a tool call', () => {
     const server = await started()
     await startTurn(server)
     const usage = { input_tokens: 0, output_tokens: 0 }
-    const end = { type: 'finish_turn', turn_id: 'run-1', ending: 'answered', steps: 1, usage } as const
+    const end = { type: 'finish_turn', turn_id: 'run-1', because: 'answered', steps: 1, usage } as const
     await server.runsheet.run({ tenant: 'local', conversation: 'c1' }, end)
     const body = { session_id: 'c1', turn_id: 'run-1', arguments: {} }
     const error = await server.refused(409, 'POST', '/api/toolsets/runsheet/tools/tasks', { as: 'agent', body })

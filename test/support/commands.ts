@@ -186,7 +186,7 @@ function anything(): Arbitrary<Drawn> {
     ],
     [1, command('stop_turn', { turn_id: turn })],
     [4, command('record', { turn_id: turn, fact })],
-    [2, command('finish_turn', { turn_id: turn, ending, steps: fc.nat(9), usage: fc.constant({}) })],
+    [2, command('finish_turn', { turn_id: turn, because, steps: fc.nat(9), usage: fc.constant({}) })],
     [12, edit({ create: upTo(3, mostly(newTask), 1) })],
     [14, edit({ change: upTo(3, mostly(change)) })],
     [4, edit({ create: upTo(2, newTask), change: upTo(2, change), remove: upTo(2, mostly(fc.record({ task }))) })],
@@ -204,7 +204,7 @@ function anything(): Arbitrary<Drawn> {
 }
 
 const continued = fc.oneof(fc.constant(undefined), mostly(pick('turn', 5), NO_ID))
-const ending = fc.constantFrom('answered', 'exhausted', 'failed', 'stopped')
+const because = fc.constantFrom('answered', 'budget', 'error', 'stopped')
 const verdict = fc.constantFrom('ok', 'not_ok', 'not_ok', 'unknown')
 const claim = fc.record({
   status: fc.constantFrom('completed', 'cancelled'),

@@ -5,7 +5,7 @@ import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { Task } from '../../src/domain/task.ts'
 import type { Decision, ReviewRecord, Runsheet } from '../../src/runsheet.ts'
 import type { ToolContext } from '../../src/toolsets/context.ts'
-import { callTool, type Taken, takeCall } from '../../src/toolsets/perform.ts'
+import { beginCall, callTool, type CallState } from '../../src/toolsets/calls.ts'
 import type { Toolset } from '../../src/toolsets/toolset.ts'
 
 /** For tests: ids that count up, so that whole answers can be foretold. */
@@ -50,8 +50,8 @@ export class Desk {
     return callTool(this.toolset, tool, input, this.context(more))
   }
 
-  take(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Taken> {
-    return takeCall(this.toolset, tool, input, this.context(more))
+  take(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<CallState> {
+    return beginCall(this.toolset, tool, input, this.context(more))
   }
 
   state(): Promise<Conversation> {

@@ -10,7 +10,7 @@ import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
 import type { SubmittedRow } from '../../src/domain/review.ts'
 import { freeze } from '../../src/domain/snapshot.ts'
 import type { Task, TaskStatus } from '../../src/domain/task.ts'
-import type { Ending } from '../../src/domain/turn.ts'
+import type { Because } from '../../src/domain/turn.ts'
 
 export const START: Instant = '2026-11-02T09:00:00.000Z'
 export const SOME_MODEL = 'demo:one'
@@ -79,8 +79,8 @@ export class Driver {
     return this.run(starts(turn_id, policy, continue_turn_id))
   }
 
-  finish(turn_id: string, ending: Ending = 'answered'): StoredEvent[] {
-    return this.run(finishes(turn_id, ending))
+  finish(turn_id: string, because: Because = 'answered'): StoredEvent[] {
+    return this.run(finishes(turn_id, because))
   }
 
   /** A tool's answer reaches the agent: from here on it knows what happened before. */
@@ -89,7 +89,7 @@ export class Driver {
     this.run({ type: 'record', turn_id, fact: { type: 'tool_answered', data } })
   }
 
-  adds(by: Editor, ...rows: readonly (string | SomeFields)[]): Command {
+  adds(by: Editor, ...rows: readonly (string | SomeFields)[]): CommandOf<'edit_tasks'> {
     return this.edits(by, { create: rows.map(row => this.#row(row)) })
   }
 
@@ -171,8 +171,8 @@ export function starts(turn_id: string, policy: PolicyPatch = {}, continue_turn_
   }
 }
 
-export function finishes(turn_id: string, ending: Ending = 'answered'): CommandOf<'finish_turn'> {
-  return { type: 'finish_turn', turn_id, ending, steps: 3, usage: { input_tokens: 10 } }
+export function finishes(turn_id: string, because: Because = 'answered'): CommandOf<'finish_turn'> {
+  return { type: 'finish_turn', turn_id, because, steps: 3, usage: { input_tokens: 10 } }
 }
 
 export function cancels(decision: { reason?: string; comment?: string } = {}): CommandOf<'decide_review'> {

@@ -29,7 +29,7 @@ const REQUESTS: readonly (readonly [kind: string, request: string, steps: readon
     ['Set up the project', 'Run the tests', 'Deploy it'],
   ],
   ['two deeds', 'make tea and bake bread', ['Make tea', 'Bake bread']],
-  ['one deed with two things', 'Make tea and toast', ['Make tea and toast']],
+  ['one resultOf with two things', 'Make tea and toast', ['Make tea and toast']],
   [
     'a difference between things',
     'Explain the difference between tea and green tea.',

@@ -1,5 +1,5 @@
 import { toolsets } from '../../toolsets/index.ts'
-import { deed, sumOrWords } from './deeds.ts'
+import { resultOf, compute } from './compute.ts'
 import { isQuestion, isSmallTalk, stepsIn } from './split.ts'
 
 /** A conversation, as the demo model sees it. */
@@ -92,9 +92,9 @@ function plain(seen: Seen, since: readonly Heard[], request: string): Thought {
   const answer = since.findLast(heard => heard.role === 'tool' && heard.tool === helper?.name)
   if (helper && !answer) return { text: '', call: { tool: helper.name, input: filled(helper.schema, request) } }
   if (helper && answer?.role === 'tool') return { text: `${helper.name} answered: ${short(answer.result)}\n\n${DEMO}` }
-  const done = sumOrWords(request)
+  const done = compute(request)
   if (done !== undefined) return { text: `${done}\n\n${DEMO}` }
-  const word = isSmallTalk(request) ? 'Hello!' : isQuestion(request) ? 'I cannot answer that.' : deed(request)
+  const word = isSmallTalk(request) ? 'Hello!' : isQuestion(request) ? 'I cannot answer that.' : resultOf(request)
   return { text: `${word} ${DEMO}\n\n${HINT}` }
 }
 
@@ -130,7 +130,7 @@ function work(seen: Seen, since: readonly Heard[], now: Current, planner: string
   if (helper && !(last?.role === 'tool' && last.tool === helper.name)) {
     return { text: '', call: { tool: helper.name, input: filled(helper.schema, now.title) } }
   }
-  if (!helper || last?.role !== 'tool') return settled(deed(now.title), false)
+  if (!helper || last?.role !== 'tool') return settled(resultOf(now.title), false)
   const failed = errorIn(last.result)
   if (failed !== undefined) return settled(`${helper.name} failed: ${short(failed)}`, true)
   return settled(`${helper.name} answered: ${short(last.result)}`, false)

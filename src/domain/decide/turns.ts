@@ -86,8 +86,7 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const ending = ENDINGS[because]
   const status = finalStatus(ending, counts, state.policy)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
-  const failed: NewEvent[] =
-    ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
+  const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const data = { turn_id, status, because, remaining: counts.open, counts, steps, usage }
   return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }

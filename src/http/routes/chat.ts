@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
-import { invalidField } from '../../domain/fields.ts'
+import { invalidField } from '../../domain/refusal.ts'
 import { hashOf, StoreError } from '../../runsheet.ts'
 import { HttpError } from '../errors.ts'
 import { route } from '../route.ts'
@@ -35,7 +35,7 @@ export const chatRoutes = [
       if (!turns)
         throw new HttpError(501, 'not_implemented', 'This server runs no turns; agents elsewhere can call its tools.')
       const { session_id, turn_id, message: text, model = turns.usual, continue_turn_id, ...policy } = body
-      if (!turns.names.includes(model)) throw invalidField('model', `must be one of ${turns.names.join(', ')}`)
+      if (!turns.names.includes(model)) throw invalidField('model', { rule: 'not_allowed', allowed: turns.names })
       const ref = { tenant: who.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
       const command = {

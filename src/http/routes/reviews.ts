@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
-import { decidedAnswer } from '../../toolsets/decided.ts'
+import { reviewAnswer } from '../../toolsets/review-answer.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -37,8 +37,7 @@ export const reviewRoutes = [
       const { record, ...ref } = await runsheet.review(who.tenant, params.review_id)
       const { review } = record
       if (!record.resolution) return { body: { reviews: [review] } satisfies ReviewAnswer }
-      const answer = await decidedAnswer(runsheet, ref, params.review_id)
-      const result = answer(await runsheet.read(ref), record)
+      const result = reviewAnswer(await runsheet.read(ref), record)
       return { body: { reviews: [review], result } satisfies ReviewAnswer }
     },
   }),
@@ -58,14 +57,12 @@ export const reviewRoutes = [
       422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
     },
     handle: async ({ params, body, who }, { runsheet, metrics }) => {
-      const ref = await runsheet.review(who.tenant, params.review_id)
-      const answer = await decidedAnswer(runsheet, ref, params.review_id)
       const decided = await runsheet.decideReview(
         who.tenant,
         params.review_id,
         body,
         'http',
-        (state, record): DecisionAnswer => ({ review: record.review, result: answer(state, record) }),
+        (state, record): DecisionAnswer => ({ review: record.review, result: reviewAnswer(state, record) }),
       )
       metrics.decision(body.action)
       return { body: decided }

@@ -158,14 +158,12 @@ function touched(events: readonly StoredEvent[], id: string): Task {
   return event.data.task
 }
 
-/** A person who changes one task is not told which element of a batch it was. */
+/** A single task is not an element of a batch. */
 async function asOne<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof Refusal) || error.details.row === undefined) throw error
-    const { row, ...details } = error.details
-    throw new Refusal(error.code, error.message.replace(`Element ${row}: `, ''), details)
+    throw error instanceof Refusal ? error.at(undefined) : error
   }
 }
 

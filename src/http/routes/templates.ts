@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { Refusal } from '../../domain/refusal.ts'
+import { invalidField, Refusal } from '../../domain/refusal.ts'
 import type { Json } from '../../domain/event.ts'
-import { invalidField } from '../../domain/fields.ts'
 import { type Template, templateOf } from '../../domain/template.ts'
 import { notFound } from '../errors.ts'
 import { route } from '../route.ts'
@@ -44,7 +43,9 @@ export const templateRoutes = [
     body: s.templateBody,
     answers: { 200: { description: 'The template', schema: template } },
     handle: async ({ params, body, who }, { runsheet }) => {
-      if (body.name !== undefined && body.name !== params.name) throw invalidField('name', 'must be that of the path')
+      if (body.name !== undefined && body.name !== params.name) {
+        throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
+      }
       const saved = templateOf(params.name, body.tasks)
       if (saved instanceof Refusal) throw saved
       await runsheet.store.templates.put(who.tenant, saved.name, asJson(saved))

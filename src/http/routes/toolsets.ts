@@ -6,7 +6,7 @@ import { StoreError } from '../../runsheet.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
-import { awaitCall, type Taken, takeCall } from '../../toolsets/perform.ts'
+import { awaitCall, beginCall, type CallState } from '../../toolsets/calls.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { type Desk, route } from '../route.ts'
@@ -116,18 +116,18 @@ async function called(
   { reviewWaitMs, closing }: Desk,
   connection: { readonly destroyed: boolean; once(event: 'close', listener: () => void): unknown },
 ): Promise<ToolAnswer> {
-  const taken = await takeCall(toolset, tool, input, context).catch((error: unknown): Taken => {
+  const call = await beginCall(toolset, tool, input, context).catch((error: unknown): CallState => {
     if (!(error instanceof StoreError)) throw error
-    // It stays so until somebody mends the file: the model is to know.
+    // It stays broken until a person repairs the file, so the model has to know.
     if (error.code === 'file_invalid') {
-      return { status: 'answered', result: `Error: ${error.message}`, ok: false, written: false }
+      return { status: 'answered', result: `Error: ${error.message}`, ok: false, stored: false }
     }
     if (error.code !== 'key_conflict') throw error
-    throw new HttpError(409, 'tool_call_conflict', 'This tool call id was used already, with other arguments.')
+    throw new HttpError(409, 'tool_call_conflict', 'This tool call id was already used with other arguments.')
   })
-  if (taken.status === 'answered') return { result: taken.result }
-  if (taken.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
-  const { review_id } = taken
+  if (call.status === 'answered') return { result: call.result }
+  if (call.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
+  const { call_id, review_id } = call
   const enough = new AbortController()
   const stop = (): void => enough.abort()
   const timer = setTimeout(stop, reviewWaitMs)
@@ -136,7 +136,7 @@ async function called(
   // Either may have come while the call was being taken.
   if (closing.aborted || connection.destroyed) stop()
   try {
-    return { result: await awaitCall(toolset, tool, review_id, context, enough.signal) }
+    return { result: await awaitCall(call_id, context, enough.signal) }
   } catch (error) {
     if (!enough.signal.aborted) throw error
     return { status: 'pending_review', review_id }

@@ -1,7 +1,8 @@
 /** The little that can be done without knowing anything: sums, words, letters. Everything else is walked through. */
-export const deed = (title: string): string => sumOrWords(title) ?? `Walked through “${title}”, as the demo model does.`
+export const resultOf = (title: string): string =>
+  compute(title) ?? `Walked through “${title}”, as the demo model does.`
 
-export function sumOrWords(title: string): string | undefined {
+export function compute(title: string): string | undefined {
   const sum = arithmetic(title)
   if (sum !== undefined) return sum
   const [, words] = /\bcount\b.*\bwords\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []

@@ -1,17 +1,17 @@
 import { listed, openTasks } from '../domain/conversation.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { cut } from './digest.ts'
-import type { Because } from './move.ts'
+import type { Because } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 
-/** What the assistant is told of itself; a host may have words of its own. */
+/** The default system prompt of the assistant. */
 export const ASSISTANT = `You are a careful assistant that gets work done with the tools it has. Do what you were asked, step by step; use
 tools where they help, and say what came of them. Never claim to have done what you did not do.`
 
-/** The gate's follow-up. */
+/** The gate's follow-up message. */
 export function followUpText(run: Run): string {
   const open = openTasks(run.state, run.turn)
-  const { idOf } = toolsets[run.policy.toolset]
+  const { idOf } = toolsets[run.policy.toolset].vocabulary
   const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
   return `The plan is not finished. Open: ${names.join('; ')}${more}. Go on with it: do the work, and settle each task with what came of it. If something cannot be done, mark it blocked and say why.`
@@ -28,7 +28,7 @@ const REASONS: Record<Exclude<Because, 'answered' | 'error'>, string> = {
 }
 
 /** The last words of a turn: what was answered, why it is over, and what is left, by name. */
-export function lastWords(run: Run, because: Because, answer: string, problem?: string): string {
+export function finalMessage(run: Run, because: Because, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
   return [answer.trim(), reason, leftOver(run, because)].filter(text => text !== '').join('\n\n')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deed, sumOrWords } from './deeds.ts'
+import { resultOf, compute } from './compute.ts'
 
 describe('what the demo model can do', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('what the demo model can do', () => {
     ['Write “Hello” in uppercase: uppercase “Hello”', 'HELLO'],
     ['Make it lowercase: "ABC"', 'abc'],
   ])('[MO2] %s: %s', (title, outcome) => {
-    expect(deed(title)).toBe(outcome)
+    expect(resultOf(title)).toBe(outcome)
   })
 
   it.each([
@@ -27,7 +27,7 @@ describe('what the demo model can do', () => {
     'Compute 1 / 0',
     'Call mum',
   ])('[MO2] %s: walked through, and it says so', title => {
-    expect(sumOrWords(title)).toBeUndefined()
-    expect(deed(title)).toBe(`Walked through “${title}”, as the demo model does.`)
+    expect(compute(title)).toBeUndefined()
+    expect(resultOf(title)).toBe(`Walked through “${title}”, as the demo model does.`)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
 import { ASSESSOR } from './assessor.ts'
-import { ASSISTANT, followUpText, lastWords } from './words.ts'
+import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, place) => `Step ${place + 1}`)
 
@@ -24,27 +24,27 @@ describe('last words', () => {
     ['error', "Here it is.\n\nThe model's provider failed."],
   ] as const)('[TR10] %s: the answer, and why it is over', (because, words) => {
     const run = new RunDriver({ gate: true }).told
-    expect(lastWords(run, because, ' Here it is.\n', "The model's provider failed.")).toBe(words)
+    expect(finalMessage(run, because, ' Here it is.\n', "The model's provider failed.")).toBe(words)
   })
 
   it.each(['budget', 'gate', 'limit', 'unjudged', 'repeats', 'empty', 'stopped'] as const)(
     '[TR10] %s: there are words even where nothing was said',
     because => {
-      expect(lastWords(new RunDriver().told, because, '')).not.toBe('')
+      expect(finalMessage(new RunDriver().told, because, '')).not.toBe('')
     },
   )
 
   it('[TR10] names what is open and what is blocked, with why', () => {
     const run = new RunDriver({ gate: true }).plan('Read', 'Ask', 'Write', 'Send')
     run.settle(1).run(run.sets('model', 2, { status: 'blocked', outcome: 'Nobody is in' }))
-    expect(lastWords(run.settle(4, 'cancelled').told, 'answered', 'Well.')).toBe(
+    expect(finalMessage(run.settle(4, 'cancelled').told, 'answered', 'Well.')).toBe(
       'Well.\n\nNot done:\n- Write\n- Ask (blocked: Nobody is in)',
     )
   })
 
   it('[TR10] names twenty, and counts the rest', () => {
     const run = new RunDriver({ assessor: true }).plan(...many(20)).plan(...many(5))
-    const words = lastWords(run.told, 'stopped', '')
+    const words = finalMessage(run.told, 'stopped', '')
     expect(words.match(/^- Step/gm)).toHaveLength(20)
     expect(words).toContain('- and 5 more')
   })
@@ -52,19 +52,19 @@ describe('last words', () => {
   it('[TR10] counts the blocked ones beyond twenty, too', () => {
     const run = new RunDriver({ gate: true }).plan(...many(20)).plan(...many(5))
     for (let number = 1; number <= 25; number += 1) run.settle(number, 'blocked')
-    const words = lastWords(run.told, 'answered', 'Well.')
+    const words = finalMessage(run.told, 'answered', 'Well.')
     expect(words.match(/^- Step/gm)).toHaveLength(20)
     expect(words).toContain('- and 5 more (blocked)')
   })
 
   it('[TR10] says nothing of a plan that neither a judge nor a gate watches over', () => {
     const run = new RunDriver().plan('Read')
-    expect(lastWords(run.told, 'answered', 'Well.')).toBe('Well.')
+    expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.')
   })
 
   it('[TR10] says nothing of a plan that is done', () => {
     const run = new RunDriver({ gate: true }).plan('Read').settle(1)
-    expect(lastWords(run.told, 'answered', 'Well.')).toBe('Well.')
+    expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.')
   })
 })
 
