@@ -43,11 +43,10 @@ async function callOwn(
   signal: AbortSignal,
 ): Promise<void> {
   const { run, lease } = turn
-  const { runsheet, observe, models } = with_
+  const { runsheet, models } = with_
   const toolset = toolsets[run.policy.toolset]
   const context: ToolContext = {
     runsheet,
-    observe,
     tenant: lease.tenant,
     conversation: lease.conversation,
     turn: run.turn,

@@ -6,7 +6,6 @@ import { type Runsheet, StoreError } from '../runsheet.ts'
 import type { Lease } from '../runsheet.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
 import { todosOf } from '../toolsets/todos.ts'
 import { planTurnOf, tasksInView } from '../domain/conversation.ts'
 import { askModel, toolsFor } from './ask.ts'
@@ -29,7 +28,6 @@ export interface Circumstances {
   readonly outside: OutsideTools
   readonly limits: OutsideLimits
   readonly instructions?: string | undefined
-  readonly observe?: ((call: ObservedCall) => void) | undefined
   readonly live: LiveText
   /** The first pause before a provider is asked again. */
   readonly retryMs: number

@@ -3,7 +3,6 @@ import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Lease, Runsheet } from '../runsheet.ts'
 import type { Judged } from './claims.ts'
-import type { ObservedCall } from './observe.ts'
 
 /** Where a tool call belongs. The host sets it; nothing of it ever comes from the model. */
 export interface ToolContext extends Sources {
@@ -15,8 +14,6 @@ export interface ToolContext extends Sources {
   readonly toolCallId?: string | undefined
   /** What a new conversation gets. */
   readonly host?: PolicyPatch | undefined
-  /** Hears of every call: how long it took and how it ended, never what it said. */
-  readonly observe?: ((call: ObservedCall) => void) | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
   /** For a call from a run of ours: its lease, and the seq of the digest that the step was given. */

@@ -36,11 +36,11 @@ export function reviewAnswer(
  * conversation's then. A person may have changed that since.
  */
 export async function decidedAnswer(
-  { store }: Runsheet,
+  { conversations }: Runsheet,
   ref: Ref,
   reviewId: string,
 ): Promise<(state: Conversation, record: ReviewRecord) => Json> {
-  const events = await store.queries.events(ref, { types: ['policy_set', 'task_create_review_required'] })
+  const events = await conversations.events(ref, { types: ['policy_set', 'task_create_review_required'] })
   const asked = events.findIndex(
     event => event.type === 'task_create_review_required' && event.data.review_id === reviewId,
   )
@@ -80,7 +80,7 @@ export async function unheardReview(
       (status === 'confirmed' || status === 'cancelled'),
   )
   if (decided.length === 0) return undefined
-  const answers = await runsheet.store.queries.events({ tenant, conversation }, { types: ['tool_answered'] })
+  const answers = await runsheet.conversations.events({ tenant, conversation }, { types: ['tool_answered'] })
   const heard = new Set(answers.map(event => event.type === 'tool_answered' && event.data.tool_call_id))
   return decided.find(({ tool_call_id }) => !heard.has(tool_call_id))?.review_id
 }

@@ -2,12 +2,12 @@ import type { CommandOf, Sources } from '../domain/command.ts'
 import { otherToolset } from '../domain/decide/turns.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Json } from '../domain/event.ts'
-import { type At, hashOf, StoreError, type Transaction } from '../runsheet.ts'
+import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../runsheet.ts'
 import { PENDING, ToolCall } from './call.ts'
 import type { Claim } from './claims.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { reviewAnswer, unheardReview, waitingCall } from './decided.ts'
-import { countItems, type ObservedCall } from './observe.ts'
+import { countItems } from './observe.ts'
 import { parseInput, teaching } from './teach.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
@@ -74,29 +74,25 @@ export async function takeCall(toolset: Toolset, name: string, input: unknown, c
   }
 }
 
-/** Tells whoever observes; what they do with it is no concern of the call's. */
+/** Reports the call to the runsheet's observers. */
 function observed(
   toolset: Toolset,
   name: string,
   input: unknown,
-  { observe, provider, model }: ToolContext,
+  { runsheet, provider, model }: ToolContext,
   started: number,
   outcome: ObservedCall['outcome'],
 ): void {
-  try {
-    observe?.({
-      toolset: toolset.name,
-      // A name that a model made up is not one of ours to count by.
-      tool: toolset.tools.some(each => each.name === name) ? name : 'unknown',
-      items: countItems(input),
-      duration_ms: elapsed(started),
-      outcome,
-      ...(provider === undefined ? {} : { provider }),
-      ...(model === undefined ? {} : { model }),
-    })
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error))
-  }
+  runsheet.observed({
+    toolset: toolset.name,
+    // A name that a model made up is not one of ours to count by.
+    tool: toolset.tools.some(each => each.name === name) ? name : 'unknown',
+    items: countItems(input),
+    duration_ms: elapsed(started),
+    outcome,
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+  })
 }
 
 async function take(toolset: Toolset, name: string, input: unknown, context: ToolContext): Promise<Taken> {
@@ -156,12 +152,12 @@ export async function awaitCall(
   signal?: AbortSignal,
 ): Promise<Json> {
   const { runsheet, tenant, conversation, turn, run } = context
-  const { review } = (await runsheet.review(tenant, reviewId)).record
+  const { review } = (await runsheet.reviews.get(tenant, reviewId)).record
   if (review.session_id !== conversation || review.conversation_turn_id !== turn) {
     throw new Refusal('review_not_found', `There is no review ${reviewId} in this turn.`)
   }
   const started = performance.now()
-  const record = await runsheet.awaitReview(tenant, reviewId, signal)
+  const record = await runsheet.reviews.await(tenant, reviewId, signal)
   const ok = record.resolution?.action === 'confirm'
   const { tool_call_id } = review
   const at: At = {
