@@ -51,7 +51,7 @@ export interface ObservedCall {
   readonly tool: string
   /** Length of the list in the input, 0 without one. */
   readonly items: number
-  /** How long the call took, without the time before a wait. */
+  /** From the start of the call, or of the wait for its review, to this outcome. */
   readonly duration_ms: number
   /** How the call ended, or what it now waits for. */
   readonly outcome: 'ok' | 'refused' | 'pending_review' | 'claimed' | 'failed'
