@@ -127,7 +127,7 @@ async function reading(runsheet: Runsheet, bare: Bare): Promise<Line> {
   const count = 500
   const figures = await sideBySide(
     ROUNDS,
-    () => rate(count, () => repeat(count, () => runsheet.store.queries.tasks(ref, {}, { limit: 200 }))),
+    () => rate(count, () => repeat(count, () => runsheet.tasks.list(ref, {}, { limit: 200 }))),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )
   return line('reading a list of 20', figures)

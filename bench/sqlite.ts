@@ -142,7 +142,7 @@ async function reading(runsheet: Runsheet, path: string): Promise<Line> {
     ROUNDS,
     () =>
       rate(count, async () => {
-        for (let index = 0; index < count; index += 1) await runsheet.store.queries.tasks(ref, {}, { limit: 200 })
+        for (let index = 0; index < count; index += 1) await runsheet.tasks.list(ref, {}, { limit: 200 })
       }),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )

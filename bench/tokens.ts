@@ -90,7 +90,7 @@ async function traffic(name: ToolsetName, size: number): Promise<number> {
       for (const event of events) {
         if (event.type !== 'task_create_review_required') continue
         const tasks = event.data.draft_tasks.map((_, draft_index) => ({ draft_index }))
-        return void (await runsheet.decideReview(
+        return void (await runsheet.reviews.decide(
           'local',
           event.data.review_id,
           { action: 'confirm', tasks },

@@ -20,7 +20,7 @@ await runsheet.run(
 )
 
 // The person edits the plan and confirms it; the edited rows are what is written.
-const { resolution } = await runsheet.decideReview(
+const { resolution } = await runsheet.reviews.decide(
   'local',
   `rev_${chat.conversation}`,
   { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1, title: 'Write a report of two pages' }] },

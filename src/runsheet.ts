@@ -1,194 +1,219 @@
-import { createHash } from 'node:crypto'
-import { v7 } from 'uuid'
-import { Deadlines } from './door/deadlines.ts'
-import { Tails } from './door/tails.ts'
-import { Transaction } from './door/transaction.ts'
+import { Door } from './door/door.ts'
+import type { Transaction } from './door/transaction.ts'
 import type { Command, CommandOf } from './domain/command.ts'
-import { type Conversation, nextDeadline } from './domain/conversation.ts'
-import { invalidId, Refusal } from './domain/refusal.ts'
-import type { DecisionVia, StoredEvent } from './domain/event.ts'
-import { statusAt } from './domain/review.ts'
-import { isId } from './domain/text.ts'
-import { StoreError } from './store/errors.ts'
-import { decidedReview, type ReviewRecord } from './store/rows.ts'
-import type { At, Committed, Ref, Store } from './store/store.ts'
+import type { Conversation } from './domain/conversation.ts'
+import type { DecisionVia, EventType, StoredEvent } from './domain/event.ts'
+import type { Instant } from './domain/instant.ts'
+import type { ReviewRequest, SubmittedRow } from './domain/review.ts'
+import type { Task, TaskStatus } from './domain/task.ts'
+import type { Template } from './domain/template.ts'
+import type { ReviewRecord } from './store/rows.ts'
+import type {
+  At,
+  Committed,
+  ConversationSummary,
+  Hint,
+  Lease,
+  LiveEntry,
+  Page,
+  Paged,
+  Ref,
+  Store,
+} from './store/store.ts'
 
-// What stands on the door needs no other import for what comes out of it.
-export { StoreError } from './store/errors.ts'
+// Edges import everything that comes through the door from here, and nothing from the store.
+export { hashOf } from './door/hash.ts'
 export { Transaction } from './door/transaction.ts'
+export { StoreError } from './store/errors.ts'
 export type { ReviewRecord } from './store/rows.ts'
-export type { At, Committed, Lease, LiveEntry, Ref } from './store/store.ts'
+export type { At, Committed, Hint, Lease, LiveEntry, Page, Paged, Ref } from './store/store.ts'
 
+/** What `createRunsheet` needs. */
 export interface RunsheetOptions {
+  /** Where the logs live. From here on it belongs to the runsheet, which also closes it. */
   readonly store: Store
-  /** Draws the ids of tasks and reviews. */
+  /** Draws the ids of tasks and reviews; UUID v7 unless given. */
   readonly newId?: () => string
-  /** Hears of failures that no caller waits for: a sweep or a tail that storage let down. */
+  /** Receives failures that no caller waits for: a deadline sweep or a tail that hit a storage error. */
   readonly onError?: (error: unknown) => void
+  /** Receives every tool call of every edge. More observers can join with `runsheet.observe`. */
+  readonly observe?: Observer
 }
 
+/** A person's answer to a review: confirm with the edited rows, or cancel. */
 export type Decision = CommandOf<'decide_review'>['decision']
 
+/** The facts about one tool call: names and figures, never task texts. */
+export interface ObservedCall {
+  /** The toolset that the tool belongs to. */
+  readonly toolset: string
+  /** The tool, or `unknown` if the model invented the name. */
+  readonly tool: string
+  /** Length of the list in the input, 0 without one. */
+  readonly items: number
+  /** From the start of the call, or of the wait for its review, to this outcome. */
+  readonly duration_ms: number
+  /** How the call ended. A call that waits is reported once it is answered. */
+  readonly outcome: 'ok' | 'refused' | 'failed'
+  /** The provider of the model that called, where the host named it. */
+  readonly provider?: string
+  /** The model that called, where the host named it. */
+  readonly model?: string
+}
+
+/** Receives observed tool calls. If it throws, the process emits a warning and the call goes on. */
+export type Observer = (call: ObservedCall) => void
+
 /**
- * The door: the one way in and out. A command is decided on the current state and committed with its events in one
- * transaction; whoever reads gets the state, the log, or a decision that they wait for.
+ * The door: the only way to the store. Commands are decided on the current state and committed with their events in
+ * one transaction; readers get the state, the log, or the rows derived from it.
  */
 export interface Runsheet {
-  readonly store: Store
+  /** Draws an id for a task, a review or a message. */
   readonly newId: () => string
-  /** Runs commands as one commit. A refusal is thrown, and nothing is written. */
+  /** Conversations and their logs. */
+  readonly conversations: Conversations
+  /** Tasks as rows, for lists and search. */
+  readonly tasks: Tasks
+  /** Reviews: read, decide, wait. */
+  readonly reviews: Reviews
+  /** Saved batches of rows. */
+  readonly templates: Templates
+  /** Leases on running turns. */
+  readonly turns: Turns
+  /** The text of steps that are still being written. */
+  readonly liveText: LiveText
+
+  /** Runs commands as one commit. Throws the refusal if one is refused; then nothing is written. */
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
-  /** The same with a say in between: `work` runs commands, looks at what came of them, and makes the answer; or discards it. */
+  /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
+  /** The current state of a conversation; empty if nothing was written yet. */
   read(ref: Ref): Promise<Conversation>
-  /** The log behind `after` in batches, then live, until the signal: no gap, no double. */
-  tail(ref: Ref, options?: { after?: number; signal?: AbortSignal }): AsyncIterable<readonly StoredEvent[]>
-  /** A review as it stands now: an overdue one reads as expired before anybody wrote so. */
-  review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }>
-  /** The same decision again answers the same; another one is refused. */
-  decideReview(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord>
-  /** The same, and what `answer` makes of it in the same commit: JSON, which a repetition is then answered with. */
-  decideReview<T>(
+  /** Yields the log after seq `after` in batches, then live, until the signal: without gaps or duplicates. */
+  tail(ref: Ref, options?: TailOptions): AsyncIterable<readonly StoredEvent[]>
+  /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
+  changes(signal: AbortSignal): AsyncIterable<Hint>
+
+  /** The store's clock, which leases and deadlines go by. */
+  now(): Promise<Instant>
+  /** Resolves if storage answers, rejects if not. */
+  ready(): Promise<void>
+  /** Adds an observer of tool calls. Returns a function that removes it. */
+  observe(observer: Observer): () => void
+  /** Reports a tool call to all observers. For the code that performs calls. */
+  observed(call: ObservedCall): void
+  /** Ends tails and the deadline timer, finishes commits in flight, and closes the store. */
+  close(): Promise<void>
+}
+
+/** Where a tail starts and what ends it. */
+export interface TailOptions {
+  /** The last seq that the caller has; 0 for the whole log. */
+  readonly after?: number
+  /** Ends the tail. Closing the runsheet ends it, too. */
+  readonly signal?: AbortSignal
+}
+
+/** Conversations and their logs. */
+export interface Conversations {
+  /** A page of the tenant's conversations, newest first. */
+  list(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** One conversation as the list shows it, or undefined if it does not exist. */
+  summary(ref: Ref): Promise<ConversationSummary | undefined>
+  /** The events that match the filter, in log order. */
+  events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]>
+  /** Up to `limit` events after `seq`, in log order. */
+  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+}
+
+/** Selects events of a log; an absent field matches everything. */
+export interface EventFilter {
+  /** Only events of these types. */
+  readonly types?: readonly EventType[] | undefined
+  /** Only events about the task with this id. */
+  readonly task?: string | undefined
+  /** Only the newest of the matching events, this many. */
+  readonly last?: number | undefined
+}
+
+/** Tasks as rows. */
+export interface Tasks {
+  /** A page of a conversation's tasks, in list order. */
+  list(ref: Ref, filter: TaskFilter, page: Page): Promise<Paged<Task>>
+  /** Tasks of all conversations of the tenant with the text in title, details or outcome, newest first. */
+  search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
+}
+
+/** Selects tasks; an absent field matches everything. */
+export interface TaskFilter {
+  /** Only tasks of the turn with this id. */
+  readonly turn?: string | undefined
+  /** Only tasks with this status. */
+  readonly status?: TaskStatus | undefined
+}
+
+/** A review and the conversation it belongs to. */
+export interface LocatedReview extends Ref {
+  /** The review with its drafts, and how it ended if it did. */
+  readonly record: ReviewRecord
+}
+
+/** Reviews. All methods reject with `review_not_found` if the tenant has no such review. */
+export interface Reviews {
+  /** The review as of now: an overdue one reads as over even before that is written. */
+  get(tenant: string, reviewId: string): Promise<LocatedReview>
+  /** The conversation that the review belongs to. */
+  locate(tenant: string, reviewId: string): Promise<Ref>
+  /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */
+  decide(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord>
+  /** Decides, and makes the answer in the same commit. `answer` must return JSON; repetitions get it again. */
+  decide<T>(
     tenant: string,
     reviewId: string,
     decision: Decision,
     via: DecisionVia,
     answer: (conversation: Conversation, record: ReviewRecord) => T,
   ): Promise<T>
-  /** Resolves once the review is resolved, whoever does it; rejects with the signal's reason if that comes first. */
-  awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
-  /** Ends the tails and the timer, and closes the store once what is under way is finished. */
-  close(): Promise<void>
+  /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
+  await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
+  /** Pending reviews by deadline, soonest first: of one conversation, or of all. */
+  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
 }
 
+/** Saved batches of rows, by name. */
+export interface Templates {
+  /** All templates of the tenant, by name. */
+  list(tenant: string): Promise<readonly Template[]>
+  /** A template, or undefined if none has the name. */
+  get(tenant: string, name: string): Promise<Template | undefined>
+  /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
+  save(tenant: string, name: string, rows: readonly SubmittedRow[]): Promise<Template>
+  /** Deletes a template. Resolves with false if none has the name. */
+  delete(tenant: string, name: string): Promise<boolean>
+}
+
+/** Leases: the right to drive a running turn. */
+export interface Turns {
+  /** Claims a running turn without a driver, or the wanted one; undefined if there is none to claim. */
+  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
+  /** Extends a lease. Resolves with false if another runner has taken over. */
+  renew(lease: Lease, ttlMs: number): Promise<boolean>
+  /** Gives a lease back. */
+  release(lease: Lease): Promise<void>
+}
+
+/** The text of a running step: replaced as it grows, never part of the log. */
+export interface LiveText {
+  /** Replaces the text of the conversation's running step. */
+  write(ref: Ref, entry: LiveEntry): Promise<void>
+  /** The text so far, or undefined if no step is being written. */
+  read(ref: Ref): Promise<LiveEntry | undefined>
+  /** Removes the text. */
+  clear(ref: Ref): Promise<void>
+}
+
+/** Opens the door to a store. */
 export function createRunsheet(options: RunsheetOptions): Runsheet {
   return new Door(options)
-}
-
-/** The same content has the same hash, in whatever order its keys come. */
-export function hashOf(body: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(body)) ?? 'null')
-    .digest('base64url')
-}
-
-class Door implements Runsheet {
-  readonly store: Store
-  readonly newId: () => string
-  readonly #tails: Tails
-  readonly #deadlines: Deadlines
-  readonly #ending = new AbortController()
-
-  constructor({ store, newId = v7, onError = () => {} }: RunsheetOptions) {
-    this.store = store
-    this.newId = newId
-    this.#tails = new Tails(store, onError)
-    this.#deadlines = new Deadlines(
-      store,
-      due => this.run(due, { type: 'expire_review', review_id: due.review_id }),
-      onError,
-    )
-  }
-
-  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
-    return this.transact(at, transaction => {
-      for (const command of commands) transaction.mustRun(command)
-      return null
-    })
-  }
-
-  async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
-    checkIds(at)
-    const committed = await this.store.commit(at, (state, now) => {
-      const transaction = new Transaction(state, now)
-      return transaction.decided(work(transaction))
-    })
-    this.#noteDeadline(committed)
-    return committed
-  }
-
-  async read(ref: Ref): Promise<Conversation> {
-    checkIds(ref)
-    return this.store.load(ref)
-  }
-
-  tail(
-    ref: Ref,
-    { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
-  ): AsyncIterable<readonly StoredEvent[]> {
-    checkIds(ref)
-    const ending = this.#ending.signal
-    return this.#tails.follow(ref, after, signal ? AbortSignal.any([signal, ending]) : ending)
-  }
-
-  async review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }> {
-    const found = await this.store.queries.review(tenant, reviewId)
-    if (!found) throw new Refusal('review_not_found', { review_id: reviewId })
-    const review = (await this.store.load(found)).reviews.get(reviewId)
-    if (!review || found.record.resolution) return found
-    const now = await this.store.now()
-    const { record, ...ref } = found
-    return { ...ref, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
-  }
-
-  async decideReview<T = ReviewRecord>(
-    tenant: string,
-    reviewId: string,
-    decision: Decision,
-    via: DecisionVia,
-    answer: (conversation: Conversation, record: ReviewRecord) => T | ReviewRecord = (_, record) => record,
-  ): Promise<T | ReviewRecord> {
-    const { conversation } = await this.review(tenant, reviewId)
-    const rows = decision.action === 'confirm' ? decision.tasks.length : 0
-    const ids = Array.from({ length: rows }, () => this.newId())
-    const bodyHash = hashOf(decision)
-    const once = { key: `decision:${reviewId}:${bodyHash}`, bodyHash }
-    const command = { type: 'decide_review', review_id: reviewId, decision, via, ids } as const
-    const { value } = await this.transact({ tenant, conversation, once }, transaction => {
-      const before = transaction.state
-      const events = transaction.mustRun(command)
-      const record = decidedReview(before, transaction.state, events, reviewId)
-      return answer(transaction.state, record)
-    })
-    return value
-  }
-
-  async awaitReview(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
-    const { conversation, record } = await this.review(tenant, reviewId)
-    if (record.resolution) return record
-    const { seq, pending_reviews } = await this.store.load({ tenant, conversation })
-    if (!pending_reviews.includes(reviewId)) return (await this.review(tenant, reviewId)).record
-    for await (const events of this.tail({ tenant, conversation }, { after: seq, ...(signal ? { signal } : {}) })) {
-      if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId)) {
-        return (await this.review(tenant, reviewId)).record
-      }
-    }
-    throw signal?.aborted ? signal.reason : new StoreError('closed', 'Closed while the review was waiting.')
-  }
-
-  async close(): Promise<void> {
-    this.#ending.abort()
-    await this.#deadlines.stop()
-    await this.store.close()
-  }
-
-  /** What a commit of ours makes due sooner is looked at in time; the rest is found by looking now and then. */
-  #noteDeadline({ events, conversation }: Committed<unknown>): void {
-    const last = events.at(-1)
-    if (!last || conversation.pending_reviews.length === 0) return
-    const next = nextDeadline(conversation)
-    if (next) this.#deadlines.within(Date.parse(next) - Date.parse(last.timestamp))
-  }
-}
-
-function checkIds({ tenant, conversation }: Ref): void {
-  if (!isId(tenant)) throw invalidId('tenant')
-  if (!isId(conversation)) throw invalidId('session_id')
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)]))
 }

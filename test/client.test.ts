@@ -151,7 +151,7 @@ describe('a live conversation', () => {
     const server = await started()
     const { runsheet } = server
     await runsheet.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
-    await runsheet.store.live.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
+    await runsheet.liveText.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
     const live = follow(server)
     expect((await until(live, ({ text }) => text !== null)).text).toEqual({ message_id: 'm2', text: 'Good mor' })
     await runsheet.run(REF, {
@@ -283,7 +283,7 @@ describe('a live conversation', () => {
         const { seq } = await server.runsheet.read(REF)
         await plan(server, 'two')
         await plan(server, 'three')
-        const [, ...later] = await server.runsheet.store.eventsAfter(REF, seq, 100)
+        const [, ...later] = await server.runsheet.conversations.eventsAfter(REF, seq, 100)
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         response.end(later.map(event => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
       },

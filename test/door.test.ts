@@ -13,11 +13,13 @@ const url = inject('postgresUrl')
 
 describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door on %s', kind => {
   let place: Place
+  let store: Store
   let door: Runsheet
   const others: Runsheet[] = []
   beforeEach(async () => {
     place = await placeFor(kind, url)
-    door = createRunsheet({ store: await place.open() })
+    store = await place.open()
+    door = createRunsheet({ store })
   })
   afterEach(async () => {
     await Promise.all([door, ...others.splice(0)].map(each => each.close()))
@@ -74,7 +76,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await expect(refused).rejects.toMatchObject({
         name: 'Refusal',
         code: 'invalid_field',
-        details: { row: 0, field: 'title' },
+        data: { row: 0, field: 'title' },
       })
       expect((await door.read(ref)).seq).toBe(0)
     })
@@ -148,7 +150,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const slow = door.tail(ref)[Symbol.asyncIterator]()
       expect((await slow.next()).value?.map(({ seq }: StoredEvent) => seq)).toEqual([1, 2])
       for (let round = 0; round < 5; round += 1) {
-        await door.store.commit(ref, () => ({ events: Array.from({ length: 500 }, () => note('x')), value: null }))
+        await store.commit(ref, () => ({ events: Array.from({ length: 500 }, () => note('x')), value: null }))
       }
       const seqs: number[] = []
       while (seqs.length < 2_500) seqs.push(...((await slow.next()).value ?? []).map(({ seq }: StoredEvent) => seq))
@@ -170,8 +172,8 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO3] many tails of one conversation share one reading of the log', async () => {
       await door.run(ref, openTurn('t1'))
       let reads = 0
-      const eventsAfter = door.store.eventsAfter.bind(door.store)
-      door.store.eventsAfter = (...args) => {
+      const eventsAfter = store.eventsAfter.bind(store)
+      store.eventsAfter = (...args) => {
         reads += 1
         return eventsAfter(...args)
       }
@@ -213,9 +215,9 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO4][RE1] is awaited across processes, and a confirm writes what was submitted', async () => {
       await opened('rev-1')
       const elsewhere = await anotherDoor()
-      const waiting = [door.awaitReview('local', 'rev-1'), elsewhere.awaitReview('local', 'rev-1')]
+      const waiting = [door.reviews.await('local', 'rev-1'), elsewhere.reviews.await('local', 'rev-1')]
       expect((await door.read(ref)).tasks.size).toBe(0)
-      const decided = await elsewhere.decideReview(
+      const decided = await elsewhere.reviews.decide(
         'local',
         'rev-1',
         { action: 'confirm', tasks: [{ draft_index: 1 }, { title: 'c' }], comment: 'go' },
@@ -232,26 +234,26 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
           resolution: { action: 'confirm', comment: 'go', via: 'library', created_count: 2 },
         })
       }
-      expect(await door.awaitReview('local', 'rev-1')).toEqual(decided)
+      expect(await door.reviews.await('local', 'rev-1')).toEqual(decided)
     })
 
     it('[DO6][RE6] the same decision again answers the same; another one is refused', async () => {
       await opened('rev-1')
       const decision = { action: 'confirm', tasks: [{ title: 'x', priority: 'high' }] } as const
-      const first = await door.decideReview('local', 'rev-1', decision, 'http')
+      const first = await door.reviews.decide('local', 'rev-1', decision, 'http')
       await door.run(ref, { type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { title: 'later' } }] })
       expect(
-        await door.decideReview(
+        await door.reviews.decide(
           'local',
           'rev-1',
           { tasks: [{ priority: 'high', title: 'x' }], action: 'confirm' },
           'http',
         ),
       ).toEqual(first)
-      await expect(door.decideReview('local', 'rev-1', { action: 'cancel' }, 'http')).rejects.toMatchObject({
+      await expect(door.reviews.decide('local', 'rev-1', { action: 'cancel' }, 'http')).rejects.toMatchObject({
         code: 'review_already_decided',
       })
-      await expect(door.decideReview('local', 'rev-2', { action: 'cancel' }, 'http')).rejects.toMatchObject({
+      await expect(door.reviews.decide('local', 'rev-2', { action: 'cancel' }, 'http')).rejects.toMatchObject({
         code: 'review_not_found',
       })
       expect((await door.read(ref)).tasks.size).toBe(1)
@@ -262,7 +264,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const elsewhere = await anotherDoor()
       const racing = Array.from({ length: 100 }, (_, index) => {
         const runsheet = index % 2 ? door : elsewhere
-        return runsheet.decideReview(
+        return runsheet.reviews.decide(
           'local',
           'rev-1',
           { action: 'confirm', tasks: [{ title: `from ${index}` }] },
@@ -280,15 +282,15 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
 
     it('[RE2] stays pending after an invalid submission', async () => {
       await opened('rev-1')
-      const bad = door.decideReview(
+      const bad = door.reviews.decide(
         'local',
         'rev-1',
         { action: 'confirm', tasks: [{ title: 'fine' }, { title: '' }] },
         'http',
       )
-      await expect(bad).rejects.toMatchObject({ code: 'invalid_field', details: { row: 1, field: 'title' } })
-      expect((await door.review('local', 'rev-1')).record.review.status).toBe('pending')
-      await door.decideReview(
+      await expect(bad).rejects.toMatchObject({ code: 'invalid_field', data: { row: 1, field: 'title' } })
+      expect((await door.reviews.get('local', 'rev-1')).record.review.status).toBe('pending')
+      await door.reviews.decide(
         'local',
         'rev-1',
         { action: 'confirm', tasks: [{ title: 'fine' }, { title: 'now too' }] },
@@ -298,13 +300,13 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
 
     it('[DO5][RE7] expires by itself at its deadline', async () => {
       await opened('rev-1', { review_timeout_ms: 150 })
-      const record = await door.awaitReview('local', 'rev-1')
+      const record = await door.reviews.await('local', 'rev-1')
       expect(record).toMatchObject({
         review: { status: 'expired' },
         resolution: { action: 'cancel', reason: 'review_timeout', via: 'system' },
       })
       await expect(
-        door.decideReview('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
+        door.reviews.decide('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
       ).rejects.toMatchObject({ code: 'review_expired' })
       expect((await door.read(ref)).tasks.size).toBe(0)
     })
@@ -313,7 +315,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await opened('rev-1', { panel_grace_ms: 100 })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'show_panel', review_id: 'rev-1', panel })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'leave_panel', review_id: 'rev-1', panel })
-      expect(await door.awaitReview('local', 'rev-1')).toMatchObject({
+      expect(await door.reviews.await('local', 'rev-1')).toMatchObject({
         review: { status: 'cancelled' },
         resolution: { reason: 'panel_closed' },
       })
@@ -322,10 +324,10 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO5] expires also when the process that opened it is gone', async () => {
       if (kind === 'memory') return
       await opened('rev-1', { review_timeout_ms: 300 })
-      const { expires_at } = (await door.review('local', 'rev-1')).record.review
+      const { expires_at } = (await door.reviews.get('local', 'rev-1')).record.review
       await door.close()
       door = createRunsheet({ store: await place.open() })
-      const { review, resolution } = await door.awaitReview('local', 'rev-1')
+      const { review, resolution } = await door.reviews.await('local', 'rev-1')
       expect(review.expires_at).toBe(expires_at)
       expect(resolution).toMatchObject({ reason: 'review_timeout' })
     })
@@ -342,12 +344,12 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       // Another commit, so that the clock has certainly moved on.
       await quiet.run(late, openTurn('t1'))
       await new Promise(resolve => setTimeout(resolve, 5))
-      expect((await quiet.review('local', 'rev-1')).record).toMatchObject({
+      expect((await quiet.reviews.get('local', 'rev-1')).record).toMatchObject({
         review: { status: 'expired' },
         resolution: null,
       })
       await expect(
-        quiet.decideReview('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
+        quiet.reviews.decide('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
       ).rejects.toMatchObject({ code: 'review_expired' })
       await quiet.close()
       door = createRunsheet({ store: await place.open() })
@@ -358,7 +360,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const refs = Array.from({ length: count }, (_, index) => ({ ...ref, conversation: `c${index}` }))
       await Promise.all(refs.map((each, index) => door.run(each, startTurn('t1'), propose('t1', `rev-${index}`, 'a'))))
       const stop = new AbortController()
-      const waiting = refs.map((_, index) => door.awaitReview('local', `rev-${index}`, stop.signal))
+      const waiting = refs.map((_, index) => door.reviews.await('local', `rev-${index}`, stop.signal))
       const timers = process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
       expect(timers).toBeLessThan(20)
       await door.run({ ...ref, conversation: 'c7' }, cancel('rev-7'))
@@ -423,11 +425,11 @@ describe('a door whose store fails now and then', () => {
     }
     await read(2)
     const third = read(3)
-    await door.store.commit(ref, () => ({ events: [note('a')], value: null }))
+    await store.commit(ref, () => ({ events: [note('a')], value: null }))
     await third
     fails = true
     const sixth = read(6)
-    for (const text of ['b', 'c', 'd']) await door.store.commit(ref, () => ({ events: [note(text)], value: null }))
+    for (const text of ['b', 'c', 'd']) await store.commit(ref, () => ({ events: [note(text)], value: null }))
     await sixth
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
     expect(errors).toMatchObject([{ message: 'no eyes' }])
@@ -492,7 +494,7 @@ describe('a door whose store fails now and then', () => {
       await door.run({ ...ref, conversation }, startTurn('t1', timeout), propose('t1', `rev-${conversation}`, 'a'))
     }
     breaks = true
-    expect(await door.awaitReview('local', 'rev-sound')).toMatchObject({ resolution: { reason: 'review_timeout' } })
+    expect(await door.reviews.await('local', 'rev-sound')).toMatchObject({ resolution: { reason: 'review_timeout' } })
     expect(errors.length).toBeGreaterThanOrEqual(150)
     await door.close()
   })

@@ -7,7 +7,6 @@ import type { Because } from '../domain/turn.ts'
 import { type Lease, type Runsheet, StoreError } from '../runsheet.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
 import { todosOf } from '../toolsets/todos.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
@@ -30,7 +29,6 @@ export interface TurnDeps {
   readonly outside: OutsideTools
   readonly limits: OutsideLimits
   readonly instructions?: string | undefined
-  readonly observe?: ((call: ObservedCall) => void) | undefined
   readonly live: LiveText
   /** The first pause before a retry. */
   readonly retryMs: number

@@ -26,7 +26,7 @@ export class LiveText {
     entry.timer ??= setTimeout(() => {
       entry.timer = undefined
       // Not part of the log: where it cannot be written, others wait for the step itself.
-      entry.writing = this.#runsheet.store.live.write(refOf(ref), entry.shown).catch(() => {})
+      entry.writing = this.#runsheet.liveText.write(refOf(ref), entry.shown).catch(() => {})
     }, EVERY_MS)
     this.#texts.set(keyOf(ref), entry)
     this.#onText(refOf(ref), shown)
@@ -41,12 +41,12 @@ export class LiveText {
     const entry = this.forget(ref)
     if (!entry) return
     await entry.writing
-    await this.#runsheet.store.live.clear(refOf(ref)).catch(() => {})
+    await this.#runsheet.liveText.clear(refOf(ref)).catch(() => {})
   }
 
   /** Nothing is being written: what is left of another process is not shown any more. */
   async clear(ref: Ref): Promise<void> {
-    await this.#runsheet.store.live.clear(refOf(ref)).catch(() => {})
+    await this.#runsheet.liveText.clear(refOf(ref)).catch(() => {})
   }
 
   /** Somebody else writes from now on, if anybody does. */

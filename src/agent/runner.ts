@@ -6,7 +6,6 @@ import { type TurnDeps, drive } from './drive.ts'
 import { LiveText, type Shown } from './live.ts'
 import type { Models } from './models.ts'
 import { noTools, type OutsideLimits, type OutsideTools, USUAL_LIMITS } from './outside.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
 
 export interface RunnerOptions {
   readonly runsheet: Runsheet
@@ -14,7 +13,6 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
-  readonly observe?: (call: ObservedCall) => void
   readonly onText?: (ref: Ref, shown: Shown) => void
   readonly onError?: (error: unknown) => void
   /** How long a turn stays ours without a sign of life; a dead process's turns are taken up after that. */
@@ -48,7 +46,7 @@ export class Runner {
   #looking: Promise<void> = Promise.resolve()
 
   constructor(options: RunnerOptions) {
-    const { runsheet, models, outside = noTools, limits = USUAL_LIMITS, instructions, observe } = options
+    const { runsheet, models, outside = noTools, limits = USUAL_LIMITS, instructions } = options
     this.#options = options
     this.#id = runsheet.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
@@ -59,7 +57,6 @@ export class Runner {
       outside: patient(outside, error => options.onError?.(error)),
       limits,
       instructions,
-      observe,
       live: new LiveText(runsheet, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,
@@ -85,7 +82,7 @@ export class Runner {
   async take(ref: Ref, turn: string): Promise<void> {
     if (this.#ending.signal.aborted || this.#driven.has(keyOf(ref))) return
     const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
-    const lease = await this.#options.runsheet.store.claim(this.#id, this.#leaseMs, wanted)
+    const lease = await this.#options.runsheet.turns.claim(this.#id, this.#leaseMs, wanted)
     if (lease) this.#drive(lease)
   }
 
@@ -94,7 +91,7 @@ export class Runner {
     this.#looking = this.#looking.then(async () => {
       try {
         while (!this.#ending.signal.aborted) {
-          const lease = await this.#options.runsheet.store.claim(this.#id, this.#leaseMs)
+          const lease = await this.#options.runsheet.turns.claim(this.#id, this.#leaseMs)
           if (!lease) return
           this.#drive(lease)
         }
@@ -142,7 +139,7 @@ export class Runner {
       this.#with.live.forget(lease)
     }
     try {
-      await this.#options.runsheet.store.release(lease)
+      await this.#options.runsheet.turns.release(lease)
       // It may have been decided while it was being parked: then nobody else will hint at it.
       await this.#heed(lease)
     } catch (error) {
@@ -154,7 +151,7 @@ export class Runner {
     const { runsheet, onError } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
-        for await (const hint of runsheet.store.changes(this.#ending.signal)) await this.#heed(hint)
+        for await (const hint of runsheet.changes(this.#ending.signal)) await this.#heed(hint)
       } catch (error) {
         if (this.#ending.signal.aborted) return
         onError?.(error)
@@ -186,7 +183,7 @@ export class Runner {
     await Promise.all(
       [...this.#driven.values()].map(async ({ lease, leave }) => {
         try {
-          if (!(await this.#options.runsheet.store.renew(lease, this.#leaseMs))) leave.abort(new Error('Taken over.'))
+          if (!(await this.#options.runsheet.turns.renew(lease, this.#leaseMs))) leave.abort(new Error('Taken over.'))
         } catch (error) {
           this.#options.onError?.(error)
         }

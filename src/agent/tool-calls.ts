@@ -39,11 +39,10 @@ const UNKNOWN = 'unknown tool'
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
-  const { runsheet, observe, models } = deps
+  const { runsheet, models } = deps
   const toolset = toolsets[run.policy.toolset]
   const context = {
     runsheet,
-    observe,
     tenant: lease.tenant,
     conversation: lease.conversation,
     turn: run.turn,

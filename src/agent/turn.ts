@@ -56,7 +56,8 @@ export class ActiveTurn {
   async catchUp(): Promise<void> {
     const state = await this.#runsheet.read(this.lease)
     while (this.#seq < state.seq) {
-      const page = await this.#runsheet.store.eventsAfter(this.lease, this.#seq, Math.min(PAGE, state.seq - this.#seq))
+      const limit = Math.min(PAGE, state.seq - this.#seq)
+      const page = await this.#runsheet.conversations.eventsAfter(this.lease, this.#seq, limit)
       this.#told.push(...page.filter(event => event.turn_id === this.lease.turn && TOLD.includes(event.type)))
       this.#run = went(this.#run, state, page)
       this.#seq = page.at(-1)?.seq ?? state.seq
@@ -76,9 +77,14 @@ export class ActiveTurn {
 }
 
 /** The end of the log, from far enough before the turn: what it costs does not grow with the conversation. */
-async function toldBefore({ store }: Runsheet, ref: Ref, turn: string, limit: number): Promise<readonly StoredEvent[]> {
+async function toldBefore(
+  { conversations }: Runsheet,
+  ref: Ref,
+  turn: string,
+  limit: number,
+): Promise<readonly StoredEvent[]> {
   for (let last = AT_FIRST; ; last *= 4) {
-    const told = await store.queries.events(ref, { types: TOLD, last })
+    const told = await conversations.events(ref, { types: TOLD, last })
     const start = told.findIndex(event => isStart(event, turn))
     const started = told[start]
     const continues = started?.type === 'turn_started' ? started.data.continue_turn_id : undefined

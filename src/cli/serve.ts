@@ -71,7 +71,11 @@ export async function serve(options: ServeOptions): Promise<void> {
 
   const ended = untilToldToEnd()
   const store = await withNotice(`Opening ${nameOf(options.store)} …`, openStore(options))
-  const runsheet = createRunsheet({ store, onError: error => log.error({ err: error }, 'storage failed') })
+  const runsheet = createRunsheet({
+    store,
+    onError: error => log.error({ err: error }, 'storage failed'),
+    observe: logCalls(log),
+  })
   const server = createHttpServer({
     runsheet,
     tokens,
@@ -92,7 +96,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     models,
     onText: (ref, text) => server.showText(ref, text),
     onError: noted,
-    observe: logCalls(log),
     outside: mcpTools({
       servers: mcpServers,
       version,
@@ -108,7 +111,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     tenant: LOCAL_TENANT,
     version,
     host,
-    observe: logCalls(log),
     onError: error => log.warn({ err: error }, 'an MCP request failed'),
     codec: roundCodec(tokens.person),
     changed: new Changed(runsheet, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
@@ -179,14 +181,19 @@ function untilToldToEnd(): Promise<string> {
 }
 
 /** Nobody connected, nothing asked, and no review that waits for somebody to come back: for so long. */
-function idle(ms: number | undefined, isBusy: () => boolean, server: HttpServer, { store }: Runsheet): Promise<string> {
+function idle(
+  ms: number | undefined,
+  isBusy: () => boolean,
+  server: HttpServer,
+  { reviews }: Runsheet,
+): Promise<string> {
   if (ms === undefined) return new Promise(() => {})
   return new Promise(resolve => {
     const look = async (): Promise<void> => {
       const { underWay, lastAt } = server.activity()
       const left = underWay > 0 || isBusy() ? ms : ms - (performance.now() - lastAt)
       if (left > 0) return again(left)
-      const [waiting] = await store.queries.waiting(LOCAL_TENANT, undefined, 1)
+      const [waiting] = await reviews.waiting(LOCAL_TENANT, undefined, 1)
       if (waiting) return again(Math.max(1_000, Date.parse(waiting.expires_at) - Date.now()))
       resolve('Ending: nobody was here for a while.')
     }

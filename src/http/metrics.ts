@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ObservedCall } from '../toolsets/observe.ts'
+import type { ObservedCall } from '../runsheet.ts'
 
 /** Counts and durations, by route and tool; never what was said. */
 export class Metrics {

@@ -4,7 +4,6 @@ import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
 import type { Ref, Runsheet } from '../runsheet.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
 import type { Credential, LoginCodes, Role } from './credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { Streams } from './sse/streams.ts'
@@ -21,7 +20,6 @@ export interface Desk {
   readonly turns: Turns | undefined
   /** What new conversations get. */
   readonly host: PolicyPatch
-  readonly observe: (call: ObservedCall) => void
   /** How long a tool call waits for a person before it is told to ask again. */
   readonly reviewWaitMs: number
   /** Ends when the server does. */

@@ -4,7 +4,6 @@ import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { LiveEntry, Ref, Runsheet } from '../runsheet.ts'
-import { logCalls } from '../toolsets/observe.ts'
 import { createApp, failed } from './app.ts'
 import { Credentials, LoginCodes, type Role } from './credentials.ts'
 import { Limits } from './limits.ts'
@@ -86,7 +85,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
   })
   const metrics = new Metrics(streams)
-  const logged = logCalls(log)
+  const stopObserving = runsheet.observe(call => metrics.call(call))
   const desk: Desk = {
     runsheet,
     streams,
@@ -96,10 +95,6 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     models: (options.turns?.names ?? []).map(name => ({ name, default: name === options.turns?.usual })),
     turns: options.turns,
     host: options.host ?? {},
-    observe: call => {
-      logged(call)
-      metrics.call(call)
-    },
     reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
     closing: closing.signal,
   }
@@ -155,6 +150,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       const cut = setTimeout(() => server.closeAllConnections(), withinMs)
       await closed
       clearTimeout(cut)
+      stopObserving()
     },
   }
 }

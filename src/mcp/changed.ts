@@ -41,7 +41,7 @@ export class Changed implements ServerEventBus {
 
   async #listen(signal: AbortSignal): Promise<void> {
     try {
-      for await (const { tenant, conversation } of this.#runsheet.store.changes(signal)) {
+      for await (const { tenant, conversation } of this.#runsheet.changes(signal)) {
         if (tenant === this.#tenant) this.publish({ kind: 'resource_updated', uri: tasksUri(conversation) })
       }
     } catch (error) {

@@ -116,7 +116,7 @@ export class Ladder {
     const form = action === 'accept' ? decisionIn(review, content) : { decision: NO, places: [] }
     if (!form) return { message: 'The form came back empty.', content }
     try {
-      await this.#by.runsheet.decideReview(context.tenant, review.review_id, form.decision, 'mcp_form')
+      await this.#by.runsheet.reviews.decide(context.tenant, review.review_id, form.decision, 'mcp_form')
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       // Somebody else was first, or time was: the answer tells.

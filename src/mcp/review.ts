@@ -146,8 +146,8 @@ export class Reviews {
     }
     // Whose connection was cut may not have seen the question; if it has, its answer still counts.
     ctx.http?.req?.signal.addEventListener('abort', letOthers, { once: true, signal: over.signal })
-    this.#by.runsheet
-      .awaitReview(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
+    this.#by.runsheet.reviews
+      .await(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
       .catch(() => {})
       .finally(() => settled.abort('It was decided elsewhere.'))
       .catch(this.#by.onError)

@@ -15,7 +15,6 @@ import type { PolicyPatch } from '../domain/policy.ts'
 import { StoreError, type Runsheet } from '../runsheet.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { promptFor } from '../toolsets/guidance.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
 import { beginCall, failureAnswer } from '../toolsets/calls.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { answered, AWAIT_REVIEW, refused } from './answers.ts'
@@ -32,7 +31,6 @@ export interface McpOptions extends Pick<Asker, 'runsheet' | 'codec' | 'page' | 
   /** What new conversations get. */
   readonly host: PolicyPatch
   readonly changed: Changed
-  readonly observe?: (call: ObservedCall) => void
   readonly patience?: Partial<Patience>
 }
 
@@ -227,7 +225,7 @@ class Edge {
     bound: Bound,
     ctx: ServerContext,
   ): Promise<Answer> {
-    const { conversation, record } = await this.#runsheet.review(this.#options.tenant, reviewId)
+    const { conversation, record } = await this.#runsheet.reviews.get(this.#options.tenant, reviewId)
     if (conversation !== bound.conversation) {
       throw new Refusal('review_not_found', { review_id: reviewId.slice(0, 64).toWellFormed() })
     }
@@ -257,10 +255,10 @@ class Edge {
   }
 
   async #context(bound: Bound, creates: boolean): Promise<ToolContext> {
-    const { tenant, host, observe } = this.#options
+    const { tenant, host } = this.#options
     const { conversation, toolCallId, sources } = bound
     const turn = bound.turn ?? turnFor(await this.#runsheet.read({ tenant, conversation }), creates)
-    return { runsheet: this.#runsheet, tenant, conversation, turn, toolCallId, host, observe, ...sources }
+    return { runsheet: this.#runsheet, tenant, conversation, turn, toolCallId, host, ...sources }
   }
 
   /** Always an answer. */

@@ -5,6 +5,7 @@ import { decide } from '../domain/decide/index.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { freeze } from '../domain/snapshot.ts'
+import type { Template } from '../domain/template.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
 
 /** A store under test, and the ways in which the suite looks at it from outside. */
@@ -541,14 +542,11 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     it('[ST14] keeps templates by name and tenant', async () => {
-      await store.templates.put('acme', 'b', { tasks: [] })
-      await store.templates.put('acme', 'a', { tasks: [{ title: 'x' }] })
-      await store.templates.put('acme', 'b', { tasks: [{ title: 'y' }] })
-      expect(await store.templates.list('acme')).toEqual([
-        { name: 'a', body: { tasks: [{ title: 'x' }] } },
-        { name: 'b', body: { tasks: [{ title: 'y' }] } },
-      ])
-      expect(await store.templates.get('acme', 'b')).toEqual({ tasks: [{ title: 'y' }] })
+      await store.templates.put('acme', template('b', 'old'))
+      await store.templates.put('acme', template('a', 'x'))
+      await store.templates.put('acme', template('b', 'y'))
+      expect(await store.templates.list('acme')).toEqual([template('a', 'x'), template('b', 'y')])
+      expect(await store.templates.get('acme', 'b')).toEqual(template('b', 'y'))
       expect(await store.templates.get('other', 'b')).toBeUndefined()
       expect([await store.templates.delete('acme', 'b'), await store.templates.delete('acme', 'b')]).toEqual([
         true,
@@ -584,7 +582,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         store.claim('r', 1),
         store.due(1),
         store.queries.conversations('acme', { limit: 1 }),
-        store.templates.put('acme', 'a', 1),
+        store.templates.put('acme', template('a', 'x')),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),
       ]
       for (const call of late) await expect(call).rejects.toMatchObject({ code: 'closed' })
@@ -710,6 +708,11 @@ export const note = (text: string): NewEvent => ({
   type: 'message_added',
   turn_id: 't',
   data: { message_id: 'm', role: 'assistant', text },
+})
+
+const template = (name: string, title: string): Template => ({
+  name,
+  tasks: [{ title, details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }],
 })
 
 /** The next hint about a conversation; hints about others may come between. */

@@ -1,6 +1,7 @@
 import { type Conversation, emptyConversation } from '../domain/conversation.ts'
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
+import type { Template } from '../domain/template.ts'
 import { decodeCursor, paged, type Place } from './cursor.ts'
 import { closed, idTaken } from './errors.ts'
 import { Group } from './group.ts'
@@ -60,7 +61,7 @@ class MemoryStore implements Store {
   readonly #shelves = new Map<string, Shelf>()
   /** Where a task or review lies, by tenant and id. */
   readonly #owners = new Map<string, Shelf>()
-  readonly #templates = new Map<string, Map<string, Json>>()
+  readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #skewMs: () => number
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
@@ -204,14 +205,11 @@ class MemoryStore implements Store {
 
   readonly templates: Templates = {
     get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
-    list: async tenant =>
-      [...(this.#templates.get(tenant) ?? [])]
-        .map(([name, body]) => ({ name, body }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    put: async (tenant, name, body) => {
+    list: async tenant => [...(this.#templates.get(tenant)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    put: async (tenant, template) => {
       this.#check()
-      const templates = this.#templates.get(tenant) ?? new Map<string, Json>()
-      this.#templates.set(tenant, templates.set(name, body))
+      const templates = this.#templates.get(tenant) ?? new Map<string, Template>()
+      this.#templates.set(tenant, templates.set(template.name, template))
     },
     delete: async (tenant, name) => this.#templates.get(tenant)?.delete(name) ?? false,
   }

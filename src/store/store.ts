@@ -1,8 +1,9 @@
 import type { Conversation } from '../domain/conversation.ts'
-import type { EventType, Json, NewEvent, StoredEvent } from '../domain/event.ts'
+import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
+import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
 
 /** The primary key of everything: a tenant's conversation. */
@@ -89,9 +90,10 @@ export interface Queries {
 }
 
 export interface Templates {
-  get(tenant: string, name: string): Promise<Json | undefined>
-  list(tenant: string): Promise<readonly { readonly name: string; readonly body: Json }[]>
-  put(tenant: string, name: string, body: Json): Promise<void>
+  get(tenant: string, name: string): Promise<Template | undefined>
+  /** By name. */
+  list(tenant: string): Promise<readonly Template[]>
+  put(tenant: string, template: Template): Promise<void>
   /** Says whether there was one. */
   delete(tenant: string, name: string): Promise<boolean>
 }

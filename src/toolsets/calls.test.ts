@@ -116,7 +116,7 @@ describe('a call', () => {
   it('[TS3] is one commit: the turn, the tasks and the answer', async () => {
     const { events } = await desk.written(() => desk.call('create_todo', LOOK, { toolCallId: 'first' }))
     expect(events).toEqual(['policy_set', 'turn_opened', 'task_created', 'tool_answered'])
-    const [answer] = (await runsheet.store.eventsAfter(HERE, 3, 1)).map(({ data }) => data)
+    const [answer] = (await runsheet.conversations.eventsAfter(HERE, 3, 1)).map(({ data }) => data)
     expect(answer).toEqual({
       tool_call_id: 'first',
       tool: 'create_todo',
@@ -335,7 +335,7 @@ describe('a call in a run', () => {
       model: 'demo',
       policy: { toolset: 'turn_todos', ...policy },
     })
-    const lease = await runsheet.store.claim('me', 60_000)
+    const lease = await runsheet.turns.claim('me', 60_000)
     if (!lease) throw new Error('no lease')
     return lease
   }

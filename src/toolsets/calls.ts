@@ -3,11 +3,11 @@ import type { CommandOf, Sources } from '../domain/command.ts'
 import { otherToolset } from '../domain/decide/turns.ts'
 import type { Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type At, hashOf, StoreError, type Transaction } from '../runsheet.ts'
+import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../runsheet.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { explain } from './explain.ts'
 import { parseInput } from './input.ts'
-import { countItems, type ObservedCall } from './observe.ts'
+import { countItems } from './observe.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
@@ -61,7 +61,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   if (!review) throw new Refusal('review_not_found', { review_id: callId })
   const { toolset, tool } = askedBy(review, policy)
   const started = performance.now()
-  const record = await runsheet.awaitReview(tenant, review.review_id, signal)
+  const record = await runsheet.reviews.await(tenant, review.review_id, signal)
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const { value, replayed } = await runsheet.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
@@ -226,18 +226,13 @@ function answeredFact({ turn }: ToolContext, { started, ...answer }: Answered): 
 
 type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome'> & { readonly started: number }
 
-/** Reports a call to the observer; an observer that fails does not fail the call. */
-function observe({ observe: report, provider, model }: ToolContext, { started, ...call }: Observation): void {
-  try {
-    report?.({
-      ...call,
-      duration_ms: elapsed(started),
-      ...(provider === undefined ? {} : { provider }),
-      ...(model === undefined ? {} : { model }),
-    })
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error))
-  }
+function observe({ runsheet, provider, model }: ToolContext, { started, ...call }: Observation): void {
+  runsheet.observed({
+    ...call,
+    duration_ms: elapsed(started),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+  })
 }
 
 const unknownTool = ({ tools }: Toolset, name: string): string =>

@@ -3,7 +3,6 @@ import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Lease, Runsheet } from '../runsheet.ts'
 import type { Judged } from '../domain/claim.ts'
-import type { ObservedCall } from './observe.ts'
 
 /** Where a tool call belongs. The host sets it; no part of it comes from the model. */
 export interface ToolContext extends Sources {
@@ -15,8 +14,6 @@ export interface ToolContext extends Sources {
   readonly toolCallId?: string | undefined
   /** The policy of new conversations. */
   readonly host?: PolicyPatch | undefined
-  /** Hears of every call: how long it took and how it ended, never its content. */
-  readonly observe?: ((call: ObservedCall) => void) | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
   /** Set for calls from our own runs. */

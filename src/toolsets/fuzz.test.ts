@@ -79,7 +79,7 @@ async function furnished(toolset: Toolset, review: boolean) {
       if (taken.ok) tool.output.strict().parse(taken.result)
       if (taken.ok && !tool.reads) return 'ok'
       expect(after.tasks).toBe(before.tasks)
-      const events = await runsheet.store.eventsAfter(ref, before.seq, 10)
+      const events = await runsheet.conversations.eventsAfter(ref, before.seq, 10)
       const answers = taken.ok || JSON.stringify(taken.result).includes('A person changed task') ? 1 : 0
       // A call that could have waited for a person is in the log, too.
       const types = events.map(({ type }) => type).filter(type => answers === 0 || type !== 'tool_called')

@@ -28,7 +28,7 @@ const items = { items: [{ title: 'A' }, { title: 'B' }] }
 async function confirmed(): Promise<string> {
   const taken = await beginCall(turnTodos, 'create_todo', items, context())
   const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
-  await runsheet.decideReview(
+  await runsheet.reviews.decide(
     'local',
     reviewId,
     { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] },
@@ -64,9 +64,9 @@ it('[TS1] [TS8] a review of another conversation or turn is none that a call cou
 it('[TS3] an answer in the log says whether it was what was asked for', async () => {
   const taken = await beginCall(turnTodos, 'create_todo', items, context())
   const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
-  await runsheet.decideReview('local', reviewId, { action: 'cancel' }, 'library')
+  await runsheet.reviews.decide('local', reviewId, { action: 'cancel' }, 'library')
   await awaitCall('call-1', context())
-  const answers = await runsheet.store.queries.events(context(), { types: ['tool_answered'] })
+  const answers = await runsheet.conversations.events(context(), { types: ['tool_answered'] })
   expect(answers.map(({ data }) => data)).toMatchObject([{ tool_call_id: 'call-1', ok: false }])
 })
 
@@ -122,7 +122,7 @@ it('[TS13] [TS14] in a run a call goes by the digest of its step, and by the too
     model: 'demo',
     policy,
   })
-  const lease = await runsheet.store.claim('runner', 60_000)
+  const lease = await runsheet.turns.claim('runner', 60_000)
   if (!lease) throw new Error('no lease')
   const step = (basis: number) => ({ runsheet, ...ref, turn: 't1', run: { lease, basis } })
   await beginCall(turnTodos, 'create_todo', items, step(0))

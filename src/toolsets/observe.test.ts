@@ -16,9 +16,8 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
       done()
     },
   })
-  const runsheet = createRunsheet({ store: openMemoryStore() })
-  const observe = logCalls(pino({ level }, sink))
-  const context = { runsheet, tenant: 'local', turn: 't1', observe, provider: 'openai', model: 'm1' }
+  const runsheet = createRunsheet({ store: openMemoryStore(), observe: logCalls(pino({ level }, sink)) })
+  const context = { runsheet, tenant: 'local', turn: 't1', provider: 'openai', model: 'm1' }
   const secret = [{ title: 'secret title' }, { title: 'another' }]
   await callTool(toolsets.turn_todos, 'create_todo', { items: secret }, { ...context, conversation: 'c1' })
   await callTool(toolsets.turn_todos, 'create_todo', { items: 'secret title' }, { ...context, conversation: 'c1' })
@@ -54,12 +53,12 @@ it('[TS19] what the tasks say is in no line, and at info there is none', async (
 })
 
 it('[TS19] an observer that fails does not fail the call', async () => {
-  const runsheet = createRunsheet({ store: openMemoryStore() })
-  const warned = new Promise(resolve => process.once('warning', resolve))
   const observe = (): never => {
     throw new Error('boom')
   }
-  const context = { runsheet, tenant: 'local', conversation: 'c1', turn: 't1', observe }
+  const runsheet = createRunsheet({ store: openMemoryStore(), observe })
+  const warned = new Promise(resolve => process.once('warning', resolve))
+  const context = { runsheet, tenant: 'local', conversation: 'c1', turn: 't1' }
   expect(await callTool(toolsets.task_list, 'AddTask', { title: 'a' }, context)).toMatchObject({ id: '1' })
   expect(await warned).toMatchObject({ message: 'boom' })
   await runsheet.close()

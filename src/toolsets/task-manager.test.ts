@@ -52,7 +52,7 @@ describe('task_manager: add_task opens a review', () => {
 
   it('[TS40] the draft has the defaults medium, todo and no tags', async () => {
     await desk.take('add_task', { tasks: [{ title: ' Look ' }, { title: 'Leap', priority: 'high', status: 'done' }] })
-    const { record } = await desk.runsheet.review('local', `rev_${uuid(3)}`)
+    const { record } = await desk.runsheet.reviews.get('local', `rev_${uuid(3)}`)
     expect(record.review.draft_tasks).toEqual([row('Look'), row('Leap', { priority: 'high', status: 'done' })])
   })
 

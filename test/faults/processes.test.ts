@@ -148,6 +148,6 @@ it('[DO5] a review whose process dies is expired by another that runs already', 
   const victim = createRunsheet({ store: await openSqliteStore({ path }) })
   await victim.run(ref, startTurn('t1', { review_timeout_ms: 200 }), propose('t1', 'rev-1', 'a'))
   await victim.close()
-  expect(await survivor.awaitReview('local', 'rev-1')).toMatchObject({ resolution: { reason: 'review_timeout' } })
+  expect(await survivor.reviews.await('local', 'rev-1')).toMatchObject({ resolution: { reason: 'review_timeout' } })
   await survivor.close()
 })

@@ -895,7 +895,7 @@ describe('stopping', () => {
     ])
     const again = await server.ask<TurnAnswer>('POST', path)
     expect([again.status, again.text]).toEqual([200, first.text])
-    const log = await server.runsheet.store.eventsAfter({ tenant: 'local', conversation: 'c1' }, 0, 100)
+    const log = await server.runsheet.conversations.eventsAfter({ tenant: 'local', conversation: 'c1' }, 0, 100)
     expect(log.filter(({ type }) => type === 'turn_stop_requested')).toHaveLength(1)
   })
 })
@@ -929,7 +929,8 @@ async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error |
       },
     })
   const commit: Store['commit'] = (at, decide) => (failure ? failing() : memory.commit(at, decide))
-  const parts = { commit, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
+  const due: Store['due'] = limit => (failure ? failing() : memory.due(limit))
+  const parts = { commit, due, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
   const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, parts) }) })
   return { server, fail: error => (failure = error) }
 }
@@ -954,8 +955,9 @@ describe('probes', () => {
   it('[HT21] a probe does not wait for storage that hangs', async () => {
     const memory = openMemoryStore()
     const never = Promise.withResolvers<never>()
-    const queries = { ...memory.queries, conversations: () => never.promise }
-    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+    // The probe asks for one; the sweep, which asks for more, must be able to end with the test.
+    const due: Store['due'] = limit => (limit === 1 ? never.promise : memory.due(limit))
+    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { due }) }) })
     expect((await server.refused(503, 'GET', '/readyz', { as: 'nobody' })).code).toBe('not_ready')
   })
 

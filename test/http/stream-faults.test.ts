@@ -84,7 +84,7 @@ const slowest = (all: readonly ResumingReader[]): number => Math.min(...all.map(
 
 /** The last connection: to the head, and then it must have seen exactly the log. */
 async function hasSeenTheLog(reader: ResumingReader, server: TestServer): Promise<void> {
-  const log = await wholeLog(server.runsheet.store, ref)
+  const log = await wholeLog(server.runsheet.conversations, ref)
   if (reader.seq < log.length) await reader.connect(server.url, log.length)
   expect(reader.events.map(({ seq }) => seq)).toEqual(countTo(1, log.length))
   expect(reader.events).toEqual(log)
@@ -217,8 +217,7 @@ describe('a reader that is ahead of the server it comes to', () => {
 
 describe('slow readers', () => {
   const BIG = 'x'.repeat(100_000)
-  const write = (server: TestServer, text = BIG): Promise<unknown> =>
-    server.runsheet.store.commit(ref, () => ({ events: [note(text)], value: null }))
+  const write = (server: TestServer, text = BIG): Promise<unknown> => server.runsheet.run(ref, say(text))
 
   it('[SS6] one that does not read is cut, holds no memory, and resumes without a gap; others do not notice', async () => {
     const server = await serve()
@@ -298,10 +297,7 @@ describe('slow readers', () => {
   it('[SS5][SS6] heartbeats do not cut one that is still taking a long replay', async () => {
     const server = await serve({ heartbeatMs: 2 })
     await server.runsheet.run(ref, openTurn('t1'))
-    await server.runsheet.store.commit(ref, () => ({
-      events: Array.from({ length: 6 }, () => note('z'.repeat(5_000_000))),
-      value: null,
-    }))
+    await server.runsheet.run(ref, ...Array.from({ length: 6 }, () => say('z'.repeat(5_000_000))))
     const line = await joined(server)
     // It reads, but with pauses: in each of them several heartbeats are due.
     while (!line.isOver && (line.seqs.at(-1) ?? 0) < 8) {
@@ -495,7 +491,7 @@ describe('awkward moments', () => {
       }),
     )
     await server.runsheet.run(ref, startTurn('t1'))
-    await server.runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
+    await server.runsheet.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
     const { seq } = await server.runsheet.read(ref)
     const line = await joined(server, { lastEventId: seq })
     await asked.promise

@@ -53,7 +53,7 @@ describe('the frames', () => {
       say('a\r\nb'),
     )
     await run(cancel('r1'))
-    const log = await wholeLog(server.runsheet.store, ref)
+    const log = await wholeLog(server.runsheet.conversations, ref)
     const line = await join()
     await line.until(({ raw }) => raw.includes('event: todos_current\n'))
     expect(log.length).toBeGreaterThan(4)
@@ -99,7 +99,7 @@ describe('the frames', () => {
     await line.reached(252)
     for (const number of countTo(1, 20)) await run(say(`live ${number}`))
     await line.reached(272)
-    expect(line.events).toEqual(await wholeLog(server.runsheet.store, ref))
+    expect(line.events).toEqual(await wholeLog(server.runsheet.conversations, ref))
   })
 
   it('[SS9] the answer says what it is and that nobody may keep, change or hold it back', async () => {
@@ -151,12 +151,12 @@ describe('resuming', () => {
   it.each(['header', 'query'] as const)('[SS2] works from every seq, by %s', async way => {
     server = await startServer()
     await run(openTurn('t1'), ...countTo(1, 130).map(number => say(`${number}`)))
-    const log = await wholeLog(server.runsheet.store, ref)
+    const log = await wholeLog(server.runsheet.conversations, ref)
     // One that stays, so that the newest are in memory; the others also need the log.
     const stays = await join({ lastEventId: log.length })
     await run(say('131'), say('132'))
     await stays.reached(134)
-    const whole = await wholeLog(server.runsheet.store, ref)
+    const whole = await wholeLog(server.runsheet.conversations, ref)
     for (const after of countTo(0, whole.length)) {
       const line = await follow(
         server,
@@ -205,7 +205,7 @@ describe('resuming', () => {
       expect(line.frames[0]).toMatchObject({ id: undefined, event: 'reset', data: { data: { seq: 3 } } })
       await run(say('b'))
       await line.reached(4)
-      expect(line.events).toEqual(await wholeLog(server.runsheet.store, ref))
+      expect(line.events).toEqual(await wholeLog(server.runsheet.conversations, ref))
       expect(line.asides('reset')).toHaveLength(1)
     },
   )
@@ -437,7 +437,7 @@ describe('text that is being written', () => {
   it('[SS11] one who joins while a turn runs gets it as one snapshot, after the list', async () => {
     server = await startServer()
     await run(startTurn('t1'))
-    await server.runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
+    await server.runsheet.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
     const line = await join()
     await line.until(reader => reader.asides('text_snapshot').length === 1)
     expect(line.frames.at(-1)).toMatchObject({
@@ -453,7 +453,7 @@ describe('text that is being written', () => {
     server = await startServer()
     await run(startTurn('t1'))
     const nothing = await join()
-    await server.runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm7', text: 'left over' })
+    await server.runsheet.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'left over' })
     await run(finish('t1'))
     const idle = await join()
     await idle.reached(3)

@@ -328,8 +328,8 @@ export function badInput(store: StoreKind): void {
 
   /** Everything that a request could have changed: tasks and reviews are what the log says, and its length is `seq`. */
   async function fingerprint(): Promise<string> {
-    const { queries, templates } = at.runsheet.store
-    return JSON.stringify(await Promise.all([queries.conversations('local', { limit: 20 }), templates.list('local')]))
+    const { conversations, templates } = at.runsheet
+    return JSON.stringify(await Promise.all([conversations.list('local', { limit: 20 }), templates.list('local')]))
   }
 
   const paramsOf = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)

@@ -84,14 +84,14 @@ export class Desk {
   async decide(decision: Decision): Promise<ReviewRecord> {
     for (;;) {
       const [review] = (await this.state()).pending_reviews
-      if (review !== undefined) return this.runsheet.decideReview('local', review, decision, 'http')
+      if (review !== undefined) return this.runsheet.reviews.decide('local', review, decision, 'http')
       await new Promise(resolve => setImmediate(resolve))
     }
   }
 
   /** The types of what was logged since `seq`. */
   async logged(seq = 0): Promise<string[]> {
-    return (await this.runsheet.store.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
+    return (await this.runsheet.conversations.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
   }
 
   /** Runs `work`, and says what it answered and what it wrote. */

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
 
 /** The whole log of a conversation. */
-export async function wholeLog(store: Store, ref: Ref): Promise<StoredEvent[]> {
+export async function wholeLog(store: Pick<Store, 'eventsAfter'>, ref: Ref): Promise<StoredEvent[]> {
   const log: StoredEvent[] = []
   for (;;) {
     const page = await store.eventsAfter(ref, log.length, 5_000)

@@ -217,7 +217,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     return reader
   }
   const log = (session = 'c1'): Promise<readonly StoredEvent[]> =>
-    runsheet.store.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
+    runsheet.conversations.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
   const tasks = async (session = 'c1'): Promise<readonly Task[]> => (await server.person.tasks(session)).tasks
   return {
     ...server,

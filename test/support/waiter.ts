@@ -23,6 +23,6 @@ await runsheet.run(
     review: { review_id: 'rev-1', tool_call_id: 'call-1' },
   },
 )
-const { resolution } = await runsheet.awaitReview('local', 'rev-1')
+const { resolution } = await runsheet.reviews.await('local', 'rev-1')
 process.stdout.write(`${resolution?.reason}\n`)
 // Not closed: a program that is done may simply end.

@@ -46,7 +46,7 @@ await runsheet.close()
 writeSync(1, 'done\n')
 
 async function write(number: number): Promise<void> {
-  if (order.bulk) await runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
+  if (order.bulk) await runsheet.liveText.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
   const once = { key: `w${number}`, bodyHash: String(number) }
   const committed = await runsheet.transact({ ...ref, once }, transaction => {
     const events: StoredEvent[] = order.tasks

@@ -130,12 +130,12 @@ describe('what is told', () => {
       { tenant: 'local', conversation: 'c1' },
       { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Go', model: 'openai-compatible:test' },
     )
-    await at.runsheet.store.live.write(
+    await at.runsheet.liveText.write(
       { tenant: 'local', conversation: 'c1' },
       { turn_id: 't1', message_id: 'ghost', text: 'GHOST' },
     )
     at.runner.start()
     await expect.poll(async () => (await at.person.session('c1')).turns[0]?.status).toBe('done')
-    expect(await at.runsheet.store.live.read({ tenant: 'local', conversation: 'c1' })).toBeUndefined()
+    expect(await at.runsheet.liveText.read({ tenant: 'local', conversation: 'c1' })).toBeUndefined()
   })
 })

@@ -501,9 +501,9 @@ describe('a turn that waits for a person', () => {
     const turns = await started({ answers: [plan('a'), update(1, 'did a'), 'Done.'], host: { assessor: false } })
     const reader = await turns.open()
     await reader.reached('task_create_review_required')
-    const { store } = turns.runsheet
-    expect(await store.claim('somebody', 60_000)).toBeUndefined()
-    expect(await store.claim('somebody', 60_000, { ...ref, turn: 't1' })).toBeUndefined()
+    const { turns: leases } = turns.runsheet
+    expect(await leases.claim('somebody', 60_000)).toBeUndefined()
+    expect(await leases.claim('somebody', 60_000, { ...ref, turn: 't1' })).toBeUndefined()
     await expect.poll(() => turns.runner.size).toBe(0)
     expect(turns.provider.asked).toHaveLength(1)
     const [review] = (await turns.person.pendingReviews('c1')).reviews

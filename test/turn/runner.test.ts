@@ -25,8 +25,8 @@ async function started(options: TurnsOptions = {}): Promise<TestTurns> {
 }
 
 /** A door whose commits meet with something first. */
-function meeting(runsheet: Runsheet, before: (at: At) => void | Promise<void>): Runsheet {
-  const store = new Proxy<Store>(runsheet.store, {
+function meeting(opened: Store, before: (at: At) => void | Promise<void>): Runsheet {
+  const store = new Proxy<Store>(opened, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name)
       if (name !== 'commit') return typeof value === 'function' ? (value.bind(target) as unknown) : value
@@ -40,10 +40,10 @@ function meeting(runsheet: Runsheet, before: (at: At) => void | Promise<void>): 
   return createRunsheet({ store })
 }
 
-async function door(): Promise<Runsheet> {
+async function opened(): Promise<Store> {
   const place = await placeFor('sqlite', '')
   onTestFinished(place.remove)
-  return createRunsheet({ store: await place.open() })
+  return place.open()
 }
 
 const statusOf = async ({ person }: TestTurns, turn: string): Promise<string | undefined> =>
@@ -52,7 +52,7 @@ const statusOf = async ({ person }: TestTurns, turn: string): Promise<string | u
 describe('a runner whose store lets it down', () => {
   it('[TR15] goes on once the store works again: nothing is lost, doubled or ended wrongly', async () => {
     let failures = 0
-    const runsheet = meeting(await door(), at => {
+    const runsheet = meeting(await opened(), at => {
       if (!at.once?.key.startsWith('run:') && !at.once?.key.startsWith('call:')) return
       if (failures++ % 2 === 0) throw new StoreError('busy', 'The database is busy.')
     })
@@ -66,7 +66,7 @@ describe('a runner whose store lets it down', () => {
 
   it('[TR15] does not ask the model over and over meanwhile', async () => {
     const until = performance.now() + 1_000
-    const runsheet = meeting(await door(), at => {
+    const runsheet = meeting(await opened(), at => {
       if (at.lease && performance.now() < until) throw new StoreError('full', 'The disk is full.')
     })
     const turns = await started({ runsheet, leaseMs: 300, answers: () => 'Done.' })
@@ -124,7 +124,7 @@ describe('a runner whose store lets it down', () => {
   })
 
   it('[TR10] an error that is not of the store ends the turn as failed, and is reported', async () => {
-    const runsheet = meeting(await door(), at => {
+    const runsheet = meeting(await opened(), at => {
       if (at.once?.key.endsWith(':step:1')) throw new TypeError('a bug')
     })
     const turns = await started({ runsheet, leaseMs: 150, answers: () => 'Done.' })
@@ -153,10 +153,11 @@ describe('one turn, several runners', () => {
     const calls: string[] = []
     const stalled = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const runsheet = await door()
+    const store = await opened()
+    const runsheet = createRunsheet({ store })
     const first = await started({
       // It renews in time: what overtakes it is somebody who finds the lease free.
-      runsheet: meeting(runsheet, async at => {
+      runsheet: meeting(store, async at => {
         if (!at.once?.key.includes(':called:')) return
         stalled.resolve()
         await goOn.promise
@@ -166,7 +167,7 @@ describe('one turn, several runners', () => {
     })
     const reader = await first.open(PLAIN)
     await stalled.promise
-    await runsheet.store.release({ ...ref, turn: 't1', attempt: 1 })
+    await runsheet.turns.release({ ...ref, turn: 't1', attempt: 1 })
     const models = configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
     const other = new Runner({ runsheet, models, outside: { list: async () => [tool(calls)], close: async () => {} } })
     onTestFinished(() => other.close())
@@ -247,11 +248,12 @@ describe('one turn, several runners', () => {
   it('[TR15] one that finds its own lease run out takes the turn up anew', async () => {
     const stalled = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const runsheet = await door()
+    const store = await opened()
+    const runsheet = createRunsheet({ store })
     let isFirst = true
     const turns = await started({
       leaseMs: 600_000,
-      runsheet: meeting(runsheet, async at => {
+      runsheet: meeting(store, async at => {
         if (!at.once?.key.endsWith(':step:1') || !isFirst) return
         isFirst = false
         stalled.resolve()
@@ -261,9 +263,9 @@ describe('one turn, several runners', () => {
     })
     const reader = await turns.open(PLAIN)
     await stalled.promise
-    await runsheet.store.release({ ...ref, turn: 't1', attempt: 1 })
+    await runsheet.turns.release({ ...ref, turn: 't1', attempt: 1 })
     turns.runner.look()
-    await expect.poll(async () => runsheet.store.renew({ ...ref, turn: 't1', attempt: 2 }, 600_000)).toBe(true)
+    await expect.poll(async () => runsheet.turns.renew({ ...ref, turn: 't1', attempt: 2 }, 600_000)).toBe(true)
     goOn.resolve()
     await reader.over
     expect(reader.of('step_finished')).toHaveLength(1)

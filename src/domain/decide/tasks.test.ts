@@ -147,7 +147,7 @@ describe('a task that is named', () => {
         .map((title, index) => `${index + 1} (${title})`)
         .join(', ')} and 2 more.`,
     )
-    expect(inRun().refusal(chat.sets('model', 1, {})).message).toBe('No task 1. Open: none.')
+    expect(inRun().refusal(chat.sets('model', 1, {})).message).toBe('There is no task with this id. Nothing is open.')
   })
 })
 

@@ -29,8 +29,7 @@ export const probeRoutes = [
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => late.reject(new Error('late')), PATIENCE_MS)
       try {
-        const look = runsheet.store.queries.conversations('local', { limit: 1 })
-        await Promise.race([look, late.promise])
+        await Promise.race([runsheet.ready(), late.promise])
       } catch {
         // Whatever it is, it is in the log of those who needed an answer.
         throw notReady('Storage does not answer.')

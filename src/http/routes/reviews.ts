@@ -17,7 +17,7 @@ export const reviewRoutes = [
     query: z.object({ session_id: s.id.optional() }),
     answers: { 200: { description: 'At most 200', schema: z.object({ reviews: z.array(s.review) }) } },
     handle: async ({ query, who }, { runsheet }) => {
-      const reviews = await runsheet.store.queries.waiting(who.tenant, query.session_id, MOST_WAITING)
+      const reviews = await runsheet.reviews.waiting(who.tenant, query.session_id, MOST_WAITING)
       return { body: { reviews } }
     },
   }),
@@ -34,7 +34,7 @@ export const reviewRoutes = [
       },
     },
     handle: async ({ params, who }, { runsheet }) => {
-      const { record, ...ref } = await runsheet.review(who.tenant, params.review_id)
+      const { record, ...ref } = await runsheet.reviews.get(who.tenant, params.review_id)
       const { review } = record
       if (!record.resolution) return { body: { reviews: [review] } satisfies ReviewAnswer }
       const result = reviewAnswer(await runsheet.read(ref), record)
@@ -57,7 +57,7 @@ export const reviewRoutes = [
       422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
     },
     handle: async ({ params, body, who }, { runsheet, metrics }) => {
-      const decided = await runsheet.decideReview(
+      const decided = await runsheet.reviews.decide(
         who.tenant,
         params.review_id,
         body,
@@ -77,8 +77,8 @@ export const reviewRoutes = [
     answers: { 204: { description: 'Noted' } },
     handle: async ({ params, who }, { runsheet }) => {
       const { review_id, panel } = params
-      const { tenant, conversation } = await runsheet.review(who.tenant, review_id)
-      await runsheet.run({ tenant, conversation }, { type: 'show_panel', review_id, panel })
+      const ref = await runsheet.reviews.locate(who.tenant, review_id)
+      await runsheet.run(ref, { type: 'show_panel', review_id, panel })
       return { status: 204 }
     },
   }),
@@ -91,8 +91,8 @@ export const reviewRoutes = [
     answers: { 204: { description: 'Noted' } },
     handle: async ({ params, who }, { runsheet }) => {
       const { review_id, panel } = params
-      const { tenant, conversation } = await runsheet.review(who.tenant, review_id)
-      await runsheet.run({ tenant, conversation }, { type: 'leave_panel', review_id, panel })
+      const ref = await runsheet.reviews.locate(who.tenant, review_id)
+      await runsheet.run(ref, { type: 'leave_panel', review_id, panel })
       return { status: 204 }
     },
   }),

@@ -28,7 +28,7 @@ export const sessionRoutes = [
       },
     },
     handle: async ({ query, who }, { runsheet }) => {
-      const { items, next_cursor } = await pageOf(runsheet.store.queries.conversations(who.tenant, query))
+      const { items, next_cursor } = await pageOf(runsheet.conversations.list(who.tenant, query))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),
@@ -134,7 +134,7 @@ export const sessionRoutes = [
       const ref = { tenant: who.tenant, conversation: params.session_id }
       const { seq } = await known(runsheet, ref)
       const task = query.task_id
-      const found = await runsheet.store.queries.events(ref, { types: TIMELINE, task })
+      const found = await runsheet.conversations.events(ref, { types: TIMELINE, task })
       const events = found.filter(event => event.seq <= seq)
       if (task !== undefined && events.length === 0) throw notFound('task_not_found', `There is no task ${task}.`)
       return { body: { events, seq } }
@@ -161,9 +161,9 @@ export async function known(runsheet: Runsheet, ref: Ref): Promise<Conversation>
 async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswer> {
   const state = await known(runsheet, ref)
   const [summary, logged, now] = await Promise.all([
-    runsheet.store.queries.conversation(ref),
-    runsheet.store.queries.events(ref, { types: [...new Set([...SPOKEN, ...REVIEWED, ...LIMITING])] }),
-    runsheet.store.now(),
+    runsheet.conversations.summary(ref),
+    runsheet.conversations.events(ref, { types: [...new Set([...SPOKEN, ...REVIEWED, ...LIMITING])] }),
+    runsheet.now(),
   ])
   // Nothing beyond `seq`: what came meanwhile, the events tell.
   const events = logged.filter(({ seq }) => seq <= state.seq)

@@ -46,7 +46,7 @@ export const taskRoutes = [
         if (turn !== undefined && !state.turns.has(turn)) {
           throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
         }
-        const { items, next_cursor } = await pageOf(runsheet.store.queries.tasks(ref, { turn, status }, page))
+        const { items, next_cursor } = await pageOf(runsheet.tasks.list(ref, { turn, status }, page))
         const { seq } = await runsheet.read(ref)
         if (seq !== state.seq && tries < MOST_TRIES) continue
         return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
@@ -71,7 +71,7 @@ export const taskRoutes = [
     },
     handle: async ({ query, who }, { runsheet }) => {
       const { q, ...page } = query
-      const { items, next_cursor } = await pageOf(runsheet.store.queries.search(who.tenant, q, page))
+      const { items, next_cursor } = await pageOf(runsheet.tasks.search(who.tenant, q, page))
       return { body: { tasks: items, next_cursor } satisfies TasksAnswer }
     },
   }),

@@ -1,7 +1,5 @@
 import * as z from 'zod'
-import { invalidField, Refusal } from '../../domain/refusal.ts'
-import type { Json } from '../../domain/event.ts'
-import { type Template, templateOf } from '../../domain/template.ts'
+import { invalidField } from '../../domain/refusal.ts'
 import { notFound } from '../errors.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
@@ -16,10 +14,7 @@ export const templateRoutes = [
     role: 'agent',
     summary: 'Saved batches',
     answers: { 200: { description: 'By name', schema: z.object({ templates: z.array(template) }) } },
-    handle: async ({ who }, { runsheet }) => {
-      const saved = await runsheet.store.templates.list(who.tenant)
-      return { body: { templates: saved.map(({ body }) => body) } }
-    },
+    handle: async ({ who }, { runsheet }) => ({ body: { templates: await runsheet.templates.list(who.tenant) } }),
   }),
   route({
     method: 'get',
@@ -29,7 +24,7 @@ export const templateRoutes = [
     params: named,
     answers: { 200: { description: 'The template', schema: template } },
     handle: async ({ params, who }, { runsheet }) => {
-      const body = await runsheet.store.templates.get(who.tenant, params.name)
+      const body = await runsheet.templates.get(who.tenant, params.name)
       if (body === undefined) throw unknown(params.name)
       return { body }
     },
@@ -46,10 +41,7 @@ export const templateRoutes = [
       if (body.name !== undefined && body.name !== params.name) {
         throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
       }
-      const saved = templateOf(params.name, body.tasks)
-      if (saved instanceof Refusal) throw saved
-      await runsheet.store.templates.put(who.tenant, saved.name, asJson(saved))
-      return { body: saved }
+      return { body: await runsheet.templates.save(who.tenant, params.name, body.tasks) }
     },
   }),
   route({
@@ -60,12 +52,10 @@ export const templateRoutes = [
     params: named,
     answers: { 204: { description: 'Gone' } },
     handle: async ({ params, who }, { runsheet }) => {
-      if (!(await runsheet.store.templates.delete(who.tenant, params.name))) throw unknown(params.name)
+      if (!(await runsheet.templates.delete(who.tenant, params.name))) throw unknown(params.name)
       return { status: 204 }
     },
   }),
 ]
-
-const asJson = (saved: Template): Json => saved as unknown as Json
 
 const unknown = (name: string): Error => notFound('template_not_found', `There is no template ${name}.`)

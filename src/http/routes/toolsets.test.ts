@@ -12,7 +12,7 @@ describe('a call that waits for a person', () => {
     const runsheet = createRunsheet({ store: openMemoryStore() })
     onTestFinished(() => runsheet.close())
     const closing = new AbortController().signal
-    const desk = { runsheet, host: { review: true }, observe: () => {}, reviewWaitMs: 3_600_000, closing }
+    const desk = { runsheet, host: { review: true }, reviewWaitMs: 3_600_000, closing }
     const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
     const call = (turn_id: string): Promise<Answer | Response> => {
       const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }
@@ -29,7 +29,7 @@ describe('a call that waits for a person', () => {
     const calls = Array.from({ length: CALLS }, (_, index) => call(`t${index}`))
     await expect.poll(() => getEventListeners(closing, 'abort').length).toBe(CALLS)
     const { pending_reviews } = await runsheet.read({ tenant: 'local', conversation: 'c' })
-    for (const id of pending_reviews) await runsheet.decideReview('local', id, { action: 'cancel' }, 'http')
+    for (const id of pending_reviews) await runsheet.reviews.decide('local', id, { action: 'cancel' }, 'http')
     for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 200 })
     expect(getEventListeners(closing, 'abort')).toEqual([])
     // A few may be of others.

@@ -77,11 +77,10 @@ export const toolsetRoutes = [
         throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. There are: ${there}.`)
       }
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
-      const { runsheet, host, observe } = desk
+      const { runsheet, host } = desk
       const context = {
         runsheet,
         host,
-        observe,
         tenant: who.tenant,
         conversation: session_id,
         turn: turn_id,

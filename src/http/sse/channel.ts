@@ -153,7 +153,7 @@ export class Channel {
   }
 
   async #page(after: number, upTo: number, until: string | undefined): Promise<Page> {
-    const page = await this.#runsheet.store.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
+    const page = await this.#runsheet.conversations.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
     const end = page.findIndex(event => event.type === 'turn_finished' && event.data.turn_id === until)
     const events = end < 0 ? page : page.slice(0, end + 1)
     const last = events.at(-1)
@@ -174,7 +174,7 @@ export class Channel {
       if (running_turn === null) return
       // Whoever writes it may have begun before there was anybody here to tell.
       if (!this.#text) this.#watchText()
-      const text = this.#text ?? (await this.#runsheet.store.live.read(this.#ref))
+      const text = this.#text ?? (await this.#runsheet.liveText.read(this.#ref))
       // What came meanwhile may have ended that text: nobody is to see it after its end.
       if (this.#state.seq !== seq) continue
       if (text?.turn_id !== running_turn) return
@@ -209,7 +209,7 @@ export class Channel {
 
   async #lookAtText(): Promise<void> {
     const { seq } = this.#state
-    const text = await this.#runsheet.store.live.read(this.#ref).catch(() => undefined)
+    const text = await this.#runsheet.liveText.read(this.#ref).catch(() => undefined)
     if (!text || this.#state.seq !== seq || !this.#watch) return
     // What is written now and then may lag behind what everybody has.
     const lags = this.#text?.message_id === text.message_id && this.#text.text.startsWith(text.text)

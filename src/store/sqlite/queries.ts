@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { EventType, Json, StoredEvent } from '../../domain/event.ts'
+import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
+import type { Template } from '../../domain/template.ts'
 import { decodeCursor, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
@@ -122,16 +123,15 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
     get: async (tenant, name) => {
       const sql = 'SELECT body FROM templates WHERE tenant = ? AND name = ?'
       const row = read(() => db.prepare(sql).get(tenant, name))
-      return row && (JSON.parse(String(row['body'])) as Json)
+      return row && templateOf(row)
     },
     list: async tenant => {
-      const sql = 'SELECT name, body FROM templates WHERE tenant = ? ORDER BY name'
-      const rows = read(() => db.prepare(sql).all(tenant))
-      return rows.map(row => ({ name: String(row['name']), body: JSON.parse(String(row['body'])) as Json }))
+      const sql = 'SELECT body FROM templates WHERE tenant = ? ORDER BY name'
+      return read(() => db.prepare(sql).all(tenant)).map(templateOf)
     },
-    put: async (tenant, name, body) => {
+    put: async (tenant, template) => {
       const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)'
-      await write(() => db.prepare(sql).run(tenant, name, JSON.stringify(body)))
+      await write(() => db.prepare(sql).run(tenant, template.name, JSON.stringify(template)))
     },
     delete: async (tenant, name) => {
       const sql = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
@@ -141,3 +141,6 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
 }
 
 const taskOf = (row: Row): Task => JSON.parse(String(row['body'])) as Task
+
+const templateOf = (row: { readonly [column: string]: unknown }): Template =>
+  JSON.parse(String(row['body'])) as Template
