@@ -38,7 +38,7 @@ export interface Runsheet {
   readonly newId: () => string
   /** Runs commands as one commit. A refusal is thrown, and nothing is written. */
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
-  /** The same with a say in between: `work` runs commands, looks at what came of them, and makes the answer. */
+  /** The same with a say in between: `work` runs commands, looks at what came of them, and makes the answer; or discards it. */
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
   read(ref: Ref): Promise<Conversation>
   /** The log behind `after` in batches, then live, until the signal: no gap, no double. */
@@ -101,8 +101,7 @@ class Door implements Runsheet {
     checkIds(at)
     const committed = await this.store.commit(at, (state, now) => {
       const transaction = new Transaction(state, now)
-      const value = work(transaction)
-      return { events: transaction.events, value }
+      return transaction.decided(work(transaction))
     })
     this.#noteDeadline(committed)
     return committed

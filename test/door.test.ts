@@ -104,6 +104,16 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(value).toEqual({ refused: 'A batch needs at least 1 task.', tasks: 1 })
       expect(events).toHaveLength(3)
     })
+
+    it('[DO1] a discarded transaction writes nothing, leaves its key unused and still returns its value', async () => {
+      const at = { ...ref, once: { key: 'call-1', bodyHash: 'h' } }
+      const discarded = await door.transact(at, transaction => {
+        transaction.mustRun(openTurn('t1'))
+        return transaction.discard('ask first')
+      })
+      expect(discarded).toMatchObject({ value: 'ask first', events: [], replayed: false, conversation: { seq: 0 } })
+      expect(await door.run(at, openTurn('t1'))).toMatchObject({ replayed: false, conversation: { seq: 2 } })
+    })
   })
 
   describe('tail', () => {

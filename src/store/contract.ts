@@ -58,6 +58,28 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.load(ref)).toMatchObject({ seq: 0 })
       })
 
+      it('[ST1][ST4] a discarded decision writes neither events nor its key, and still returns its value', async () => {
+        const once = { key: 'k', bodyHash: 'h' }
+        const calls = [
+          store.commit({ ...ref, once }, () => ({ value: 'not yet', discard: true })),
+          store.commit({ ...ref, once }, () => ({ value: 'done', events: [note('a')] })),
+        ]
+        expect(await Promise.all(calls)).toMatchObject([
+          { value: 'not yet', events: [], replayed: false, conversation: { seq: 0 } },
+          { value: 'done', events: [{ seq: 1 }], replayed: false },
+        ])
+        expect(await store.commit({ ...ref, once }, () => ({ value: 0, discard: true }))).toMatchObject({
+          value: 'done',
+          replayed: true,
+        })
+        const unkeepable = await store.commit({ ...ref, once: { key: 'k2', bodyHash: 'h' } }, () => ({
+          value: 1n,
+          discard: true,
+        }))
+        expect(unkeepable.value).toBe(1n)
+        expect((await store.load(ref)).seq).toBe(1)
+      })
+
       it('[ST2] a throw writes nothing, and the same error comes out', async () => {
         await store.commit(ref, run(openTurn('t1')))
         const boom = new Error('boom')

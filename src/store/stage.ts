@@ -52,12 +52,14 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
   let state = ground.state
   for (const call of calls) {
     try {
-      const committed = decided(call, { ...ground, state, key: key => keys.get(key) ?? ground.key(key) }, clock)
-      // Before anything is staged: an answer that cannot be kept is a refusal like any other.
-      const row = committed.replayed ? undefined : keyRow(call, committed.value)
+      const { key, ...committed } = decided(
+        call,
+        { ...ground, state, key: key => keys.get(key) ?? ground.key(key) },
+        clock,
+      )
       events.push(...committed.events)
       state = committed.conversation
-      if (row) keys.set(row.key, row)
+      if (key) keys.set(key.key, key)
       answered.push({ call, committed })
     } catch (error) {
       refused.push({ call, error })
@@ -80,7 +82,8 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
   }
 }
 
-function decided({ at, decide }: Call, ground: Ground, clock: Instant): Committed<unknown> {
+function decided(call: Call, ground: Ground, clock: Instant): Committed<unknown> & { key?: KeyRow | undefined } {
+  const { at, decide } = call
   // Before the key: what another runner did under it is not for this one to go on from.
   if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
     throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
@@ -93,9 +96,11 @@ function decided({ at, decide }: Call, ground: Ground, clock: Instant): Committe
     return { value: JSON.parse(known.value), events: [], conversation: ground.state, replayed: true }
   }
   const now = laterThan(ground.state.updated_at, clock)
-  const { events, value } = decide(ground.state, now)
-  const stored = stamped(ground.state, events, now)
-  return { value, events: stored, conversation: fold(ground.state, stored), replayed: false }
+  const decision = decide(ground.state, now)
+  const { value } = decision
+  if ('discard' in decision) return { value, events: [], conversation: ground.state, replayed: false }
+  const events = stamped(ground.state, decision.events, now)
+  return { value, events, conversation: fold(ground.state, events), replayed: false, key: keyRow(call, value) }
 }
 
 function keyRow({ at }: Call, value: unknown): KeyRow | undefined {

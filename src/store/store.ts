@@ -28,14 +28,16 @@ export interface At extends Ref {
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
-export type Decide<T> = (
-  state: Conversation,
-  now: Instant,
-) => { readonly events: readonly NewEvent[]; readonly value: T }
+export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
+
+/** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
+export type Decided<T> =
+  | { readonly value: T; readonly events: readonly NewEvent[] }
+  | { readonly value: T; readonly discard: true }
 
 export interface Committed<T> {
   readonly value: T
-  /** What this call wrote; nothing if it was a repetition. */
+  /** What this call wrote: empty if it was replayed or discarded. */
   readonly events: readonly StoredEvent[]
   /** The state after it. */
   readonly conversation: Conversation

@@ -118,7 +118,7 @@ function decided(calls: readonly Call[], ground: Ground, now: Instant): { staged
     at: call.at,
     decide: call.decide,
     resolve: (committed: Committed<unknown>) => {
-      const wrote = committed.events.length > 0 || (call.at.once !== undefined && !committed.replayed)
+      const wrote = committed.events.length > 0 || staged.keys.some(({ key }) => key === call.at.once?.key)
       outcomes.push({ call, wrote, answer: () => call.resolve(committed) })
     },
     reject: (error: unknown) => {
