@@ -19,7 +19,7 @@ export { openFileStore } from './store/json/store.ts'
 export { openMemoryStore } from './store/memory.ts'
 export { openPostgresStore } from './store/postgres/store.ts'
 export { openSqliteStore } from './store/sqlite/store.ts'
-export { StoreError } from './store/errors.ts'
+export { StoreError } from './store/store-error.ts'
 export type { At, Committed, Decide, Lease, Page, Paged, Ref, Store } from './store/store.ts'
 export type { ReviewRecord } from './store/rows.ts'
 

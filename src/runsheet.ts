@@ -9,15 +9,15 @@ import { invalidId, Refusal } from './domain/errors.ts'
 import type { DecisionVia, StoredEvent } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
 import { isId } from './domain/text.ts'
-import { StoreError } from './store/errors.ts'
+import { StoreError } from './store/store-error.ts'
 import { decidedReview, type ReviewRecord } from './store/rows.ts'
 import type { At, Committed, Ref, Store } from './store/store.ts'
 
 // What stands on the door needs no other import for what comes out of it.
-export { StoreError } from './store/errors.ts'
+export { StoreError } from './store/store-error.ts'
 export { Transaction } from './door/transaction.ts'
 export type { ReviewRecord } from './store/rows.ts'
-export type { At, Committed, Lease, LiveEntry, Ref } from './store/store.ts'
+export { type At, type Committed, type Lease, type LiveEntry, type Ref, refKey } from './store/store.ts'
 
 export interface RunsheetOptions {
   readonly store: Store

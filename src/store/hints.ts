@@ -1,6 +1,4 @@
-import type { Hint, Ref } from './store.ts'
-
-export const refKey = (ref: Ref): string => `${ref.tenant}/${ref.conversation}`
+import { type Hint, refKey } from './store.ts'
 
 /** Hands hints to everybody who listens. A slow listener gets the newest of a conversation, not a queue of old ones. */
 export class Hints {

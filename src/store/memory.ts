@@ -2,25 +2,26 @@ import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import { decodeCursor, paged, type Place } from './cursor.ts'
-import { closed, idTaken } from './errors.ts'
+import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
-import { Hints, refKey } from './hints.ts'
+import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage } from './stage.ts'
-import type {
-  ConversationSummary,
-  At,
-  Committed,
-  Decide,
-  Lease,
-  LiveEntry,
-  LiveText,
-  Page,
-  Paged,
-  Queries,
-  Ref,
-  Store,
-  Templates,
+import {
+  type At,
+  type ConversationSummary,
+  type Committed,
+  type Decide,
+  type Lease,
+  type LiveEntry,
+  type LiveText,
+  type Page,
+  type Paged,
+  type Queries,
+  type Ref,
+  refKey,
+  type Store,
+  type Templates,
 } from './store.ts'
 
 export interface MemoryStoreOptions {

@@ -1,7 +1,7 @@
 import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, laterThan } from '../domain/instant.ts'
-import { StoreError } from './errors.ts'
+import { StoreError } from './store-error.ts'
 import type { At, Committed, Decide } from './store.ts'
 
 /** One caller of `commit`. */

@@ -11,6 +11,9 @@ export interface Ref {
   readonly conversation: string
 }
 
+/** A conversation's key in maps: no id holds a slash. */
+export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
+
 /** The tenant of an installation that has only one. */
 export const LOCAL_TENANT = 'local'
 

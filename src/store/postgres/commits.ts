@@ -1,11 +1,10 @@
 import { type Instant, instantOf } from '../../domain/instant.ts'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
-import { refKey } from '../hints.ts'
 import { type Call, type Ground, stage, type Staged } from '../stage.ts'
-import type { At, Committed, Decide, Hint, Ref } from '../store.ts'
+import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database, Session } from './connections.ts'
-import { unknownOutcome } from './errors.ts'
+import { unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /** Where a test may cut the line. Up to `written` nothing has happened; from `committing` on nobody knows. */

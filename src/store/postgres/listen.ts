@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import { Hints, refKey } from '../hints.ts'
-import type { Hint } from '../store.ts'
+import { Hints } from '../hints.ts'
+import { type Hint, refKey } from '../store.ts'
 import { type Database, PATIENCE_MS, type Statement } from './connections.ts'
 import { CHANNEL, heard } from './notify.ts'
 

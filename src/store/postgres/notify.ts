@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { refKey } from '../hints.ts'
-import type { Hint } from '../store.ts'
+import { type Hint, refKey } from '../store.ts'
 import type { Database, Statement } from './connections.ts'
 
 export const CHANNEL = 'runsheet'

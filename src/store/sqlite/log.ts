@@ -2,12 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
-import { idTaken } from '../errors.ts'
-import { refKey } from '../hints.ts'
+import { idTaken } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, rowsOf } from '../rows.ts'
 import type { KeyRow, Staged } from '../stage.ts'
-import type { Ref } from '../store.ts'
+import { type Ref, refKey } from '../store.ts'
 
 /** A cached state, how far its newest snapshot goes, and up to which foreign write it is known to be current. */
 interface Cached {

@@ -2,12 +2,23 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
-import { closed } from '../errors.ts'
+import { closed } from '../store-error.ts'
 import { Group } from '../group.ts'
-import { type Hints, refKey } from '../hints.ts'
+import type { Hints } from '../hints.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
-import type { At, Committed, Decide, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
-import { storeError } from './errors.ts'
+import {
+  type At,
+  type Committed,
+  type Decide,
+  type Lease,
+  type LiveText,
+  type Queries,
+  type Ref,
+  refKey,
+  type Store,
+  type Templates,
+} from '../store.ts'
+import { toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
@@ -42,7 +53,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     return new SqliteStore(db, await patiently(() => connectUnflushed(options.path)), options)
   } catch (error) {
     db.close()
-    throw storeError(error)
+    throw toStoreError(error)
   }
 }
 
@@ -190,7 +201,7 @@ export class SqliteStore implements Store {
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
-      return { error: storeError(error) }
+      return { error: toStoreError(error) }
     }
     const writes = groups.some(({ staged }) => staged.events.length > 0 || staged.keys.length > 0)
     try {
@@ -200,7 +211,7 @@ export class SqliteStore implements Store {
       this.#rollback()
       for (const { staged } of groups) {
         staged.rejectRefused()
-        staged.reject(storeError(error))
+        staged.reject(toStoreError(error))
       }
       return undefined
     }
@@ -245,7 +256,7 @@ export class SqliteStore implements Store {
       return undefined
     } catch (error) {
       this.#rollback()
-      return { error: storeError(error) }
+      return { error: toStoreError(error) }
     }
   }
 
@@ -254,7 +265,7 @@ export class SqliteStore implements Store {
     try {
       return work()
     } catch (error) {
-      throw storeError(error)
+      throw toStoreError(error)
     }
   }
 
