@@ -21,6 +21,7 @@ export { openPostgresStore } from './store/postgres/store.ts'
 export { openSqliteStore } from './store/sqlite/store.ts'
 export { StoreError } from './store/store-error.ts'
 export type { At, Committed, Decide, Lease, Page, Paged, Ref, Store } from './store/store.ts'
+export type { Commit } from './store/commit.ts'
 export type { ReviewRecord } from './store/rows.ts'
 
 export { apply, currentTask, emptyConversation, fold, listed, openTasks } from './domain/conversation.ts'

@@ -6,9 +6,10 @@ import { Transaction } from './door/transaction.ts'
 import type { Command, CommandOf } from './domain/command.ts'
 import { type Conversation, nextDeadline } from './domain/conversation.ts'
 import { invalidId, Refusal } from './domain/errors.ts'
-import type { DecisionVia, StoredEvent } from './domain/event.ts'
+import type { DecisionVia } from './domain/event.ts'
 import { statusAt } from './domain/review.ts'
 import { isId } from './domain/text.ts'
+import type { Commit } from './store/commit.ts'
 import { StoreError } from './store/store-error.ts'
 import { decidedReview, type ReviewRecord } from './store/rows.ts'
 import type { At, Committed, Ref, Store } from './store/store.ts'
@@ -16,6 +17,7 @@ import type { At, Committed, Ref, Store } from './store/store.ts'
 // What stands on the door needs no other import for what comes out of it.
 export { StoreError } from './store/store-error.ts'
 export { Transaction } from './door/transaction.ts'
+export type { Commit } from './store/commit.ts'
 export type { ReviewRecord } from './store/rows.ts'
 export { type At, type Committed, type Lease, type LiveEntry, type Ref, refKey } from './store/store.ts'
 
@@ -41,8 +43,8 @@ export interface Runsheet {
   /** The same with a say in between: `work` runs commands, looks at what came of them, and makes the answer; or discards it. */
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
   read(ref: Ref): Promise<Conversation>
-  /** The log behind `after` in batches, then live, until the signal: no gap, no double. */
-  tail(ref: Ref, options?: { after?: number; signal?: AbortSignal }): AsyncIterable<readonly StoredEvent[]>
+  /** The commits behind `after`, then new ones, until the signal: no gap, no double. */
+  tail(ref: Ref, options?: { after?: number; signal?: AbortSignal }): AsyncIterable<Commit>
   /** A review as it stands now: an overdue one reads as expired before anybody wrote so. */
   review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }>
   /** The same decision again answers the same; another one is refused. */
@@ -112,10 +114,7 @@ class Door implements Runsheet {
     return this.store.load(ref)
   }
 
-  tail(
-    ref: Ref,
-    { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
-  ): AsyncIterable<readonly StoredEvent[]> {
+  tail(ref: Ref, { after = 0, signal }: { after?: number; signal?: AbortSignal } = {}): AsyncIterable<Commit> {
     checkIds(ref)
     const ending = this.#ending.signal
     return this.#tails.follow(ref, after, signal ? AbortSignal.any([signal, ending]) : ending)
@@ -158,7 +157,7 @@ class Door implements Runsheet {
     if (record.resolution) return record
     const { seq, pending_reviews } = await this.store.load({ tenant, conversation })
     if (!pending_reviews.includes(reviewId)) return (await this.review(tenant, reviewId)).record
-    for await (const events of this.tail({ tenant, conversation }, { after: seq, ...(signal ? { signal } : {}) })) {
+    for await (const { events } of this.tail({ tenant, conversation }, { after: seq, ...(signal ? { signal } : {}) })) {
       if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId)) {
         return (await this.review(tenant, reviewId)).record
       }

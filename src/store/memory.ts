@@ -1,12 +1,13 @@
 import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
+import { eventsOf } from './commit.ts'
 import { decodeCursor, paged, type Place } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
-import { type Call, type KeyRow, stage } from './stage.ts'
+import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
 import {
   type At,
   type ConversationSummary,
@@ -221,7 +222,7 @@ class MemoryStore implements Store {
     write: async (ref, entry) => {
       this.#check()
       this.#shelf(ref).live = entry
-      this.#hints.publish({ ...ref, seq: this.#shelf(ref).state.seq })
+      this.#hints.publish({ ...ref, kind: 'text' })
     },
     read: async ref => this.#peek(ref).live,
     clear: async ref => {
@@ -247,7 +248,7 @@ class MemoryStore implements Store {
       )
       staged.rejectRefused()
       try {
-        if (staged.events.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -255,14 +256,14 @@ class MemoryStore implements Store {
     }
   }
 
-  #write(shelf: Shelf, { before, after, events, keys }: ReturnType<typeof stage>): void {
-    const rows = rowsOf(before, after, events)
+  #write(shelf: Shelf, { before, after, commits, keys }: Staged): void {
+    const rows = rowsOf(before, after, commits)
     const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${shelf.ref.tenant}/${id}`)
     if (owned.some(key => (this.#owners.get(key) ?? shelf) !== shelf)) throw idTaken()
     for (const key of owned) this.#owners.set(key, shelf)
     shelf.state = after
     shelf.title ??= rows.conversation.title
-    shelf.events.push(...events)
+    shelf.events.push(...eventsOf(commits))
     for (const row of keys) shelf.keys.set(row.key, row)
     for (const row of rows.tasks) shelf.tasks.set(row.id, row)
     for (const row of rows.turns) {
@@ -270,7 +271,7 @@ class MemoryStore implements Store {
       shelf.turns.set(row.turn, { ...row, attempt, until })
     }
     for (const row of rows.reviews) shelf.reviews.set(row.id, row)
-    if (events.length > 0) this.#hints.publish({ ...shelf.ref, seq: after.seq })
+    if (commits.length > 0) this.#hints.publish({ ...shelf.ref, kind: 'log', seq: after.seq })
   }
 
   #withLease(lease: Lease, until: Instant | null): boolean {

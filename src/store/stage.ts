@@ -1,6 +1,6 @@
 import { type Conversation, fold, stamped } from '../domain/conversation.ts'
-import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, laterThan } from '../domain/instant.ts'
+import { type Commit, commitOf } from './commit.ts'
 import { StoreError } from './store-error.ts'
 import type { At, Committed, Decide } from './store.ts'
 
@@ -32,7 +32,7 @@ export interface Ground {
 export interface Staged {
   readonly before: Conversation
   readonly after: Conversation
-  readonly events: readonly StoredEvent[]
+  readonly commits: readonly Commit[]
   readonly keys: readonly KeyRow[]
   /** Tells the callers that were turned down; they do not depend on the write. */
   readonly rejectRefused: () => void
@@ -45,7 +45,7 @@ export interface Staged {
  * who throws drops out alone, and the rest is one write.
  */
 export function stage(calls: readonly Call[], ground: Ground, clock: Instant): Staged {
-  const events: StoredEvent[] = []
+  const commits: Commit[] = []
   const keys = new Map<string, KeyRow>()
   const answered: { call: Call; committed: Committed<unknown> }[] = []
   const refused: { call: Call; error: unknown }[] = []
@@ -57,8 +57,9 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
         { ...ground, state, key: key => keys.get(key) ?? ground.key(key) },
         clock,
       )
-      events.push(...committed.events)
-      state = committed.conversation
+      const { events, conversation } = committed
+      if (events.length > 0) commits.push(commitOf(events))
+      state = conversation
       if (key) keys.set(key.key, key)
       answered.push({ call, committed })
     } catch (error) {
@@ -68,7 +69,7 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
   return {
     before: ground.state,
     after: state,
-    events,
+    commits,
     keys: [...keys.values()],
     rejectRefused: () => {
       for (const { call, error } of refused) call.reject(error)

@@ -47,10 +47,8 @@ export interface Committed<T> {
   readonly replayed: boolean
 }
 
-/** That something changed, never what: read `eventsAfter` to know. */
-export interface Hint extends Ref {
-  readonly seq: number
-}
+/** Says that a log or a live text changed, never how: read it to know. `seq` is the head of the log at that time. */
+export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 export interface Page {
   readonly limit: number

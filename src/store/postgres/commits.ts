@@ -87,7 +87,7 @@ export class Commits {
     await onFaultPoint('begun')
     const { staged, outcomes } = decided(batch.left, ground, instantOf(clock + skewMs()))
     await onFaultPoint('staged')
-    if (staged.events.length > 0 || staged.keys.length > 0) {
+    if (staged.commits.length > 0 || staged.keys.length > 0) {
       const remember = await this.#log.write(session, ref, staged)
       await onFaultPoint('written')
       if (session.lost) throw new Error('The connection was lost before COMMIT')
@@ -106,7 +106,7 @@ export class Commits {
     }
     for (const { answer } of outcomes) answer()
     const { tenant, conversation } = ref
-    if (staged.events.length > 0) onCommitted({ tenant, conversation, seq: staged.after.seq })
+    if (staged.commits.length > 0) onCommitted({ tenant, conversation, kind: 'log', seq: staged.after.seq })
   }
 }
 

@@ -56,7 +56,7 @@ export class PostgresLog {
   /** Writes what the calls came to, in one round trip. Returns what to do once it is committed. */
   async write(session: Session, ref: Ref, staged: Staged): Promise<() => void> {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
-    const freezes = staged.events.length > 0 && snapshotIsDue(staged.after, last)
+    const freezes = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
     const list = writes(ref, staged, freezes)
     const written = await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
     if (list.some(({ reports }, index) => reports !== undefined && written[index]?.length !== reports)) throw idTaken()

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
+import { eventsOf } from '../commit.ts'
 import { idTaken } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, rowsOf } from '../rows.ts'
@@ -60,9 +61,9 @@ export class SqliteLog {
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
     for (const { key, bodyHash, value } of staged.keys) this.#sql.putKey.run(tenant, conversation, key, bodyHash, value)
-    if (staged.events.length === 0) return () => {}
-    const rows = rowsOf(staged.before, staged.after, staged.events)
-    for (const event of staged.events) {
+    if (staged.commits.length === 0) return () => {}
+    const rows = rowsOf(staged.before, staged.after, staged.commits)
+    for (const event of eventsOf(staged.commits)) {
       const data = JSON.stringify(event.data)
       this.#sql.putEvent.run(
         tenant,

@@ -94,7 +94,7 @@ export class SqliteStore implements Store {
     this.live = sqliteLive(
       this.#liveDb,
       work => this.#read(work),
-      ref => this.#hint(ref, this.#read(() => this.#log.current(ref)).seq),
+      ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
 
@@ -197,13 +197,13 @@ export class SqliteStore implements Store {
         done: this.#log.write(ref, staged),
       }))
       onFaultPoint?.('staged')
-      for (const { ref, staged } of groups) if (staged.events.length > 0) onWrite?.(this.#db, ref, staged.after)
+      for (const { ref, staged } of groups) if (staged.commits.length > 0) onWrite?.(this.#db, ref, staged.after)
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
       return { error: toStoreError(error) }
     }
-    const writes = groups.some(({ staged }) => staged.events.length > 0 || staged.keys.length > 0)
+    const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
       if (writes) this.#sql.commit.run()
       else this.#rollback()
@@ -220,7 +220,7 @@ export class SqliteStore implements Store {
       done()
       staged.rejectRefused()
       staged.resolve()
-      if (staged.events.length > 0) this.#hint(ref, staged.after.seq)
+      if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
     return undefined
   }
@@ -228,8 +228,9 @@ export class SqliteStore implements Store {
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
     const clock = this.#now()
     return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
-      const ref = group[0]?.at
-      if (!ref) return []
+      const [first] = group
+      if (!first) return []
+      const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
       const ground = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
@@ -267,10 +268,6 @@ export class SqliteStore implements Store {
     } catch (error) {
       throw toStoreError(error)
     }
-  }
-
-  #hint({ tenant, conversation }: Ref, seq: number): void {
-    this.#hints.publish({ tenant, conversation, seq })
   }
 
   #rollback(): void {
