@@ -2,7 +2,7 @@ import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import { eventsOf } from './commit.ts'
-import { decodeCursor, paged, type Place } from './cursor.ts'
+import { comparePlaces, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
@@ -16,14 +16,13 @@ import {
   type Lease,
   type LiveEntry,
   type LiveText,
-  type Page,
-  type Paged,
   type Queries,
   type Ref,
   refKey,
   type Store,
   type Templates,
 } from './store.ts'
+import { taskPage } from './task-page.ts'
 
 export interface MemoryStoreOptions {
   /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
@@ -143,9 +142,8 @@ class MemoryStore implements Store {
         rows,
         page,
         ['string', 'string'],
-        row => [row.created_at, row.session_id],
-        -1,
-        row => row,
+        ({ created_at, session_id }) => [created_at, session_id],
+        'descending',
       )
     },
     conversation: async ref => {
@@ -153,19 +151,9 @@ class MemoryStore implements Store {
       const shelf = this.#shelves.get(refKey(ref))
       return shelf && shelf.state.seq > 0 ? summaryOf(shelf) : undefined
     },
-    tasks: async (ref, { turn, status }, page) => {
-      const rows = [...this.#peek(ref).tasks.values()].filter(
-        row =>
-          !row.removed && (turn === undefined || row.turn === turn) && (status === undefined || row.status === status),
-      )
-      return sortedPage(
-        rows,
-        page,
-        ['number', 'number'],
-        row => [row.position, row.number],
-        1,
-        row => row.body,
-      )
+    tasks: async (ref, filter, page) => {
+      this.#check()
+      return taskPage(this.#peek(ref).state, filter, page)
     },
     review: async (tenant, reviewId) => {
       this.#check()
@@ -179,22 +167,16 @@ class MemoryStore implements Store {
         .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
         .flatMap(({ reviews }) => [...reviews.values()])
         .filter(({ due_at }) => due_at !== null && due_at > now)
-        .sort((a, b) => compare([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
+        .sort((a, b) => comparePlaces([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
         .slice(0, limit)
         .map(({ body }) => body.review)
     },
     search: async (tenant, text, page) => {
-      const rows = this.#of(tenant)
+      const found = this.#of(tenant)
         .flatMap(({ tasks }) => [...tasks.values()])
         .filter(row => !row.removed && row.search.includes(searchText(text)))
-      return sortedPage(
-        rows,
-        page,
-        ['string', 'string'],
-        row => [row.created_at, row.id],
-        -1,
-        row => row.body,
-      )
+        .map(({ body }) => body)
+      return sortedPage(found, page, ['string', 'string'], ({ created_at, id }) => [created_at, id], 'descending')
     },
     events: async (ref, { types, task, last }) => {
       const found = this.#peek(ref).events.filter(
@@ -314,25 +296,3 @@ const summaryOf = ({ state, title }: Shelf): ConversationSummary => ({
   created_at: state.created_at ?? '',
   updated_at: state.updated_at ?? '',
 })
-
-function sortedPage<R, T>(
-  rows: readonly R[],
-  page: Page,
-  kinds: readonly ('string' | 'number')[],
-  place: (row: R) => Place,
-  direction: 1 | -1,
-  item: (row: R) => T,
-): Paged<T> {
-  const from = decodeCursor(page, kinds)
-  const order = (a: Place, b: Place): number => direction * compare(a, b)
-  const behind = rows.filter(row => !from || order(place(row), from) > 0).sort((a, b) => order(place(a), place(b)))
-  return paged(behind.slice(0, page.limit + 1), page.limit, item, place)
-}
-
-function compare(a: Place, b: Place): number {
-  for (const [index, left] of a.entries()) {
-    const right = b[index]
-    if (right !== undefined && left !== right) return left < right ? -1 : 1
-  }
-  return 0
-}

@@ -21,6 +21,8 @@ export interface Rows {
 }
 export interface TaskRow {
   readonly id: string
+  /** The event that holds it as it is now. */
+  readonly seq: number
   readonly turn: string
   readonly status: TaskStatus
   readonly position: number
@@ -109,6 +111,7 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
     const { task } = event.data
     rows.set(task.id, {
       id: task.id,
+      seq: event.seq,
       turn: task.conversation_turn_id,
       status: task.status,
       position: task.position,

@@ -6,9 +6,10 @@ import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
+import { fewerPages } from './migrations/002-fewer-pages.ts'
 
 /** Append only: the place in this list is the number, and what was released is never changed. */
-const MIGRATIONS: readonly string[] = [first]
+const MIGRATIONS: readonly string[] = [first, fewerPages]
 
 /** Marks a database as ours ("RUNS"), so that we neither begin in an empty file nor write into somebody else's. */
 const APPLICATION_ID = 0x52_55_4e_53

@@ -83,6 +83,7 @@ export class SqliteStore implements Store {
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
+      ref => this.#log.current(ref),
       () => this.#now(),
     )
     this.templates = sqliteTemplates(

@@ -8,7 +8,8 @@ const POLL_MS = 100
 /** Hints about commits of other processes to the same file: polls `data_version` while there are listeners. */
 export function watchedHints(db: DatabaseSync): Hints {
   const newLogs = db.prepare(
-    `SELECT 'log' AS kind, tenant, conversation, max(seq) AS seq FROM events WHERE id > ? GROUP BY tenant, conversation`,
+    `SELECT 'log' AS kind, c.tenant, c.conversation, max(e.seq) AS seq
+     FROM events e JOIN conversations c ON c.id = e.conversation_id WHERE e.id > ? GROUP BY c.id`,
   )
   const newTexts = db.prepare(`SELECT 'text' AS kind, tenant, conversation FROM live WHERE id > ?`)
   const newest = db.prepare('SELECT (SELECT max(id) FROM events) AS event, (SELECT max(id) FROM live) AS text')
