@@ -148,6 +148,17 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
+      it('[ST4] a key that was drawn for one call holds up no other, and its answer need not be kept', async () => {
+        const fresh = (key: string) => ({ ...ref, once: { key, bodyHash: 'h', isFresh: true } })
+        const first = await store.commit(fresh('k1'), () => ({ events: [note('a')], value: 1 }))
+        const second = await store.commit(fresh('k2'), () => ({ events: [note('b')], value: 2 }))
+        expect([first, second]).toMatchObject([
+          { value: 1, replayed: false },
+          { value: 2, replayed: false },
+        ])
+        expect((await store.load(ref)).seq).toBe(2)
+      })
+
       it('[ID2] an id of a task or review in another conversation is refused, and nobody else comes to harm', async () => {
         const task = { id: testId(), title: 'mine' }
         const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })

@@ -2,7 +2,7 @@ import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import { type Instant, laterThan } from '../domain/instant.ts'
 import { type Commit, commitOf } from './commit.ts'
 import { StoreError } from './store-error.ts'
-import type { At, Committed, Decide } from './store.ts'
+import type { At, Committed, Decide, Once } from './store.ts'
 
 /** One caller of `commit`. */
 export interface Call {
@@ -26,6 +26,8 @@ export interface Ground {
   readonly key: (key: string) => KeyRow | undefined
   /** The newest attempt at a turn. */
   readonly attempt: (turn: string) => number | undefined
+  /** Whether the store may run a call again after a commit whose outcome it does not know. */
+  readonly mayRetry?: boolean
 }
 
 /** What the calls of one group come to: one thing to write, and an answer for each once it is written. */
@@ -83,16 +85,20 @@ export function stage(calls: readonly Call[], ground: Ground, clock: Instant): S
   }
 }
 
-function decided(call: Call, ground: Ground, clock: Instant): Committed<unknown> & { key?: KeyRow | undefined } {
-  const { at, decide } = call
+function decided(
+  { at, decide }: Call,
+  ground: Ground,
+  clock: Instant,
+): Committed<unknown> & { key?: KeyRow | undefined } {
   // Before the key: what another runner did under it is not for this one to go on from.
   if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
     throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
   }
-  const known = at.once && ground.key(at.once.key)
-  if (known && at.once) {
-    if (known.bodyHash !== at.once.bodyHash) {
-      throw new StoreError('key_conflict', `${at.once.key} was used already, with another request.`)
+  const once = at.once?.isFresh && !ground.mayRetry ? undefined : at.once
+  const known = once && ground.key(once.key)
+  if (known) {
+    if (known.bodyHash !== once.bodyHash) {
+      throw new StoreError('key_conflict', `${once.key} was used already, with another request.`)
     }
     return { value: JSON.parse(known.value), events: [], conversation: ground.state, replayed: true }
   }
@@ -101,12 +107,11 @@ function decided(call: Call, ground: Ground, clock: Instant): Committed<unknown>
   const { value } = decision
   if ('discard' in decision) return { value, events: [], conversation: ground.state, replayed: false }
   const events = stamped(ground.state, decision.events, now)
-  return { value, events, conversation: fold(ground.state, events), replayed: false, key: keyRow(call, value) }
+  return { value, events, conversation: fold(ground.state, events), replayed: false, key: once && keyRow(once, value) }
 }
 
-function keyRow({ at }: Call, value: unknown): KeyRow | undefined {
-  if (!at.once) return undefined
+function keyRow({ key, bodyHash }: Once, value: unknown): KeyRow {
   const text = JSON.stringify(value ?? null) as string | undefined
-  if (text === undefined) throw new TypeError('An answer that is kept under a key must be JSON.')
-  return { ...at.once, value: text }
+  if (text === undefined) throw new TypeError('The answer under an idempotency key must be JSON.')
+  return { key, bodyHash, value: text }
 }

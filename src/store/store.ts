@@ -23,10 +23,17 @@ export interface Lease extends Ref {
   readonly attempt: number
 }
 
+/** An idempotency key: checked, and stored with the answer, in the same transaction. */
+export interface Once {
+  readonly key: string
+  readonly bodyHash: string
+  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
+  readonly isFresh?: boolean
+}
+
 /** Where and under which conditions a commit goes. */
 export interface At extends Ref {
-  /** Makes a repetition harmless: checked, and remembered with the answer, in the same transaction. */
-  readonly once?: { readonly key: string; readonly bodyHash: string } | undefined
+  readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 

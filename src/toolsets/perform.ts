@@ -124,7 +124,7 @@ async function take(toolset: Toolset, name: string, input: unknown, context: Too
     tenant: context.tenant,
     conversation: context.conversation,
     // Of what the tool takes, not of what was sent: keys that nobody reads may hold anything, to any depth.
-    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
     ...(run ? { lease: run.lease } : {}),
   }
   try {

@@ -38,7 +38,12 @@ export class PostgresLog {
     const state = await this.#upTo(session, ref, held.seq)
     return {
       clock: held.clock,
-      ground: { state, key: key => held.keys.get(storable(key)), attempt: turn => held.attempts.get(storable(turn)) },
+      ground: {
+        state,
+        key: key => held.keys.get(storable(key)),
+        attempt: turn => held.attempts.get(storable(turn)),
+        mayRetry: true,
+      },
     }
   }
 

@@ -100,6 +100,14 @@ describe('a group', () => {
   })
 })
 
+it('[ST4] a key that was drawn for one call takes no row', async () => {
+  const store = await openSqliteStore({ path })
+  await store.commit({ ...ref, once: { key: 'drawn', bodyHash: 'h', isFresh: true } }, run(openTurn('t1')))
+  await store.commit({ ...ref, once: { key: 'named', bodyHash: 'h' } }, run(add('t1', 'a')))
+  await store.close()
+  expect(raw(db => db.prepare('SELECT key FROM keys').all())).toMatchObject([{ key: 'named' }])
+})
+
 it('[SQ3] opens a database of an older format by running what is missing', async () => {
   await (await openSqliteStore({ path })).close()
   // The first migration is the oldest there is: an empty database with our mark stands for what came before it.
