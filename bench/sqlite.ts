@@ -18,54 +18,39 @@ export async function bareSqlite(
   const db = connect(path)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
-  const head = db.prepare('SELECT seq FROM conversations WHERE tenant = ? AND conversation = ?')
-  const putEvent = db.prepare(
-    'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const head = db.prepare('SELECT max(seq) AS seq FROM events WHERE conversation_id = ?')
   const putConversation = db.prepare(
-    `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at`,
+    "INSERT INTO conversations (tenant, conversation, created_at) VALUES ('local', 'bare', ?) RETURNING id",
+  )
+  const putEvent = db.prepare(
+    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
   const putTask = db.prepare(
-    `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position, removed = excluded.removed,
-       search = excluded.search, body = excluded.body`,
+    `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed, search) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed, search = excluded.search`,
   )
   const list = db.prepare(
-    'SELECT body FROM tasks WHERE tenant = ? AND conversation = ? AND removed = 0 ORDER BY position',
+    `SELECT data FROM tasks t JOIN conversations c ON c.id = t.conversation_id JOIN events e USING (conversation_id, seq)
+     WHERE c.tenant = ? AND c.conversation = ? AND t.removed = 0`,
   )
   // As long as what a change of ours writes.
-  const body = 'x'.repeat(500)
   const data = 'x'.repeat(640)
   const search = 'x'.repeat(110)
   const at = new Date().toISOString()
-  let seq = Number(head.get('local', 'bare')?.['seq'] ?? 0)
+  const id = Number(putConversation.get(at)?.['id'])
+  let seq = 0
   return {
     transact: events => {
       begin.run()
-      head.get('local', 'bare')
+      head.get(id)
       for (let index = 0; index < events; index += 1) {
         seq += 1
-        putEvent.run('local', 'bare', seq, 1, 'task_changed', 't1', at, data)
-        putTask.run(
-          'local',
-          events === 1 ? 'task' : `task-${seq}`,
-          'bare',
-          't1',
-          'pending',
-          seq,
-          seq,
-          at,
-          0,
-          search,
-          body,
-        )
+        putEvent.run(id, seq, 1, 'task_changed', 't1', at, data)
+        putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0, search)
       }
-      putConversation.run('local', 'bare', seq, 'bare', at, at)
       commit.run()
     },
-    read: conversation => list.all('local', conversation).map(row => JSON.parse(String(row['body'])) as unknown),
+    read: conversation => list.all('local', conversation).map(row => JSON.parse(String(row['data'])) as unknown),
     close: () => db.close(),
   }
 }

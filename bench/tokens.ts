@@ -86,7 +86,7 @@ async function traffic(name: ToolsetName, size: number): Promise<number> {
   }
   /** The person, who has nothing to add. */
   const decided = async (): Promise<void> => {
-    for await (const events of runsheet.tail(ref)) {
+    for await (const { events } of runsheet.tail(ref)) {
       for (const event of events) {
         if (event.type !== 'task_create_review_required') continue
         const tasks = event.data.draft_tasks.map((_, draft_index) => ({ draft_index }))

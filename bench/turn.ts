@@ -100,7 +100,7 @@ async function ourTurn(runsheet: Runsheet, runner: Runner): Promise<{ ms: number
     policy: { toolset: 'turn_todos' },
   })
   void runner.take(ref, 't')
-  for await (const events of runsheet.tail(ref, { after: begun.seq })) {
+  for await (const { events } of runsheet.tail(ref, { after: begun.seq })) {
     const end = events.find(event => event.type === 'turn_finished')
     if (end?.type === 'turn_finished') return { ms: performance.now() - started, status: end.data.status }
   }

@@ -29,7 +29,7 @@ const { conversation } = await runsheet.run(chat, {
   model: 'demo',
   policy: { review: false },
 })
-for await (const events of runsheet.tail(chat, { after: conversation.seq })) {
+for await (const { events } of runsheet.tail(chat, { after: conversation.seq })) {
   for (const event of events) {
     if (event.type === 'task_changed' && event.data.task.outcome)
       console.log(event.data.task.title, '→', event.data.task.outcome)

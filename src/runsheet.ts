@@ -7,6 +7,7 @@ import type { Instant } from './domain/instant.ts'
 import type { ReviewRequest, SubmittedRow } from './domain/review.ts'
 import type { Task, TaskStatus } from './domain/task.ts'
 import type { Template } from './domain/template.ts'
+import type { Commit } from './store/commit.ts'
 import type { ReviewRecord } from './store/rows.ts'
 import type {
   At,
@@ -24,8 +25,10 @@ import type {
 // Edges import everything that comes through the door from here, and nothing from the store.
 export { hashOf } from './door/hash.ts'
 export { Transaction } from './door/transaction.ts'
-export { StoreError } from './store/errors.ts'
+export type { Commit } from './store/commit.ts'
+export { StoreError } from './store/store-error.ts'
 export type { ReviewRecord } from './store/rows.ts'
+export { refKey } from './store/store.ts'
 export type { At, Committed, Hint, Lease, LiveEntry, Page, Paged, Ref } from './store/store.ts'
 
 /** What `createRunsheet` needs. */
@@ -90,8 +93,8 @@ export interface Runsheet {
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
   /** The current state of a conversation; empty if nothing was written yet. */
   read(ref: Ref): Promise<Conversation>
-  /** Yields the log after seq `after` in batches, then live, until the signal: without gaps or duplicates. */
-  tail(ref: Ref, options?: TailOptions): AsyncIterable<readonly StoredEvent[]>
+  /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
+  tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
   /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { StoredEvent } from '../src/domain/event.ts'
 import type { PolicyPatch } from '../src/domain/policy.ts'
-import { createRunsheet, hashOf, type Runsheet } from '../src/runsheet.ts'
+import { type Commit, createRunsheet, hashOf, type Runsheet } from '../src/runsheet.ts'
 import { cancel, note, openTurn, propose, run, startTurn } from '../src/store/contract.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import type { Ref, Store } from '../src/store/store.ts'
@@ -41,10 +40,10 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       fact: { type: 'message_added', data: { message_id: 'm', role: 'user', text } },
     })
 
-  async function collect(events: AsyncIterable<readonly StoredEvent[]>, until: number): Promise<number[]> {
+  async function collect(commits: AsyncIterable<Commit>, until: number): Promise<number[]> {
     const seqs: number[] = []
-    for await (const batch of events) {
-      seqs.push(...batch.map(({ seq }) => seq))
+    for await (const { events } of commits) {
+      seqs.push(...events.map(({ seq }) => seq))
       if (seqs.length >= until) break
     }
     return seqs
@@ -148,14 +147,50 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO2] catches up with a log that is longer than what it holds in memory', async () => {
       await door.run(ref, openTurn('t1'))
       const slow = door.tail(ref)[Symbol.asyncIterator]()
-      expect((await slow.next()).value?.map(({ seq }: StoredEvent) => seq)).toEqual([1, 2])
+      expect((await slow.next()).value).toMatchObject({ seq: 2, events: [{ seq: 1 }, { seq: 2 }] })
       for (let round = 0; round < 5; round += 1) {
         await store.commit(ref, () => ({ events: Array.from({ length: 500 }, () => note('x')), value: null }))
       }
       const seqs: number[] = []
-      while (seqs.length < 2_500) seqs.push(...((await slow.next()).value ?? []).map(({ seq }: StoredEvent) => seq))
+      while (seqs.length < 2_500) seqs.push(...seqsOf((await slow.next()).value))
       expect(seqs).toEqual(countTo(3, 2_502))
       await slow.return?.()
+    })
+
+    it('[DO2] yields whole commits, also those that are longer than a page of the log', async () => {
+      const sizes = [3, 1, 498, 1_200, 2]
+      for (const size of sizes) {
+        await store.commit(ref, () => ({ events: Array.from({ length: size }, () => note('x')), value: null }))
+      }
+      const commits: Commit[] = []
+      for await (const commit of door.tail(ref)) if (commits.push(commit) === sizes.length) break
+      expect(commits.map(({ events }) => events.length)).toEqual(sizes)
+      expect(commits.map(({ seq }) => seq)).toEqual([3, 4, 502, 1_702, 1_704])
+      expect(commits.map(({ timestamp }) => timestamp)).toEqual(commits.map(({ events }) => events[0]?.timestamp))
+    })
+
+    it('[DO3] live text does not make a tail read the log', async () => {
+      await door.run(ref, openTurn('t1'))
+      let reads = 0
+      const eventsAfter = store.eventsAfter.bind(store)
+      store.eventsAfter = (...args) => {
+        reads += 1
+        return eventsAfter(...args)
+      }
+      const tail = door.tail(ref, { after: 2 })[Symbol.asyncIterator]()
+      const next = tail.next()
+      await write(door, 'a')
+      await next
+      const after = tail.next()
+      reads = 0
+      for (let index = 0; index < 10; index += 1) {
+        await store.live.write(ref, { turn_id: 't1', message_id: 'm', text: `${index}` })
+      }
+      // At most the read with which the feed found out that it is at the head.
+      expect(reads).toBeLessThanOrEqual(1)
+      await write(door, 'b')
+      expect((await after).value).toMatchObject({ seq: 4 })
+      await tail.return?.()
     })
 
     it('[DO2] a place behind the head is no hindrance to the others', async () => {
@@ -394,10 +429,10 @@ describe('a door whose store fails now and then', () => {
     })
     await door.run(ref, openTurn('t1'))
     const tail = door.tail(ref)[Symbol.asyncIterator]()
-    expect((await tail.next()).value).toHaveLength(2)
+    expect((await tail.next()).value).toMatchObject({ seq: 2, events: [{ seq: 1 }, { seq: 2 }] })
     const next = tail.next()
     await store.commit(ref, () => ({ events: [note('unheard')], value: null }))
-    expect((await next).value).toMatchObject([{ seq: 3 }])
+    expect((await next).value).toMatchObject({ seq: 3 })
     expect(errors).toMatchObject([{ message: 'no ears' }])
     await tail.return?.()
     await door.close()
@@ -421,7 +456,7 @@ describe('a door whose store fails now and then', () => {
     const tail = door.tail(ref)[Symbol.asyncIterator]()
     const seqs: number[] = []
     const read = async (until: number): Promise<void> => {
-      while (seqs.length < until) seqs.push(...((await tail.next()).value ?? []).map(({ seq }: StoredEvent) => seq))
+      while (seqs.length < until) seqs.push(...seqsOf((await tail.next()).value))
     }
     await read(2)
     const third = read(3)
@@ -471,7 +506,7 @@ describe('a door whose store fails now and then', () => {
       gate?.resolve()
       await new Promise(resolve => setImmediate(resolve))
     }
-    for (const next of heard) expect((await next).value).toMatchObject([{ seq: 3 }])
+    for (const next of heard) expect((await next).value).toMatchObject({ seq: 3 })
     for (const tail of tails) await tail.return?.()
     await door.close()
   })
@@ -505,6 +540,8 @@ it('[DO6] the same content has the same hash, whatever the order of its keys', (
   expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }))
   expect(hashOf([['a', 1]])).not.toBe(hashOf({ a: 1 }))
 })
+
+const seqsOf = (commit: Commit | void): number[] => commit?.events.map(({ seq }) => seq) ?? []
 
 /** A store's members as a plain object, so that a test can put another in their place. */
 function bound<T extends object>(store: T): T {

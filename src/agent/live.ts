@@ -1,4 +1,4 @@
-import type { Ref, Runsheet } from '../runsheet.ts'
+import { type Ref, refKey, type Runsheet } from '../runsheet.ts'
 
 export interface Shown {
   readonly turn_id: string
@@ -21,19 +21,19 @@ export class LiveText {
   }
 
   show(ref: Ref, shown: Shown): void {
-    const entry = this.#texts.get(keyOf(ref)) ?? { shown, timer: undefined, writing: Promise.resolve() }
+    const entry = this.#texts.get(refKey(ref)) ?? { shown, timer: undefined, writing: Promise.resolve() }
     entry.shown = shown
     entry.timer ??= setTimeout(() => {
       entry.timer = undefined
       // Not part of the log: where it cannot be written, others wait for the step itself.
       entry.writing = this.#runsheet.liveText.write(refOf(ref), entry.shown).catch(() => {})
     }, EVERY_MS)
-    this.#texts.set(keyOf(ref), entry)
+    this.#texts.set(refKey(ref), entry)
     this.#onText(refOf(ref), shown)
   }
 
   textOf(ref: Ref): string {
-    return this.#texts.get(keyOf(ref))?.shown.text ?? ''
+    return this.#texts.get(refKey(ref))?.shown.text ?? ''
   }
 
   /** The step is about to be stored, or over: nobody is to be shown its text after that. */
@@ -51,9 +51,9 @@ export class LiveText {
 
   /** Somebody else writes from now on, if anybody does. */
   forget(ref: Ref): Entry | undefined {
-    const entry = this.#texts.get(keyOf(ref))
+    const entry = this.#texts.get(refKey(ref))
     clearTimeout(entry?.timer)
-    this.#texts.delete(keyOf(ref))
+    this.#texts.delete(refKey(ref))
     return entry
   }
 }
@@ -65,4 +65,3 @@ interface Entry {
 }
 
 const refOf = ({ tenant, conversation }: Ref): Ref => ({ tenant, conversation })
-const keyOf = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
-import { type Lease, type Ref, type Runsheet, StoreError } from '../runsheet.ts'
+import { type Lease, type Ref, refKey, type Runsheet, StoreError } from '../runsheet.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText, type Shown } from './live.ts'
 import type { Models } from './models.ts'
@@ -80,7 +80,7 @@ export class Runner {
 
   /** Takes up a turn that was just started or decided about. */
   async take(ref: Ref, turn: string): Promise<void> {
-    if (this.#ending.signal.aborted || this.#driven.has(keyOf(ref))) return
+    if (this.#ending.signal.aborted || this.#driven.has(refKey(ref))) return
     const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
     const lease = await this.#options.runsheet.turns.claim(this.#id, this.#leaseMs, wanted)
     if (lease) this.#drive(lease)
@@ -115,7 +115,7 @@ export class Runner {
 
   #drive(lease: Lease): void {
     // Our own lease ran out, or the turn before is just being let go: that comes to its end first.
-    const before = this.#driven.get(keyOf(lease))
+    const before = this.#driven.get(refKey(lease))
     before?.leave.abort(new Error('Taken over.'))
     const stop = new AbortController()
     const leave = new AbortController()
@@ -130,12 +130,12 @@ export class Runner {
       }
       await this.#letGo(lease)
     }
-    this.#driven.set(keyOf(lease), { lease, stop, leave, ended: driven() })
+    this.#driven.set(refKey(lease), { lease, stop, leave, ended: driven() })
   }
 
   async #letGo(lease: Lease): Promise<void> {
-    if (this.#driven.get(keyOf(lease))?.lease === lease) {
-      this.#driven.delete(keyOf(lease))
+    if (this.#driven.get(refKey(lease))?.lease === lease) {
+      this.#driven.delete(refKey(lease))
       this.#with.live.forget(lease)
     }
     try {
@@ -151,7 +151,8 @@ export class Runner {
     const { runsheet, onError } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
-        for await (const hint of runsheet.changes(this.#ending.signal)) await this.#heed(hint)
+        for await (const hint of runsheet.changes(this.#ending.signal))
+          if (hint.kind === 'log') await this.#heed(hint)
       } catch (error) {
         if (this.#ending.signal.aborted) return
         onError?.(error)
@@ -168,7 +169,7 @@ export class Runner {
       const { running_turn } = state
       const turn = running_turn === null ? undefined : state.turns.get(running_turn)
       if (!turn || !isRunning(turn)) return
-      const driven = this.#driven.get(keyOf(ref))
+      const driven = this.#driven.get(refKey(ref))
       if (driven) {
         if (turn.stop_requested) driven.stop.abort(new Error('Stopped.'))
       } else if (!isParked(state, turn.id)) await this.take(ref, turn.id)
@@ -204,5 +205,3 @@ const patient = (outside: OutsideTools, onError: (error: unknown) => void): Outs
   },
   close: () => outside.close(),
 })
-
-const keyOf = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`

@@ -1,4 +1,5 @@
 import { v7 } from 'uuid'
+import type { Commit } from '../store/commit.ts'
 import type { Command } from '../domain/command.ts'
 import { type Conversation, nextDeadline } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -77,7 +78,7 @@ export class Door implements Runsheet {
     return this.#store.load(checked(ref))
   }
 
-  tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<readonly StoredEvent[]> {
+  tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
     const ending = this.#ending.signal
     return this.#tails.follow(checked(ref), after, signal ? AbortSignal.any([signal, ending]) : ending)
   }

@@ -3,7 +3,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { DecisionVia } from '../domain/event.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import type { Decision, LocatedReview, Reviews, Runsheet } from '../runsheet.ts'
-import { StoreError } from '../store/errors.ts'
+import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
 import type { Ref, Store } from '../store/store.ts'
 import { hashOf } from './hash.ts'
@@ -78,7 +78,7 @@ export class DoorReviews implements Reviews {
   async #resolved(ref: Ref, reviewId: string, signal: AbortSignal | undefined): Promise<void> {
     const { seq, pending_reviews } = await this.#store.load(ref)
     if (!pending_reviews.includes(reviewId)) return
-    for await (const events of this.#door.tail(ref, { after: seq, ...(signal ? { signal } : {}) })) {
+    for await (const { events } of this.#door.tail(ref, { after: seq, ...(signal ? { signal } : {}) })) {
       if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId))
         return
     }

@@ -133,7 +133,7 @@ export class Ladder {
     const review = state.reviews.get(review_id)
     if (review && (review.panels.length > 0 || statusAt(review, new Date().toISOString()) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
-    for await (const events of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
+    for await (const { events } of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
       if (
         events.some(({ type, data }) => OVER_OR_SHOWN.has(type) && 'review_id' in data && data.review_id === review_id)
       )

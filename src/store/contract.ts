@@ -149,6 +149,17 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
+      it('[ST4] a key that was drawn for one call holds up no other, and its answer need not be kept', async () => {
+        const fresh = (key: string) => ({ ...ref, once: { key, bodyHash: 'h', isFresh: true } })
+        const first = await store.commit(fresh('k1'), () => ({ events: [note('a')], value: 1 }))
+        const second = await store.commit(fresh('k2'), () => ({ events: [note('b')], value: 2 }))
+        expect([first, second]).toMatchObject([
+          { value: 1, replayed: false },
+          { value: 2, replayed: false },
+        ])
+        expect((await store.load(ref)).seq).toBe(2)
+      })
+
       it('[ID2] an id of a task or review in another conversation is refused, and nobody else comes to harm', async () => {
         const task = { id: testId(), title: 'mine' }
         const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })
@@ -260,7 +271,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
         await store.commit(ref, () => ({ events: [note('a')], value: null }))
         const hint = await nextHint(hints, ref)
-        expect(hint).toEqual({ ...ref, seq: 1 })
+        expect(hint).toEqual({ ...ref, kind: 'log', seq: 1 })
         expect(await store.eventsAfter(ref, 0, 10)).toHaveLength(1)
         stop.abort()
         expect(await hints.next()).toMatchObject({ done: true })
@@ -272,7 +283,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const stop = new AbortController()
         const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
         await elsewhere.commit(other, () => ({ events: [note('a')], value: null }))
-        expect(await nextHint(hints, other)).toEqual({ ...other, seq: 1 })
+        expect(await nextHint(hints, other)).toEqual({ ...other, kind: 'log', seq: 1 })
         expect(await store.eventsAfter(other, 0, 10)).toHaveLength(1)
         stop.abort()
         await elsewhere.close()
@@ -563,7 +574,9 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect(await store.live.read(ref)).toBeUndefined()
       await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hel' })
       await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hello' })
-      while ((await reader.live.read(ref))?.text !== 'Hello') await nextHint(hints, ref)
+      while ((await reader.live.read(ref))?.text !== 'Hello') {
+        expect(await nextHint(hints, ref)).toMatchObject({ kind: 'text' })
+      }
       expect(await reader.live.read(ref)).toEqual({ turn_id: 't1', message_id: 'm1', text: 'Hello' })
       await store.live.clear(ref)
       expect(await reader.live.read(ref)).toBeUndefined()

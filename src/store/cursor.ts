@@ -33,6 +33,36 @@ export function paged<R, T>(
   }
 }
 
+/** A page of `rows`, which may come in any order. */
+export function sortedPage<R>(
+  rows: readonly R[],
+  page: Page,
+  kinds: readonly ('string' | 'number')[],
+  place: (row: R) => Place,
+  order: 'ascending' | 'descending',
+): Paged<R> {
+  const from = decodeCursor(page, kinds)
+  const compare = order === 'ascending' ? comparePlaces : (a: Place, b: Place): number => comparePlaces(b, a)
+  const behind = rows
+    .map(row => ({ row, at: place(row) }))
+    .filter(({ at }) => !from || compare(at, from) > 0)
+    .sort((a, b) => compare(a.at, b.at))
+  return paged(
+    behind.slice(0, page.limit + 1),
+    page.limit,
+    ({ row }) => row,
+    ({ at }) => at,
+  )
+}
+
+export function comparePlaces(a: Place, b: Place): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index]
+    if (right !== undefined && left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}
+
 /** No place of ours holds a character that a database could choke on. */
 const fits = (value: unknown, kind: string | undefined): boolean =>
   typeof value === kind && (typeof value !== 'string' || /^[\x20-\x7e]*$/.test(value))

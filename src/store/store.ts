@@ -12,6 +12,9 @@ export interface Ref {
   readonly conversation: string
 }
 
+/** A conversation's key in maps: no id holds a slash. */
+export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
+
 /** The tenant of an installation that has only one. */
 export const LOCAL_TENANT = 'local'
 
@@ -21,10 +24,17 @@ export interface Lease extends Ref {
   readonly attempt: number
 }
 
+/** An idempotency key: checked, and stored with the answer, in the same transaction. */
+export interface Once {
+  readonly key: string
+  readonly bodyHash: string
+  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
+  readonly isFresh?: boolean
+}
+
 /** Where and under which conditions a commit goes. */
 export interface At extends Ref {
-  /** Makes a repetition harmless: checked, and remembered with the answer, in the same transaction. */
-  readonly once?: { readonly key: string; readonly bodyHash: string } | undefined
+  readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 
@@ -45,10 +55,8 @@ export interface Committed<T> {
   readonly replayed: boolean
 }
 
-/** That something changed, never what: read `eventsAfter` to know. */
-export interface Hint extends Ref {
-  readonly seq: number
-}
+/** Says that a log or a live text changed, never how: read it to know. `seq` is the head of the log at that time. */
+export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 export interface Page {
   readonly limit: number

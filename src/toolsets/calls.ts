@@ -142,7 +142,7 @@ async function begin(
   const at: At = {
     tenant: context.tenant,
     conversation: context.conversation,
-    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
     ...(run ? { lease: run.lease } : {}),
   }
   const { value, replayed } = await runsheet.transact(at, (transaction): CallState => {

@@ -17,7 +17,7 @@ import type {
 } from '../../src/domain/wire.ts'
 import { createRunsheet, StoreError } from '../../src/runsheet.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import type { StoreErrorCode } from '../../src/store/errors.ts'
+import type { StoreErrorCode } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openAiTools } from '../../src/toolsets/formats.ts'
 import { toolsets } from '../../src/toolsets/index.ts'

@@ -8,7 +8,7 @@ import { add, finish, note, openTurn, startTurn } from '../../src/store/contract
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { StoreError } from '../../src/store/errors.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { inLongRun, runWriter } from '../support/children.ts'
 import { wholeLog } from '../support/ledger.ts'

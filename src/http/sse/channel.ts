@@ -1,6 +1,5 @@
 import { type Conversation, fold } from '../../domain/conversation.ts'
-import type { StoredEvent } from '../../domain/event.ts'
-import type { LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
+import type { Commit, LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
@@ -101,17 +100,15 @@ export class Channel {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stop
-    for await (const events of this.#runsheet.tail(this.#ref, { after: this.#state.seq, signal })) {
-      for (const commit of Map.groupBy(events, ({ timestamp }) => timestamp).values()) this.#take(commit)
-    }
+    for await (const commit of this.#runsheet.tail(this.#ref, { after: this.#state.seq, signal })) this.#take(commit)
   }
 
   /** Frames a commit: its facts, and the list in view where it touched that. */
-  #take(commit: readonly StoredEvent[]): void {
+  #take({ events }: Commit): void {
     const before = this.#state
-    this.#state = fold(before, commit)
+    this.#state = fold(before, events)
     if (this.#due.length === 0) setImmediate(() => this.#flush())
-    for (const event of commit) {
+    for (const event of events) {
       if (event.type === 'step_finished' || event.type === 'turn_finished') this.#text = undefined
       const frame = framed(event)
       const ends = event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}
@@ -120,7 +117,7 @@ export class Channel {
     }
     this.#framed = this.#state.seq
     this.#watchText()
-    if (touchesView(commit, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
+    if (touchesView(events, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
   }
 
   /** One write for each reader, whatever has come together in this tick. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
+import { type LiveEntry, type Ref, refKey, type Runsheet } from '../../runsheet.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
@@ -82,7 +82,7 @@ export class Streams {
 
   /** Text as it is being written by a step that runs here. */
   showText(ref: Ref, text: LiveEntry): void {
-    void this.#places.get(keyOf(ref))?.channel.then(
+    void this.#places.get(refKey(ref))?.channel.then(
       channel => channel.showText(text),
       () => {},
     )
@@ -94,7 +94,7 @@ export class Streams {
   }
 
   #join(ref: Ref, reader: Reader): Place {
-    const key = keyOf(ref)
+    const key = refKey(ref)
     const place = this.#places.get(key) ?? this.#open(ref)
     this.#places.set(key, place)
     place.readers.add(reader)
@@ -112,7 +112,7 @@ export class Streams {
   }
 
   #drop(ref: Ref, place: Place): void {
-    if (this.#places.get(keyOf(ref)) === place) this.#places.delete(keyOf(ref))
+    if (this.#places.get(refKey(ref)) === place) this.#places.delete(refKey(ref))
     void place.channel.then(
       channel => channel.close(),
       () => {},
@@ -135,5 +135,3 @@ export class Streams {
     return place
   }
 }
-
-const keyOf = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`

@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import type { Database, Session } from './connections.ts'
 import { first } from './migrations/001-first.ts'
 

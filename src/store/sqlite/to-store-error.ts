@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 
 const BUSY = 5
 const LOCKED = 6
@@ -21,7 +21,7 @@ export const isBusy = (error: unknown): boolean =>
 export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 
 /** What went wrong in words for anybody; SQLite's own words go to the log as the cause. */
-export function storeError(error: unknown): unknown {
+export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error
   switch (resultCode(error)) {
     case BUSY:

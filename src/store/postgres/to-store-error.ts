@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { StoreError, type StoreErrorCode } from '../errors.ts'
+import { StoreError, type StoreErrorCode } from '../store-error.ts'
 
 type Known = readonly [code: StoreErrorCode, message: string]
 
@@ -29,7 +29,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
 }
 
 /** What went wrong in words for anybody; PostgreSQL's own words go to the log as the cause. */
-export function storeError(error: unknown): unknown {
+export function toStoreError(error: unknown): unknown {
   const state = sqlState(error)
   const known = state === undefined ? undefined : (KNOWN[state] ?? KNOWN[state.slice(0, 2)])
   return known ? new StoreError(...known, { cause: error }) : error
@@ -37,7 +37,7 @@ export function storeError(error: unknown): unknown {
 
 /** The same where nothing is known but that there is no connection. */
 export function connectionError(error: unknown): unknown {
-  const known = storeError(error)
+  const known = toStoreError(error)
   if (known instanceof StoreError) return known
   return new StoreError('io', 'The database could not be reached.', { cause: error })
 }
