@@ -1,5 +1,4 @@
 import { currentTask, openTasks } from '../domain/conversation.ts'
-import type { Json } from '../domain/event.ts'
 import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../toolsets/claims.ts'
 import { type Runsheet, StoreError } from '../runsheet.ts'
@@ -135,7 +134,7 @@ async function ask(turn: ActiveTurn, with_: Circumstances, move: MoveOf<'ask'>, 
     step: number,
     message_id,
     text,
-    tool_calls: calls as unknown as readonly Json[],
+    tool_calls: calls,
     usage,
     digest_seq: run.state.seq,
     budget: move.budget,
@@ -194,7 +193,7 @@ async function assess(
     }
     const data = {
       next: next.title,
-      state: todos as unknown as Json,
+      state: todos,
       iteration: run.advances + 1,
       max_iterations: run.policy.max_advances,
     }
