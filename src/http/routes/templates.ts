@@ -3,20 +3,22 @@ import { Refusal } from '../../domain/errors.ts'
 import type { Json } from '../../domain/event.ts'
 import { invalidField } from '../../domain/fields.ts'
 import { type Template, templateOf } from '../../domain/template.ts'
+import * as a from '../answer-schemas.ts'
 import { notFound } from '../errors.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
 const named = z.object({ name: s.reference })
-const template = z.object({ name: z.string(), tasks: z.array(s.row) }).meta({ id: 'Template' })
 
 export const templateRoutes = [
   route({
     method: 'get',
     path: '/api/task-manager/templates',
+    operationId: 'listTemplates',
+    tag: 'Templates',
     role: 'agent',
     summary: 'Saved batches',
-    answers: { 200: { description: 'By name', schema: z.object({ templates: z.array(template) }) } },
+    answers: { 200: { description: 'By name', schema: a.templates } },
     handle: async ({ who }, { runsheet }) => {
       const saved = await runsheet.store.templates.list(who.tenant)
       return { body: { templates: saved.map(({ body }) => body) } }
@@ -25,10 +27,12 @@ export const templateRoutes = [
   route({
     method: 'get',
     path: '/api/task-manager/templates/:name',
+    operationId: 'getTemplate',
+    tag: 'Templates',
     role: 'agent',
     summary: 'A saved batch',
     params: named,
-    answers: { 200: { description: 'The template', schema: template } },
+    answers: { 200: { description: 'The template', schema: s.template } },
     handle: async ({ params, who }, { runsheet }) => {
       const body = await runsheet.store.templates.get(who.tenant, params.name)
       if (body === undefined) throw unknown(params.name)
@@ -38,11 +42,13 @@ export const templateRoutes = [
   route({
     method: 'put',
     path: '/api/task-manager/templates/:name',
+    operationId: 'saveTemplate',
+    tag: 'Templates',
     role: 'person',
     summary: 'Saves a batch under a name',
     params: named,
     body: s.templateBody,
-    answers: { 200: { description: 'The template', schema: template } },
+    answers: { 200: { description: 'The template', schema: s.template } },
     handle: async ({ params, body, who }, { runsheet }) => {
       if (body.name !== undefined && body.name !== params.name) throw invalidField('name', 'must be that of the path')
       const saved = templateOf(params.name, body.tasks)
@@ -54,6 +60,8 @@ export const templateRoutes = [
   route({
     method: 'delete',
     path: '/api/task-manager/templates/:name',
+    operationId: 'deleteTemplate',
+    tag: 'Templates',
     role: 'person',
     summary: 'Forgets a saved batch',
     params: named,
