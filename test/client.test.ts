@@ -4,16 +4,18 @@ import * as fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClient } from '../src/client/client.ts'
-import type { LiveConversation, LiveState } from '../src/client/live.ts'
-import { conversationOf } from '../src/client/state.ts'
-import { type Conversation, fold, listed, openTasks, planTurnOf, tasksInView } from '../src/domain/conversation.ts'
+import type { ClientOptions, LiveConversation, LiveState } from '../src/client/index.ts'
+import type { CommandOf } from '../src/domain/command.ts'
+import { fold, listed } from '../src/domain/conversation.ts'
 import { Refusal } from '../src/domain/refusal.ts'
-import { statusAt } from '../src/domain/review.ts'
+import { conversationOf } from '../src/domain/snapshot.ts'
+import { view } from '../src/domain/view.ts'
+import type { SnapshotAnswer } from '../src/domain/wire.ts'
 import { createHttpServer } from '../src/http/server.ts'
 import { createRunsheet } from '../src/runsheet.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { conversations, resolved } from './support/commands.ts'
-import { Driver } from './support/domain.ts'
+import { Driver, plain } from './support/domain.ts'
 import { startServer, type TestServer, TOKENS } from './support/server.ts'
 
 const REF = { tenant: 'local', conversation: 'c' }
@@ -118,6 +120,37 @@ describe('the client', () => {
   })
 })
 
+describe("the client's address and token", () => {
+  const asked = async (options: Omit<ClientOptions, 'fetch'>) => {
+    const requests: Request[] = []
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      requests.push(new Request(...request))
+      return Response.json({ sessions: [], next_cursor: null })
+    }
+    await createClient({ ...options, fetch }).sessions({ limit: 1 })
+    return requests[0]
+  }
+
+  it.each(['https://host/base/', 'https://host/base', new URL('https://host/base/?code=1#x')])(
+    '[LC1] keeps a base path: %s',
+    async url => expect((await asked({ url }))?.url).toBe('https://host/base/api/sessions?limit=1'),
+  )
+
+  it('[LC1] takes an address that is relative to the page', async () => {
+    vi.stubGlobal('location', { href: 'https://host/chat/page.html' })
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect((await asked({ url: '/runsheet/' }))?.url).toBe('https://host/runsheet/api/sessions?limit=1')
+  })
+
+  it('[LC1] asks for its token before each request', async () => {
+    const url = 'https://host/'
+    for (const token of ['now', () => 'now', async () => 'now']) {
+      expect((await asked({ url, token }))?.headers.get('authorization')).toBe('Bearer now')
+    }
+    expect((await asked({ url }))?.headers.has('authorization')).toBe(false)
+  })
+})
+
 describe('a live conversation', () => {
   it('[LC2] is a snapshot, and then every event once and in order', async () => {
     const server = await started()
@@ -185,22 +218,66 @@ describe('a live conversation', () => {
         })
         const client = createClient({ url: await server.listen(0, '127.0.0.1'), token: TOKENS.agent })
         const ref = { tenant: 'local', conversation: 'chat-1' }
-        let twin: Conversation | undefined
+        let taken: SnapshotAnswer | undefined
         for (const [index, one] of drawn.entries()) {
           const command = resolved(chat.wait(one.wait), one)
           const answer = chat.ask(command)
           const decided = answer instanceof Refusal ? [] : answer
           await store.commit(ref, () => ({ events: decided, value: null }))
-          if (index >= cut && chat.state.seq > 0) twin ??= conversationOf(await client.session('chat-1'))
+          if (index >= cut && chat.state.seq > 0) taken ??= await client.snapshot('chat-1')
         }
         await server.close(0)
         const state = await runsheet.read(ref)
-        const missed = await store.eventsAfter(ref, twin?.seq ?? 0, 10_000)
-        if (twin) expect(shown(fold(twin, missed), chat.now)).toEqual(shown(state, chat.now))
+        if (taken) {
+          const missed = await store.eventsAfter(ref, taken.conversation.seq, 10_000)
+          expect(plain(fold(conversationOf(taken.conversation), missed))).toEqual(plain(state))
+          expect(missed.reduce(view.apply, taken.view)).toEqual(view.of(await store.eventsAfter(ref, 0, 10_000)))
+        }
         await runsheet.close()
       }),
       { numRuns: 25, endOnFailure: true },
     )
+  })
+
+  it('[LC2] is plain data: it survives JSON, and holds how reviews ended and what tools answered', async () => {
+    const server = await started({ host: { review: true } })
+    const { runsheet, person } = server
+    await runsheet.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
+    const record = (fact: CommandOf<'record'>['fact']) => runsheet.run(REF, { type: 'record', turn_id: 't1', fact })
+    const call = { tool_call_id: 'call-1', tool: 'look', arguments: {} }
+    await record({
+      type: 'step_finished',
+      data: { step: 1, message_id: 'm2', text: '', tool_calls: [call], usage: {}, digest_seq: 1 },
+    })
+    const result = 'x'.repeat(5_000)
+    await record({ type: 'tool_answered', data: { ...call, result, ok: true, duration_ms: 5 } })
+    await runsheet.run(REF, {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      create: [{ id: runsheet.newId(), title: 'one' }],
+      review: { review_id: 'review-1', tool_call_id: 'call-2' },
+    })
+    await person.decide('review-1', { action: 'cancel', comment: 'not now' })
+    const { snapshot } = follow(server)
+    await expect.poll(() => snapshot().status).toBe('live')
+    const state = snapshot()
+    expect(state).toEqual(JSON.parse(JSON.stringify(state)))
+    expect(state.resolutions['review-1']).toMatchObject({ action: 'cancel', comment: 'not now' })
+    const answer = state.messages.at(-1)?.tool_calls?.[0]?.answer
+    expect(answer).toMatchObject({ ok: true, duration_ms: 5, is_cut: true, result: 'x'.repeat(2_000) })
+    expect(await person.event('c', answer?.seq ?? 0)).toMatchObject({ type: 'tool_answered', data: { result } })
+  })
+
+  it('[LC2] a snapshot of another version is not folded on: the client says that it has to be updated', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const answer = await server.agent.snapshot('c')
+    const other = { ...answer, conversation: { ...answer.conversation, version: -1 } }
+    const live = createClient({ url: server.url, fetch: async () => Response.json(other) }).live('c')
+    onTestFinished(live.close)
+    const { error } = await until(live, ({ status }) => status === 'failed')
+    expect(error?.code).toBe('upgrade_required')
   })
 
   it('[LC3] comes back by itself, and has missed nothing', async () => {
@@ -342,27 +419,6 @@ describe('a live conversation', () => {
     expect(live.snapshot()).toBe(last)
   })
 })
-
-/** What is shown of a conversation: what a reader has to have right. */
-function shown(state: Conversation, now: string): unknown {
-  return {
-    seq: state.seq,
-    policy: state.policy,
-    tasks: listed(state).map(task => ({ task, plan: planTurnOf(state, task), edits: state.edits.get(task.id) })),
-    inView: tasksInView(state).map(({ id }) => id),
-    open: openTasks(state).map(({ id }) => id),
-    turns: [...state.turns.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    running: state.running_turn,
-    latest: state.latest_turn,
-    answered: state.answered_seq,
-    // One that is overdue is over, whether or not anybody wrote so.
-    reviews: [...state.reviews.values()]
-      .flatMap(each =>
-        statusAt(each, now) === 'pending' ? [`${each.review_id} ${each.panels.join()} ${each.closes_at}`] : [],
-      )
-      .sort(),
-  }
-}
 
 /** Passes requests on, but leaves the first ones without an answer, and answers the first streams as it is told. */
 async function proxy(

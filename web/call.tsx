@@ -1,34 +1,25 @@
 import { Check, CircleAlert, Loader, Wrench } from 'lucide-react'
-import { type ReactElement, useEffect, useState } from 'react'
-import type { Answers } from './answers.ts'
+import { type ReactElement, useState } from 'react'
+import type { Client, MessageCall } from '../src/client/index.ts'
+import { useResult } from './answers.ts'
 import type { AppWords } from './words.ts'
 
 /** What took less is not told. */
 const WORTH_SAYING_MS = 100
 
-/** A call as a step stores it. */
-export interface StoredCall {
-  readonly tool_call_id: string
-  readonly tool: string
-  readonly arguments: unknown
-}
-
 interface CallProps {
-  readonly call: StoredCall
-  readonly turn: string | null
-  readonly answers: Answers
+  readonly client: Client
+  readonly session: string
+  readonly call: MessageCall
   readonly isRunning: boolean
   readonly words: AppWords
 }
 
 /** A tool that was called: folded, with what it was asked and what it answered inside. */
-export function Call({ call, turn, answers, isRunning, words }: CallProps): ReactElement {
+export function Call({ client, session, call, isRunning, words }: CallProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
-  const answer = answers.of(turn, call.tool_call_id)
-  const { read, hasFailed } = answers
-  useEffect(() => {
-    if (isOpen && !answer) read()
-  }, [isOpen, answer, read])
+  const { answer } = call
+  const { result, hasFailed } = useResult(client, session, answer, isOpen)
   return (
     <details className="app-call" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
@@ -50,11 +41,12 @@ export function Call({ call, turn, answers, isRunning, words }: CallProps): Reac
           </dd>
           <dt>{words.toolAnswer}</dt>
           <dd>
-            {answer ? (
-              <pre tabIndex={0}>{shown(answer.result)}</pre>
+            {result === undefined ? (
+              <p className="app-quiet">{words.toolWaits}</p>
             ) : (
-              <p className="app-quiet">{hasFailed ? words.notRead : words.toolWaits}</p>
+              <pre tabIndex={0}>{shown(result)}</pre>
             )}
+            {hasFailed && <p className="app-quiet">{words.notRead}</p>}
           </dd>
         </dl>
       )}

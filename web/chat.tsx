@@ -51,14 +51,15 @@ export function Chat(props: ChatProps): ReactElement {
   // Pressed here, or in another window: it ends as soon as what is under way lets go.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
-    running !== null && (stopping === running || conversation.turns.get(running)?.stop_requested === true)
+    running !== null && (stopping === running || (conversation.turns[running]?.stop_requested ?? false))
   const above = useRef<HTMLDivElement>(null)
   const covered = useHeight(above)
 
   useEffect(() => {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
-  useEffect(onChanged, [onChanged, title, conversation.turns.size, conversation.pending_reviews.length])
+  const turnCount = Object.keys(conversation.turns).length
+  useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
@@ -132,6 +133,7 @@ export function Chat(props: ChatProps): ReactElement {
           />
         ) : (
           <Messages
+            client={client}
             view={view}
             words={words}
             covered={covered}

@@ -1,7 +1,6 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { type Client, type Conversation, planTurnOf, type Task } from '../src/client/index.ts'
-import { byPosition } from '../src/domain/task.ts'
+import { type Client, type ConversationSnapshot, listed, planTurnOf, type Task } from '../src/client/index.ts'
 import { type ConversationView, Timeline } from '../src/react/index.ts'
 import { turnsInOrder } from '../src/react/in-order.ts'
 import { localeOf } from '../src/react/locale.ts'
@@ -23,11 +22,10 @@ interface HistoryProps {
 /** What happened, turn by turn: what was asked, what was planned, and each task's own story. */
 export function History({ client, view, words, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { conversation, messages, status } = view.state
-  const listed = [...conversation.tasks.values()].toSorted(byPosition)
-  const plans = Map.groupBy(listed, each => planTurnOf(conversation, each))
+  const plans = Map.groupBy(listed(conversation), each => planTurnOf(conversation, each))
   const turns = turnsInOrder(conversation)
   const [showsAll, setShowsAll] = useState(false)
-  const isKnown = task === undefined || conversation.tasks.has(task)
+  const isKnown = task === undefined || Object.hasOwn(conversation.tasks, task)
   return (
     <section className="app-scroll" tabIndex={0} aria-label={words.history} style={roomFor(covered)}>
       <div className="app-history">
@@ -84,7 +82,7 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
 
 interface StoryProps {
   readonly client: Client
-  readonly conversation: Conversation
+  readonly conversation: ConversationSnapshot
   readonly words: AppWords
   readonly task: Task
   readonly isOpen: boolean

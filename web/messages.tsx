@@ -1,9 +1,8 @@
 import { RotateCcw } from 'lucide-react'
 import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
-import { type Message, openTasks } from '../src/client/index.ts'
+import { type Client, type Message, openTasks } from '../src/client/index.ts'
 import type { ConversationView } from '../src/react/index.ts'
-import { type Answers, useAnswers } from './answers.ts'
-import { Call, type StoredCall } from './call.tsx'
+import { Call } from './call.tsx'
 import { CopyButton } from './copy.tsx'
 import { roomFor } from './room.ts'
 import type { AppWords } from './words.ts'
@@ -11,6 +10,7 @@ import type { AppWords } from './words.ts'
 const Markdown = lazy(() => import('./markdown.tsx'))
 
 interface MessagesProps {
+  readonly client: Client
   readonly view: ConversationView
   readonly words: AppWords
   /** So many pixels at the end are covered by a panel. */
@@ -24,11 +24,20 @@ interface MessagesProps {
 }
 
 /** What was said, the newest in sight; and before anything was, what to try. */
-export function Messages({ view, words, covered, outgoing, isStopping, onTry, onRetry }: MessagesProps): ReactElement {
+export function Messages({
+  client,
+  view,
+  words,
+  covered,
+  outgoing,
+  isStopping,
+  onTry,
+  onRetry,
+}: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
   const { running_turn, latest_turn } = conversation
   const scroller = useRef<HTMLDivElement>(null)
-  const answers = useAnswers(view)
+  const hasTurns = Object.keys(conversation.turns).length > 0
   useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`, outgoing)
   const said = messages.filter(
     message => message.synthetic !== true && (message.text !== '' || message.tool_calls?.length),
@@ -48,8 +57,8 @@ export function Messages({ view, words, covered, outgoing, isStopping, onTry, on
           {words.loading}
         </p>
       )}
-      {isEmpty && conversation.turns.size > 0 && <p className="app-quiet app-elsewhere">{words.elsewhere}</p>}
-      {isEmpty && conversation.turns.size === 0 && (status === 'live' || status === 'waiting') ? (
+      {isEmpty && hasTurns && <p className="app-quiet app-elsewhere">{words.elsewhere}</p>}
+      {isEmpty && !hasTurns && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
           <h2>{words.emptyTitle}</h2>
           <p>{words.emptyHint}</p>
@@ -70,7 +79,8 @@ export function Messages({ view, words, covered, outgoing, isStopping, onTry, on
               <Said
                 message={message}
                 words={words}
-                answers={answers}
+                client={client}
+                session={conversation.session_id}
                 // Where something was said after it, it has been answered, whether or not this window heard it.
                 isRunning={message.turn_id === running_turn && place === said.length - 1 && text === null}
               />
@@ -108,12 +118,13 @@ export function Messages({ view, words, covered, outgoing, isStopping, onTry, on
 interface SaidProps {
   readonly message: Message
   readonly words: AppWords
-  readonly answers: Answers
+  readonly client: Client
+  readonly session: string
   readonly isRunning: boolean
 }
 
-const Said = memo(function Said({ message, words, answers, isRunning }: SaidProps): ReactElement {
-  const calls = (message.tool_calls ?? []) as unknown as readonly StoredCall[]
+const Said = memo(function Said({ message, words, client, session, isRunning }: SaidProps): ReactElement {
+  const calls = message.tool_calls ?? []
   return (
     <article
       className={`app-message app-message-${message.role}${message.text === '' ? ' app-message-calls' : ''}`}
@@ -131,8 +142,8 @@ const Said = memo(function Said({ message, words, answers, isRunning }: SaidProp
         <Call
           key={call.tool_call_id}
           call={call}
-          turn={message.turn_id}
-          answers={answers}
+          client={client}
+          session={session}
           isRunning={isRunning}
           words={words}
         />
@@ -157,7 +168,7 @@ interface EndingProps {
  */
 function Ending({ view, turn, words, onRetry }: EndingProps): ReactElement | null {
   const { conversation, messages } = view.state
-  const status = turn === null ? undefined : conversation.turns.get(turn)?.status
+  const status = turn === null ? undefined : conversation.turns[turn]?.status
   if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
   const asked = messages.find(message => message.turn_id === turn && message.role === 'user')
   const canContinue = status === 'incomplete' && openTasks(conversation, turn).length > 0

@@ -1,4 +1,3 @@
-import { ask } from '../src/client/http.ts'
 import { type Client, createClient, type LiveConversation } from '../src/client/index.ts'
 
 const TOKEN = 'runsheet.token'
@@ -69,15 +68,6 @@ export function onSignIn({ link, elsewhere }: { link: () => void; elsewhere: () 
     window.removeEventListener('hashchange', link)
     window.removeEventListener('storage', stored)
   }
-}
-
-/** The log of a conversation behind one of its events, as the server streams it. */
-export async function readLog(session: string, after: number, signal: AbortSignal) {
-  const token = localStorage.getItem(TOKEN) ?? ''
-  const path = `/api/sessions/${encodeURIComponent(session)}/events`
-  const headers = { 'last-event-id': String(after), accept: 'text/event-stream' }
-  const { body } = await ask({ url: location.origin, token }, path, { headers, signal })
-  return body ?? new ReadableStream<Uint8Array<ArrayBuffer>>()
 }
 
 /** So many streams this browser holds at once, over all its windows; the others look now and then. */

@@ -37,9 +37,10 @@ export function useSend(
   const [sent, setSent] = useState<ChatRequest>()
   const [trouble, setTrouble] = useState<Trouble>()
   const { turns } = state.conversation
-  const outgoing = sent && !turns.has(sent.turn_id) ? sent : undefined
+  const turnCount = Object.keys(turns).length
+  const outgoing = sent && !(sent.turn_id in turns) ? sent : undefined
   // The answer was lost, and the message was not: the log has it.
-  const hasArrived = trouble?.request !== undefined && turns.has(trouble.request.turn_id)
+  const hasArrived = trouble?.request !== undefined && trouble.request.turn_id in turns
   useEffect(() => {
     if (!hasArrived) return
     setText(typed => (typed.trim() === trouble.request?.message ? '' : typed))
@@ -49,7 +50,7 @@ export function useSend(
     if (!left) return
     letGo(session)
     retry()
-    if (!turns.has(left.turn_id)) return
+    if (!(left.turn_id in turns)) return
     setText(typed => (typed.trim() === left.message ? '' : typed))
     setLeft(undefined)
   }, [left, session, retry, turns, setText])
@@ -58,8 +59,8 @@ export function useSend(
     if (trouble) letGo(session)
   }, [trouble, session])
   useEffect(() => {
-    if (turns.size > 0) spokenIn(session)
-  }, [session, turns.size])
+    if (turnCount > 0) spokenIn(session)
+  }, [session, turnCount])
 
   const post = async (request: ChatRequest, isTyped: boolean): Promise<void> => {
     setTrouble(undefined)

@@ -1,9 +1,8 @@
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, tool, type ToolSet } from 'ai'
-import type { Json, Usage } from '../domain/event.ts'
+import type { Json, ToolCallRecord, Usage } from '../domain/event.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import type { OutsideTool } from './outside.ts'
-import type { StoredCall } from './run.ts'
 
 /** An answer of this length says nothing that a longer one would not. */
 const MOST_TEXT = 100_000
@@ -27,7 +26,7 @@ export interface Question {
 /** What one call of the model came to. */
 export interface Said {
   readonly text: string
-  readonly calls: readonly StoredCall[]
+  readonly calls: readonly ToolCallRecord[]
   readonly parts: Json
   readonly usage: Usage
 }
@@ -48,7 +47,7 @@ export async function askModel(question: Question): Promise<Said> {
   let said = ''
   let text = ''
   let note = ''
-  const calls: StoredCall[] = []
+  const calls: ToolCallRecord[] = []
   const renamed = new Map<number, string>()
   const used = new Set(question.usedIds)
   for await (const part of result.stream) {

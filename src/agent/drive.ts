@@ -1,5 +1,4 @@
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
-import type { Json } from '../domain/event.ts'
 import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../domain/claim.ts'
 import { LIMITS } from '../domain/text.ts'
@@ -135,7 +134,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     step: number,
     message_id,
     text,
-    tool_calls: calls as unknown as readonly Json[],
+    tool_calls: calls,
     usage,
     digest_seq: run.state.seq,
     budget: move.budget,
@@ -197,7 +196,7 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
     }
     const data = {
       next: next.title,
-      state: todos as unknown as Json,
+      state: todos,
       iteration: run.advances + 1,
       max_iterations: run.policy.max_advances,
     }

@@ -1,6 +1,6 @@
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { Json, StoredEvent, ToolCallRecord } from '../domain/event.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { Run, StoredCall } from './run.ts'
+import type { Run } from './run.ts'
 
 /** What speaks for a claim: what tools really answered, and what was written. */
 export interface Evidence {
@@ -27,14 +27,14 @@ export function evidenceOf({ steps }: Run): Evidence {
 /** Of the turns that this one goes on with: their work counts, too. */
 export function evidenceBefore(told: readonly StoredEvent[], turn: string): Evidence {
   const turns = new Set(continued(told, turn))
-  const calls = new Map<string, StoredCall>()
+  const calls = new Map<string, ToolCallRecord>()
   const results: Evidence['results'][number][] = []
   const texts: string[] = []
   for (const event of told) {
     if (event.turn_id === null || !turns.has(event.turn_id)) continue
     if (event.type === 'step_finished') {
       if (event.data.text.trim() !== '') texts.push(event.data.text)
-      for (const call of event.data.tool_calls as unknown as readonly StoredCall[]) calls.set(call.tool_call_id, call)
+      for (const call of event.data.tool_calls) calls.set(call.tool_call_id, call)
     }
     if (event.type === 'tool_answered' && !OWN.has(event.data.tool)) {
       const { tool, result, tool_call_id } = event.data

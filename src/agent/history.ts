@@ -1,9 +1,6 @@
 import type { ModelMessage } from 'ai'
-import type { EventType, Json, StoredEvent } from '../domain/event.ts'
-import type { StoredCall } from './run.ts'
-
-/** What a model is told of a conversation is made of these. */
-export const TOLD: readonly EventType[] = ['turn_started', 'step_finished', 'tool_answered', 'message_added']
+import type { Json, StoredEvent } from '../domain/event.ts'
+import { type Handlers, handled, typesOf } from '../domain/projection.ts'
 
 /**
  * The log as messages for a model: of earlier turns the last `limit` messages, whole turns only, so that no tool call
@@ -38,53 +35,56 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
 }
 
 export function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
-  const messages: ModelMessage[] = []
-  const steps = new Map<string, number>()
-  const called = new Set<string>()
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
-  for (const event of events) {
-    switch (event.type) {
-      case 'turn_started':
-        messages.push({ role: 'user', content: event.data.message })
-        break
-      case 'step_finished': {
-        steps.set(event.data.message_id, messages.length)
-        for (const call of event.data.tool_calls as unknown as readonly StoredCall[]) called.add(call.tool_call_id)
-        messages.push(assistant(event.data.parts, event.data.text, answered))
-        break
-      }
-      case 'tool_answered': {
-        const { tool_call_id: toolCallId, tool: toolName, result } = event.data
-        // An agent elsewhere made it, in a turn of its own.
-        if (!called.has(toolCallId)) break
-        messages.push({
-          role: 'tool',
-          content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }],
-        })
-        break
-      }
-      case 'message_added': {
-        const { message_id, role, text } = event.data
-        const place = steps.get(message_id)
-        // The last word on a step that was told already.
-        if (place !== undefined) messages[place] = { role: 'assistant', content: text }
-        else if (role !== 'system') messages.push({ role, content: text })
-        break
-      }
-      default:
-    }
-  }
-  return messages.filter(({ content }) => content.length > 0)
+  const telling: Telling = { messages: [], steps: new Map(), called: new Set(), answered }
+  for (const event of events) handled(TELL, telling, event, undefined)
+  return telling.messages.filter(({ content }) => content.length > 0)
 }
+
+/** What was told so far. */
+interface Telling {
+  readonly messages: ModelMessage[]
+  /** Message id of each step to its place. */
+  readonly steps: Map<string, number>
+  readonly called: Set<string>
+  readonly answered: ReadonlySet<string>
+}
+
+const TELL: Handlers<Telling, void> = {
+  turn_started: ({ messages }, { data }) => void messages.push({ role: 'user', content: data.message }),
+  step_finished: ({ messages, steps, called, answered }, { data }) => {
+    steps.set(data.message_id, messages.length)
+    for (const call of data.tool_calls) called.add(call.tool_call_id)
+    messages.push(assistant(data.parts, data.text, answered))
+  },
+  tool_answered: ({ messages, called }, { data }) => {
+    const { tool_call_id: toolCallId, tool: toolName, result } = data
+    // An agent elsewhere made it, in a turn of its own.
+    if (!called.has(toolCallId)) return
+    messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })
+  },
+  message_added: ({ messages, steps }, { data }) => {
+    const { message_id, role, text } = data
+    const place = steps.get(message_id)
+    // The last word on a step that was told already.
+    if (place !== undefined) messages[place] = { role: 'assistant', content: text }
+    else if (role !== 'system') messages.push({ role, content: text })
+  },
+}
+
+/** The types of events that a model is told of. */
+export const TOLD = typesOf(TELL)
 
 type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>
 
 /** What the model said and called, in its own parts; calls that were never answered are left out. */
 function assistant(parts: Json | undefined, text: string, answered: ReadonlySet<string>): ModelMessage {
-  if (!Array.isArray(parts)) return { role: 'assistant', content: text }
-  const content = (parts as unknown as Parts).filter(part => part.type !== 'tool-call' || answered.has(part.toolCallId))
+  if (!isParts(parts)) return { role: 'assistant', content: text }
+  const content = parts.filter(part => part.type !== 'tool-call' || answered.has(part.toolCallId))
   return { role: 'assistant', content }
 }
+
+const isParts = (parts: unknown): parts is Parts => Array.isArray(parts)
 
 function output(result: Json): { type: 'text'; value: string } | { type: 'json'; value: never } {
   return typeof result === 'string' ? { type: 'text', value: result } : { type: 'json', value: result as never }

@@ -1,5 +1,5 @@
 import { type Conversation, openTasks, planTurnOf } from '../domain/conversation.ts'
-import type { Json, StoredEvent, Usage } from '../domain/event.ts'
+import type { Json, StoredEvent, ToolCallRecord, Usage } from '../domain/event.ts'
 import type { Policy } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 
@@ -87,7 +87,7 @@ function wentOn(run: Run, event: StoredEvent): Run {
   switch (event.type) {
     case 'step_finished': {
       const { step, message_id, text, tool_calls, digest_seq, budget = run.budget, usage, task_id } = event.data
-      const calls = (tool_calls as unknown as readonly StoredCall[]).map(callOf)
+      const calls = tool_calls.map(callOf)
       const about = task_id === undefined ? {} : { task: task_id }
       const finished: Step = { number: step, message_id, text, calls, digest_seq, ...about }
       return { ...run, steps: [...run.steps, finished], isAsked: false, budget, usage: added(run.usage, usage) }
@@ -134,15 +134,7 @@ function wentOn(run: Run, event: StoredEvent): Run {
   }
 }
 
-/** How a step keeps its calls. */
-export interface StoredCall {
-  readonly tool_call_id: string
-  readonly tool: string
-  readonly arguments: Json
-  readonly problem?: string
-}
-
-function callOf({ tool_call_id: id, tool, arguments: args, problem }: StoredCall): Call {
+function callOf({ tool_call_id: id, tool, arguments: args, problem }: ToolCallRecord): Call {
   return { id, tool, arguments: args, called: false, ...(problem === undefined ? {} : { problem }) }
 }
 

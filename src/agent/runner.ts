@@ -151,8 +151,7 @@ export class Runner {
     const { runsheet, onError } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
-        for await (const hint of runsheet.changes(this.#ending.signal))
-          if (hint.kind === 'log') await this.#heed(hint)
+        for await (const hint of runsheet.changes(this.#ending.signal)) if (hint.kind === 'log') await this.#heed(hint)
       } catch (error) {
         if (this.#ending.signal.aborted) return
         onError?.(error)

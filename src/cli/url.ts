@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createClient } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import { Complaint } from './complaint.ts'
 import { DataFolder } from './folder.ts'
 import { quoted, self } from './version.ts'

@@ -60,22 +60,22 @@ export interface RefusalData {
   too_many_open: { readonly limit: number; readonly got: number }
   two_in_progress: InRow
   task_not_found: InRow & OpenTasks & { readonly field?: string; readonly ref: string | number }
-  task_settled: InRow & OpenTasks & { readonly task: TaskName; readonly status: TaskStatus }
+  task_settled: InRow & OpenTasks & { readonly task: Task; readonly status: TaskStatus }
   status_not_allowed: InRow & {
     readonly field: 'status'
-    readonly task: TaskName
+    readonly task: Task
     readonly from: TaskStatus
     readonly to: TaskStatus
     readonly allowed: readonly TaskStatus[]
   }
-  outcome_required: InRow & { readonly field: 'outcome'; readonly task: TaskName; readonly to: TaskStatus }
+  outcome_required: InRow & { readonly field: 'outcome'; readonly task: Task; readonly to: TaskStatus }
   version_mismatch: InRow & { readonly task: Task; readonly expected: number }
   edited_by_person: InRow & { readonly task: Task; readonly changed: Readonly<Record<string, unknown>> }
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
-  not_accepted: InRow & { readonly task: TaskName; readonly reason: string }
-  rejected_task_stays: InRow & { readonly task: TaskName }
+  not_accepted: InRow & { readonly task: Task; readonly reason: string }
+  rejected_task_stays: InRow & { readonly task: Task }
   assessor_required: { readonly toolset: Toolset | null }
   persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: Toolset }
   no_turn: object

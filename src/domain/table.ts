@@ -1,4 +1,4 @@
-/** Few buckets for the many short lists; many for the few long ones. */
+/** Most lists are short and need few buckets. */
 const NARROW = 8
 const WIDE = 256
 const LONG = 128
@@ -12,6 +12,7 @@ type Bucket<V> = ReadonlyMap<string, V>
 export class Table<V> {
   readonly size: number
   readonly #buckets: readonly (Bucket<V> | undefined)[]
+  #record: TableRecord<V> | undefined
 
   private constructor(buckets: readonly (Bucket<V> | undefined)[], size: number) {
     this.#buckets = buckets
@@ -58,12 +59,31 @@ export class Table<V> {
     for (const bucket of this.#buckets) if (bucket) yield* bucket.values()
   }
 
+  /** The same as plain data. Made once, since a table never changes. */
+  toRecord(): TableRecord<V> {
+    return (this.#record ??= Object.fromEntries(this.entries()))
+  }
+
   #replaced(at: number, bucket: Bucket<V>, size: number): Table<V> {
     const buckets = this.#buckets.slice()
     buckets[at] = bucket
     return new Table(buckets, size)
   }
 }
+
+/** A table as plain data, as JSON keeps it. */
+export type TableRecord<V> = { readonly [key: string]: V }
+
+/** Either form of a table, for reading. */
+export type Keyed<V> = Table<V> | TableRecord<V>
+
+export function valueIn<V>(keyed: Keyed<V>, key: string): V | undefined {
+  if (keyed instanceof Table) return keyed.get(key)
+  return Object.hasOwn(keyed, key) ? keyed[key] : undefined
+}
+
+export const valuesIn = <V>(keyed: Keyed<V>): Iterable<V> =>
+  keyed instanceof Table ? keyed.values() : Object.values(keyed)
 
 /** The tail of a key is what differs most, in UUIDv7s and in counted names alike. */
 function slot(key: string, width: number): number {

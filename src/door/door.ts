@@ -3,7 +3,6 @@ import type { Commit } from '../store/commit.ts'
 import type { Command } from '../domain/command.ts'
 import { type Conversation, nextDeadline } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { templateOf } from '../domain/template.ts'
 import type {

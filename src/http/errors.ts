@@ -1,7 +1,7 @@
 import { RequestError } from '@hono/node-server'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { ErrorBody } from '../domain/wire.ts'
+import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
 import { StoreError } from '../runsheet.ts'
 
 /** What an edge itself turns down, before any rule is asked. */
@@ -9,14 +9,14 @@ export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
   readonly code: string
-  readonly details: Omit<ErrorBody, 'code' | 'message'>
+  readonly details: ErrorDetails
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
     status: number,
     code: string,
     message: string,
-    { headers = {}, ...details }: HttpError['details'] & { headers?: Readonly<Record<string, string>> } = {},
+    { headers = {}, ...details }: ErrorDetails & { headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(message)
     this.status = status

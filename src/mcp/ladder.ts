@@ -7,6 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { Refusal } from '../domain/refusal.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
 import type { Runsheet } from '../runsheet.ts'
@@ -134,10 +135,7 @@ export class Ladder {
     if (review && (review.panels.length > 0 || statusAt(review, new Date().toISOString()) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
     for await (const { events } of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
-      if (
-        events.some(({ type, data }) => OVER_OR_SHOWN.has(type) && 'review_id' in data && data.review_id === review_id)
-      )
-        return true
+      if (events.some(event => reviewOverOrShown(event) === review_id)) return true
     }
     return false
   }
@@ -151,7 +149,10 @@ export class Ladder {
 
 const NO = { action: 'cancel' } as const
 
-const OVER_OR_SHOWN: ReadonlySet<string> = new Set(['review_panel_opened', 'task_create_review_resolved'])
+/** The review that this event shows in a panel, or ends. */
+function reviewOverOrShown({ type, data }: StoredEvent): string | undefined {
+  return type === 'review_panel_opened' || type === 'task_create_review_resolved' ? data.review_id : undefined
+}
 
 export const tasksIn = ({ draft_tasks: { length } }: ReviewRequest): string =>
   length === 1 ? '1 task' : `${length} tasks`

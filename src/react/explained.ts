@@ -1,4 +1,4 @@
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Words } from './words.ts'
 
 /** What to tell a person about an error: in their own words where there are any, else in the server's. */

@@ -8,7 +8,6 @@ import type { ConversationView } from './use-conversation.ts'
 import type { Action } from './use-decision.ts'
 import { forget, isKept } from './use-draft.ts'
 import { noLongerShown } from './use-panel.ts'
-import { useResolution } from './use-resolution.ts'
 
 export interface ReviewPanelProps {
   readonly client: Client
@@ -23,13 +22,13 @@ const BECOMES = { confirm: 'confirmed', cancel: 'cancelled' } as const
 export function ReviewPanel({ client, view, onAskAgain }: ReviewPanelProps): ReactElement | null {
   const { conversation } = view.state
   const [pendingId] = conversation.pending_reviews
-  const pending = pendingId === undefined ? undefined : conversation.reviews.get(pendingId)
+  const pending = pendingId === undefined ? undefined : conversation.reviews[pendingId]
   const last = reviewsInOrder(conversation).at(-1)
   // What this window has shown as waiting, has decided itself, and has put away.
   const [seen, setSeen] = useState<string>()
   const [mine, setMine] = useState<{ readonly id: string; readonly action: Action }>()
   const [away, setAway] = useState<string>()
-  const resolution = useResolution(client, view, last)
+  const resolution = last && view.state.resolutions[last.review_id]
   useEffect(() => setSeen(was => pendingId ?? was), [pendingId])
   // What a person decided, here or elsewhere, needs no edits any longer; what nobody did may be asked for again.
   const isDecided = last?.status === 'confirmed' || (resolution !== undefined && resolution.via !== 'system')

@@ -1,9 +1,10 @@
 import { ChevronDown, ChevronUp, Plus, TriangleAlert } from 'lucide-react'
 import { type ReactElement, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import type { Client, PersonsFields } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
-import { type Conversation, openTasks, tasksInView } from '../domain/conversation.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
+import { openTasks, tasksInView } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
 import { explained } from './explained.ts'
@@ -42,7 +43,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const since = isBusy ? current?.started_at : undefined
   const now = useNow(client, since !== undefined)
   const continuing = useContinuing(view)
-  const isNews = useTold(client, view)
+  const isNews = useTold(view)
   const changeTask = useChanges(client, tasks)
   if (tasks.length === 0) return null
 
@@ -52,7 +53,7 @@ export function TodosPanel({ client, view, onContinue, onError }: TodosPanelProp
   const blocked = planned.length - done - open
   const counts = `${words.progress(done, planned.length)} · ${words.remaining(open)}`
   const left = leftBehind(conversation)
-  const isLimited = left !== undefined && view.state.limited.has(left.turn)
+  const isLimited = left !== undefined && view.state.limited.turns.includes(left.turn)
   const change = async (work: Promise<unknown>): Promise<boolean> => {
     setProblem('')
     try {
@@ -339,22 +340,21 @@ function firstOf(tasks: readonly Task[]): readonly Task[] {
 const share = (count: number, total: number): string => `${total === 0 ? 0 : (count / total) * 100}%`
 
 /** Of several plans that of the running or latest turn counts. */
-function currentOf(state: Conversation, tasks: readonly Task[]): Task | undefined {
+function currentOf(state: ConversationSnapshot, tasks: readonly Task[]): Task | undefined {
   const turn = state.running_turn ?? state.latest_turn ?? undefined
   const own = openTasks(state, turn).find(({ status }) => status === 'in_progress')
   return own ?? tasks.find(({ status }) => status === 'in_progress')
 }
 
 /** Whether somebody works on it now: a clock that runs on after the end says nothing. */
-function isAtWork({ turns, running_turn, latest_turn }: Conversation): boolean {
-  const turn = turns.get(running_turn ?? latest_turn ?? '')
+function isAtWork({ turns, running_turn, latest_turn }: ConversationSnapshot): boolean {
+  const turn = turns[running_turn ?? latest_turn ?? '']
   return turn !== undefined && !isFinished(turn) && !turn.stop_requested
 }
 
 /** What the latest turn left open, once it is over. */
-function leftBehind(state: Conversation): { readonly turn: string; readonly count: number } | undefined {
-  const turn =
-    state.running_turn === null && state.latest_turn !== null ? state.turns.get(state.latest_turn) : undefined
+function leftBehind(state: ConversationSnapshot): { readonly turn: string; readonly count: number } | undefined {
+  const turn = state.running_turn === null && state.latest_turn !== null ? state.turns[state.latest_turn] : undefined
   if (!turn || !isFinished(turn)) return undefined
   const count = openTasks(state, turn.id).length
   return count === 0 ? undefined : { turn: turn.id, count }

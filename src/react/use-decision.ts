@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Client } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Review } from '../domain/review.ts'
 import { type Draft, submitted } from './draft.ts'
 import { explained } from './explained.ts'

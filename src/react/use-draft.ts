@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Conversation } from '../domain/conversation.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { type Draft, draftOf, isChanged, rebased } from './draft.ts'
 import { reviewsInOrder } from './in-order.ts'
 
@@ -15,7 +15,7 @@ export interface EditedDraft {
 }
 
 /** A person's edits of a review: a reload brings them back, and a decision forgets them. */
-export function useDraft(review: ReviewRequest, conversation: Conversation): EditedDraft {
+export function useDraft(review: ReviewRequest, conversation: ConversationSnapshot): EditedDraft {
   const { review_id } = review
   const [draft, setDraft] = useState(() => kept(review_id) ?? draftOf(review))
   const [before, setBefore] = useState(() => undecidedBefore(review_id, conversation))
@@ -44,7 +44,7 @@ export function useDraft(review: ReviewRequest, conversation: Conversation): Edi
 }
 
 /** The newest of the proposals before this one, and after the last that was confirmed, that somebody had edited. */
-function undecidedBefore(id: string, conversation: Conversation): string | undefined {
+function undecidedBefore(id: string, conversation: ConversationSnapshot): string | undefined {
   const newestFirst = reviewsInOrder(conversation).toReversed()
   const before = newestFirst.slice(newestFirst.findIndex(({ review_id }) => review_id === id) + 1)
   const confirmed = before.findIndex(({ status }) => status === 'confirmed')

@@ -3,7 +3,8 @@ import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { dueAt, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
-import { titleIn } from '../domain/title.ts'
+import { projection } from '../domain/projection.ts'
+import { title } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
 
@@ -80,7 +81,7 @@ export function rowsOf(before: Conversation, after: Conversation, commits: reado
   return {
     conversation: {
       seq: after.seq,
-      title: titleIn(events),
+      title: title.of(events),
       created_at: after.created_at ?? '',
       updated_at: after.updated_at ?? '',
     },
@@ -126,21 +127,27 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
 }
 
 function turnRows(after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
-  if (!events.some(event => MOVES_TURN.has(event.type))) return []
-  const touched = new Set(events.flatMap(event => (MOVES_TURN.has(event.type) && event.turn_id ? [event.turn_id] : [])))
-  return [...touched].flatMap(turn => {
+  return [...movedTurns.of(events)].flatMap(turn => {
     const status = after.turns.get(turn)?.status
     return status ? [{ turn, status, parked: isParked(after, turn) }] : []
   })
 }
 
-const MOVES_TURN: ReadonlySet<string> = new Set([
-  'turn_opened',
-  'turn_started',
-  'turn_finished',
-  'task_create_review_required',
-  'task_create_review_resolved',
-] satisfies StoredEvent['type'][])
+/** The turns whose status changed, or that began or ended to wait for a person. */
+const movedTurns = projection<ReadonlySet<string>>({
+  initial: new Set(),
+  on: {
+    turn_opened: withTurn,
+    turn_started: withTurn,
+    turn_finished: withTurn,
+    task_create_review_required: withTurn,
+    task_create_review_resolved: withTurn,
+  },
+})
+
+function withTurn(turns: ReadonlySet<string>, { turn_id }: StoredEvent): ReadonlySet<string> {
+  return turn_id === null ? turns : new Set(turns).add(turn_id)
+}
 
 function reviewRows(
   before: Conversation,

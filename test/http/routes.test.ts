@@ -188,8 +188,9 @@ describe('sessions', () => {
     await startTurn(server)
     const { body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1')
     expect(body.messages).toMatchObject([{ message_id: 'm1', role: 'user', text: 'Do it', turn_id: 'run-1' }])
-    expect(body.edits).toEqual({ [task?.id ?? '']: { details: seq } })
-    expect(body.answered_seq).toBeLessThan(seq)
+    const { conversation } = await server.person.snapshot('c1')
+    expect(conversation.edits).toEqual({ [task?.id ?? '']: { details: seq } })
+    expect(conversation.answered_seq).toBeLessThan(seq)
     expect(body.turns.map(({ turn_id, status }) => [turn_id, status])).toEqual([
       ['t1', 'open'],
       ['run-1', 'running'],

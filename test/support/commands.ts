@@ -226,7 +226,7 @@ function decision(parts: Record<string, Arbitrary<unknown>>): Arbitrary<Drawn> {
   return command('decide_review', {
     review_id: review,
     decision: fc.record(parts),
-    via: fc.constantFrom('http', 'mcp_app'),
+    via: fc.constantFrom('http', 'mcp_form'),
     ids,
   })
 }

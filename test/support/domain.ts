@@ -207,7 +207,7 @@ export function plain(state: Conversation): unknown {
 export function frozen(state: Conversation): unknown {
   const raw = JSON.parse(freeze(state)) as Record<string, unknown>
   const entries = Object.entries(state).map(([name, value]) => {
-    return [name, isTable(value) ? sorted(raw[name] as [string, unknown][]) : raw[name]]
+    return [name, isTable(value) ? sorted(Object.entries(raw[name] as object)) : raw[name]]
   })
   return Object.fromEntries(entries) as unknown
 }

@@ -176,7 +176,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
     if (fields instanceof Refusal) return fields
     if (change.if_open && isSettled(task)) {
       const { status } = task
-      return new Refusal('task_settled', { row, task: nameOf(task), status, ...openIn(state, scopeOf(asModel)) })
+      return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
     changes.push({ task, fields })
   }
@@ -185,7 +185,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
     if (asModel && isJudged(asModel) && (state.rejections.get(task.id) ?? 0) > 0) {
-      return new Refusal('rejected_task_stays', { row, task: nameOf(task) })
+      return new Refusal('rejected_task_stays', { row, task })
     }
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })
     removals.push(task)
@@ -252,7 +252,7 @@ function forModel(
   if (!isJudged(asModel) || !isClaim(task, status)) return fields
   if (ruling) {
     const reason = ruling.reason || 'it changed while it was being assessed.'
-    return new Refusal('not_accepted', { row, task: nameOf(task), reason })
+    return new Refusal('not_accepted', { row, task, reason })
   }
   const { title, details, criteria } = { ...task, ...wording }
   claims.push({ task: task.id, title, details, criteria, status, outcome: outcome ?? task.outcome ?? '' })
@@ -270,7 +270,7 @@ function outcomeOwed(
   // The outcome of a settled task says how it ended before, not how it ends now.
   const told = outcome ?? (isOpen(task) ? task.outcome : undefined)
   if (!owes || told || !TOOLSETS[policy.toolset].outcome) return undefined
-  return new Refusal('outcome_required', { row, field: 'outcome', task: nameOf(task), to: status })
+  return new Refusal('outcome_required', { row, field: 'outcome', task, to: status })
 }
 
 /** Whether the assessor, not the worker, says what is done. */

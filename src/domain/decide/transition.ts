@@ -1,7 +1,7 @@
 import type { Json } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
-import { inRow, nameOf, Refusal } from '../refusal.ts'
+import { inRow, Refusal } from '../refusal.ts'
 import { type Actor, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 
 /** The task in another status, with its timestamps and who vouches for it. */
@@ -57,7 +57,7 @@ export function notAllowed(task: Task, to: TaskStatus, row: number | undefined):
   return new Refusal('status_not_allowed', {
     ...inRow(row),
     field: 'status',
-    task: nameOf(task),
+    task,
     from,
     to,
     allowed: NEXT[from],

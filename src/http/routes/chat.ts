@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
 import { hashOf, StoreError } from '../../runsheet.ts'
 import { HttpError } from '../errors.ts'
+import { streamedEvent } from '../event-schemas.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -13,6 +14,8 @@ export const chatRoutes = [
   route({
     method: 'post',
     path: '/api/chat',
+    operationId: 'startTurn',
+    tag: 'Turns',
     role: 'person',
     summary: 'Starts a turn, and streams it from its start to its end; the same request again attaches',
     body: z.strictObject({
@@ -27,7 +30,11 @@ export const chatRoutes = [
       continue_turn_id: s.id.optional(),
     }),
     answers: {
-      200: { description: 'Server-sent events, from `turn_started` to `turn_finished`', type: 'text/event-stream' },
+      200: {
+        description: 'Server-sent events, from `turn_started` to `turn_finished`',
+        type: 'text/event-stream',
+        message: streamedEvent,
+      },
       409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
       501: { description: 'This server runs no turns', schema: s.errorBody },
     },

@@ -11,6 +11,8 @@ export const probeRoutes = [
   route({
     method: 'get',
     path: '/healthz',
+    operationId: 'checkHealth',
+    tag: 'Operation',
     role: 'nobody',
     public: true,
     summary: 'Whether the process answers',
@@ -20,6 +22,8 @@ export const probeRoutes = [
   route({
     method: 'get',
     path: '/readyz',
+    operationId: 'checkReadiness',
+    tag: 'Operation',
     role: 'nobody',
     public: true,
     summary: 'Whether it can serve: storage answers, and it is not about to end',
@@ -42,6 +46,8 @@ export const probeRoutes = [
   route({
     method: 'get',
     path: '/metrics',
+    operationId: 'readMetrics',
+    tag: 'Operation',
     role: 'nobody',
     public: true,
     summary: 'Figures for Prometheus',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
+import * as a from '../answer-schemas.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -12,10 +13,12 @@ export const reviewRoutes = [
   route({
     method: 'get',
     path: '/api/task-manager/reviews/pending',
+    operationId: 'listPendingReviews',
+    tag: 'Reviews',
     role: 'agent',
     summary: 'Reviews that wait for a decision, soonest over first: of one conversation, or of all',
     query: z.object({ session_id: s.id.optional() }),
-    answers: { 200: { description: 'At most 200', schema: z.object({ reviews: z.array(s.review) }) } },
+    answers: { 200: { description: 'At most 200', schema: a.reviews } },
     handle: async ({ query, who }, { runsheet }) => {
       const reviews = await runsheet.reviews.waiting(who.tenant, query.session_id, MOST_WAITING)
       return { body: { reviews } }
@@ -24,13 +27,15 @@ export const reviewRoutes = [
   route({
     method: 'get',
     path: '/api/task-manager/reviews/:review_id',
+    operationId: 'getReview',
+    tag: 'Reviews',
     role: 'agent',
     summary: 'A review, and once it is decided what the tool answers',
     params: ofReview,
     answers: {
       200: {
         description: 'The one review',
-        schema: z.object({ reviews: z.array(s.review), result: s.anyJson.optional() }),
+        schema: a.oneReview,
       },
     },
     handle: async ({ params, who }, { runsheet }) => {
@@ -44,6 +49,8 @@ export const reviewRoutes = [
   route({
     method: 'post',
     path: '/api/task-manager/reviews/:review_id/decision',
+    operationId: 'decideReview',
+    tag: 'Reviews',
     role: 'person',
     summary: 'Confirms the edited rows, or cancels',
     params: ofReview,
@@ -51,7 +58,7 @@ export const reviewRoutes = [
     answers: {
       200: {
         description: 'Decided and on disk; the same body again answers the same',
-        schema: z.object({ review: s.review, result: s.anyJson }),
+        schema: a.decided,
       },
       409: { description: '`review_already_decided`, or `review_expired`', schema: s.errorBody },
       422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
@@ -71,6 +78,8 @@ export const reviewRoutes = [
   route({
     method: 'put',
     path: '/api/task-manager/reviews/:review_id/panels/:panel',
+    operationId: 'showReviewPanel',
+    tag: 'Reviews',
     role: 'person',
     summary: 'A panel shows the review',
     params: ofPanel,
@@ -85,6 +94,8 @@ export const reviewRoutes = [
   route({
     method: 'delete',
     path: '/api/task-manager/reviews/:review_id/panels/:panel',
+    operationId: 'leaveReviewPanel',
+    tag: 'Reviews',
     role: 'person',
     summary: 'A panel has left; with none back within the grace, the review is cancelled',
     params: ofPanel,

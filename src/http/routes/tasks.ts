@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { Refusal } from '../../domain/refusal.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
-import type { TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
+import type { FoundTasksAnswer, TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
 import { hashOf } from '../../runsheet.ts'
+import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
@@ -12,7 +13,6 @@ import { known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
 const ofTask = ofSession.extend({ task_id: s.id })
-const oneTask = z.object({ task: s.task, seq: z.int() })
 const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
 
 /** In a conversation that never stands still, the list may be newer than its seq: events tell the rest twice. */
@@ -22,6 +22,8 @@ export const taskRoutes = [
   route({
     method: 'get',
     path: '/api/sessions/:session_id/tasks',
+    operationId: 'listTasks',
+    tag: 'Tasks',
     role: 'agent',
     summary: 'The tasks of a conversation, in list order',
     params: ofSession,
@@ -34,7 +36,7 @@ export const taskRoutes = [
     answers: {
       200: {
         description: 'A page of them',
-        schema: z.object({ tasks: z.array(s.task), next_cursor: z.string().nullable(), seq: z.int() }),
+        schema: a.tasks,
       },
     },
     handle: async ({ params, query, who }, { runsheet }) => {
@@ -49,13 +51,15 @@ export const taskRoutes = [
         const { items, next_cursor } = await pageOf(runsheet.tasks.list(ref, { turn, status }, page))
         const { seq } = await runsheet.read(ref)
         if (seq !== state.seq && tries < MOST_TRIES) continue
-        return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
+        return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer }
       }
     },
   }),
   route({
     method: 'get',
     path: '/api/tasks',
+    operationId: 'searchTasks',
+    tag: 'Tasks',
     role: 'agent',
     summary: 'Searches titles, details and outcomes, newest first',
     query: z.object({
@@ -66,18 +70,20 @@ export const taskRoutes = [
     answers: {
       200: {
         description: 'A page of them',
-        schema: z.object({ tasks: z.array(s.task), next_cursor: z.string().nullable() }),
+        schema: a.foundTasks,
       },
     },
     handle: async ({ query, who }, { runsheet }) => {
       const { q, ...page } = query
       const { items, next_cursor } = await pageOf(runsheet.tasks.search(who.tenant, q, page))
-      return { body: { tasks: items, next_cursor } satisfies TasksAnswer }
+      return { body: { tasks: items, next_cursor } satisfies FoundTasksAnswer }
     },
   }),
   route({
     method: 'post',
     path: '/api/sessions/:session_id/tasks',
+    operationId: 'addTask',
+    tag: 'Tasks',
     role: 'person',
     summary: 'Adds a task of your own to the running or latest turn',
     params: ofSession,
@@ -85,7 +91,7 @@ export const taskRoutes = [
       'idempotency-key': s.id.optional().meta({ description: 'makes a repetition answer what the first one did' }),
     }),
     body: s.newTask,
-    answers: { 201: { description: 'The task', schema: oneTask } },
+    answers: { 201: { description: 'The task', schema: a.task } },
     handle: async ({ params, body, who, header }, { runsheet }) => {
       const key = header('idempotency-key')
       if (key !== undefined && !s.id.safeParse(key).success)
@@ -105,13 +111,15 @@ export const taskRoutes = [
   route({
     method: 'patch',
     path: '/api/sessions/:session_id/tasks/:task_id',
+    operationId: 'changeTask',
+    tag: 'Tasks',
     role: 'person',
     summary: 'Changes a task',
     params: ofTask,
     headers: ifMatch,
     body: s.taskPatch,
     answers: {
-      200: { description: 'The task', schema: oneTask },
+      200: { description: 'The task', schema: a.task },
       412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
@@ -129,12 +137,14 @@ export const taskRoutes = [
   route({
     method: 'delete',
     path: '/api/sessions/:session_id/tasks/:task_id',
+    operationId: 'removeTask',
+    tag: 'Tasks',
     role: 'person',
     summary: 'Removes a task from the list; its history stays',
     params: ofTask,
     headers: ifMatch,
     answers: {
-      200: { description: 'The task as it was last', schema: oneTask },
+      200: { description: 'The task as it was last', schema: a.task },
       412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },

@@ -1,28 +1,32 @@
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
+import * as a from '../answer-schemas.ts'
 import { notFound } from '../errors.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
 const named = z.object({ name: s.reference })
-const template = z.object({ name: z.string(), tasks: z.array(s.row) }).meta({ id: 'Template' })
 
 export const templateRoutes = [
   route({
     method: 'get',
     path: '/api/task-manager/templates',
+    operationId: 'listTemplates',
+    tag: 'Templates',
     role: 'agent',
     summary: 'Saved batches',
-    answers: { 200: { description: 'By name', schema: z.object({ templates: z.array(template) }) } },
+    answers: { 200: { description: 'By name', schema: a.templates } },
     handle: async ({ who }, { runsheet }) => ({ body: { templates: await runsheet.templates.list(who.tenant) } }),
   }),
   route({
     method: 'get',
     path: '/api/task-manager/templates/:name',
+    operationId: 'getTemplate',
+    tag: 'Templates',
     role: 'agent',
     summary: 'A saved batch',
     params: named,
-    answers: { 200: { description: 'The template', schema: template } },
+    answers: { 200: { description: 'The template', schema: s.template } },
     handle: async ({ params, who }, { runsheet }) => {
       const body = await runsheet.templates.get(who.tenant, params.name)
       if (body === undefined) throw unknown(params.name)
@@ -32,11 +36,13 @@ export const templateRoutes = [
   route({
     method: 'put',
     path: '/api/task-manager/templates/:name',
+    operationId: 'saveTemplate',
+    tag: 'Templates',
     role: 'person',
     summary: 'Saves a batch under a name',
     params: named,
     body: s.templateBody,
-    answers: { 200: { description: 'The template', schema: template } },
+    answers: { 200: { description: 'The template', schema: s.template } },
     handle: async ({ params, body, who }, { runsheet }) => {
       if (body.name !== undefined && body.name !== params.name) {
         throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
@@ -47,6 +53,8 @@ export const templateRoutes = [
   route({
     method: 'delete',
     path: '/api/task-manager/templates/:name',
+    operationId: 'deleteTemplate',
+    tag: 'Templates',
     role: 'person',
     summary: 'Forgets a saved batch',
     params: named,

@@ -8,38 +8,34 @@ import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall, type CallState } from '../../toolsets/calls.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
+import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { type Desk, route } from '../route.ts'
 import * as s from '../schemas.ts'
-
-const summary = z.object({
-  name: s.toolset,
-  review: z.boolean(),
-  assessor: z.boolean(),
-  gate: z.boolean(),
-  scope: z.enum(['turn', 'conversation']),
-  tools: z.array(z.string()),
-})
 
 export const toolsetRoutes = [
   route({
     method: 'get',
     path: '/api/toolsets',
+    operationId: 'listToolsets',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'The vocabularies that a model may be given',
-    answers: { 200: { description: 'All of them', schema: z.object({ toolsets: z.array(summary) }) } },
+    answers: { 200: { description: 'All of them', schema: a.toolsets } },
     handle: async () => ({ body: { toolsets: Object.values(toolsets).map(summaryOf) } }),
   }),
   route({
     method: 'get',
     path: '/api/toolsets/:name',
+    operationId: 'getToolset',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'Definitions in the OpenAI function format, and the section for the system prompt',
     params: z.object({ name: z.string() }),
     answers: {
       200: {
         description: 'The toolset',
-        schema: z.object({ name: s.toolset, tools: z.array(s.anyJson), prompt: z.string() }),
+        schema: a.toolset,
       },
     },
     handle: async ({ params }) => {
@@ -51,6 +47,8 @@ export const toolsetRoutes = [
   route({
     method: 'post',
     path: '/api/toolsets/:name/tools/:tool',
+    operationId: 'callTool',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'Calls a tool for an agent that lives elsewhere',
     params: z.object({ name: z.string(), tool: z.string() }),
@@ -63,10 +61,10 @@ export const toolsetRoutes = [
       source_assistant_message_id: s.reference.optional(),
     }),
     answers: {
-      200: { description: 'What the model is told', schema: z.object({ result: s.anyJson }) },
+      200: { description: 'What the model is told', schema: a.answeredCall },
       202: {
         description: 'A person is being asked: call again to wait on',
-        schema: z.object({ status: z.literal('pending_review'), review_id: z.string() }),
+        schema: a.pendingCall,
       },
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
     },
@@ -94,12 +92,14 @@ export const toolsetRoutes = [
   route({
     method: 'get',
     path: '/api/models',
+    operationId: 'listModels',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'The models that are configured',
     answers: {
       200: {
         description: 'By name',
-        schema: z.object({ models: z.array(z.object({ name: z.string(), default: z.boolean() })) }),
+        schema: a.models,
       },
     },
     handle: async (_, { models }) => ({ body: { models } }),

@@ -1,13 +1,14 @@
-import type { ErrorBody } from '../domain/wire.ts'
+import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
 
-/** An answer that is no: the server's own code and words, with the row, the field or the task that it is about. */
+/** A request that failed, with the server's code and message. */
 export class RunsheetError extends Error {
   override readonly name = 'RunsheetError'
-  /** 0 where there was no answer at all. */
+  /** The HTTP status; 0 if there was no answer. */
   readonly status: number
   readonly code: string
-  readonly details: Omit<ErrorBody, 'code' | 'message'>
-  /** In how many milliseconds it may be tried again, where the server says so. */
+  /** Everything else that the error carries, such as `row`, `field` or `task`. */
+  readonly details: ErrorDetails
+  /** In how many milliseconds to retry, if the server says so. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, { code, message, ...details }: ErrorBody, retryAfterMs?: number) {
@@ -16,6 +17,10 @@ export class RunsheetError extends Error {
     this.code = code
     this.details = details
     this.retryAfterMs = retryAfterMs
+  }
+
+  toJSON(): { readonly status: number } & ErrorBody {
+    return { ...this.details, status: this.status, code: this.code, message: this.message }
   }
 }
 
