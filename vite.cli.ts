@@ -23,7 +23,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Not in the same as `main.ts`, which waits for the command while that is loaded.
-            { name: 'common', test: /src\/(cli\/(complaint|version)|domain\/policy)\.ts$/, priority: 2 },
+            { name: 'common', test: /src\/(cli\/(cli-error|invocation|version)|domain\/policy)\.ts$/, priority: 2 },
             { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },
           ],
         },
