@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -105,7 +106,7 @@ describe.each(['src/cli/main.ts', 'dist/cli/runsheet.js'])('%s', file => {
 
 describe('serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '[CL2] %s ends it cleanly, streams and waiting calls included',
+    '[CL2] %s ends it cleanly, streams and waiting calls included, also when it comes twice',
     async signal => {
       const { child, url } = await serve()
       const agent = createClient({ url, token: secret('agent-token') })
@@ -115,6 +116,8 @@ describe('serve', () => {
       const stream = await fetch(new URL('/api/sessions/c/events', url), {
         headers: { authorization: `Bearer ${secret('agent-token')}` },
       })
+      child.process.kill(signal)
+      await once(child.process.stderr ?? child.process, 'data')
       child.process.kill(signal)
       expect(await waiting).toMatchObject({ status: 'pending_review' })
       expect(await stream.text()).toContain('task_create_review_required')

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from './compose.ts'
 
-/** Resolves on SIGINT or SIGTERM, with the line to print. */
+/** Resolves on SIGINT or SIGTERM, with the line to print. Repeats are ignored: on Ctrl-C npm sends a second SIGINT. */
 export function signalled(): Promise<string> {
   return new Promise(resolve => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => resolve('Stopping: finishing requests in progress.'))
+      process.on(signal, () => resolve('Stopping: finishing requests in progress.'))
     }
   })
 }
