@@ -66,9 +66,7 @@ describe('runsheet mcp', () => {
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
     expect(await toldBy(host)).toMatch(
-      new RegExp(
-        `^Runsheet: plans are shown and decided at ${noted()?.url} \\(a link that signs you in: .* url --data .*\\)\n$`,
-      ),
+      new RegExp(`^Runsheet: review plans at ${noted()?.url} \\(for a sign-in link: .* url --data .*\\)\n$`),
     )
     const answer = host.call('plan', PLAN)
     const person = personAt(data)
@@ -139,7 +137,7 @@ describe('runsheet mcp', () => {
     const page = await serveFolder(data, ['--store', 'memory'])
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
-    expect(await toldBy(host)).toMatch(/serves this folder with another --store/)
+    expect(await toldBy(host)).toMatch(/uses another --store and cannot show these plans/)
   })
 
   it('[MC8] a server that is ended tells the calls that it holds to ask again', async () => {

@@ -119,7 +119,7 @@ describe('in a folder that was empty', () => {
     expect({ code, lines: child.lines }).toEqual({ code: 1, lines: [] })
     const [, needed = ''] = /^>=(\d+\.\d+)\.0$/.exec(manifest.engines.node) ?? []
     expect(stderr).toBe(
-      `runsheet: this needs Node ${needed} or newer, and here is v20.20.2. Get it from nodejs.org or with your version manager.\n`,
+      `runsheet: Node ${needed} or newer is required, this is v20.20.2. Install it from nodejs.org or with a version manager.\n`,
     )
     expect(packagesIn(manifest.bin['runsheet'] ?? '')).toEqual([])
     expect(staticImports(manifest.bin['runsheet'] ?? '').every(each => each.startsWith('node:'))).toBe(true)
@@ -140,7 +140,7 @@ describe('in a folder that was empty', () => {
     const env = { ...packed.env, RUNSHEET_PORT: '0' } as Record<string, string>
     const args = ['runsheet', 'mcp', '--data', data, '--idle-exit', '1m']
     const host = new StdioClientTransport({ command: 'npx', args, cwd: packed.folder, env, stderr: 'pipe' })
-    const shown = lineOf(host, /^Runsheet: plans are shown and decided at (\S+)/)
+    const shown = lineOf(host, /^Runsheet: review plans at (\S+)/)
     const client = new Client({ name: 'a host', version: '1' })
     await client.connect(host)
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('plan')
