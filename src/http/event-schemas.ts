@@ -9,20 +9,29 @@ const message_id = said(z.string(), 'the message')
 const tool_call_id = said(z.string(), 'the call, unique in its turn')
 const review_id = said(z.string(), 'the review')
 const panel = said(z.string(), 'the panel, by the name it gave itself')
+const taskNow = said(task, 'the whole task as it is now')
 const tool = said(z.string(), 'the name of the tool')
 const by = said(z.enum(['model', 'person', 'assessor', 'file', 'system']), 'who did it')
 const usage = said(z.record(z.string(), json), 'tokens, as far as the provider counts them')
 const remaining = said(z.int(), 'open tasks of the plan')
-const todo = z.object({ id: said(z.int(), "the task's number"), description: z.string(), status: z.string() })
+const todo = z
+  .object({
+    id: said(z.int(), "the task's number"),
+    description: said(z.string(), 'its title'),
+    status: said(z.string(), '`pending`, `current`, `done` or `blocked`'),
+  })
+  .meta({ id: 'Todo', description: 'A task in short' })
 const current = said(todo.nullable(), 'the task in progress')
 const as_of_seq = said(z.int(), 'the event up to which this holds')
-const partOfMessage = z.object({ message_id, text: said(z.string(), 'what was written') })
+const text = said(z.string(), 'what was written')
+const total = said(z.int(), 'tasks in the list')
+const partOfMessage = z.object({ message_id, text })
 
 export const resolution = exact<EventData['task_create_review_resolved']>()(
   z
     .object({
       review_id,
-      action: z.enum(['confirm', 'cancel']),
+      action: said(z.enum(['confirm', 'cancel']), 'an expired review is a cancelled one'),
       reason: said(
         z.string(),
         'why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, or as the person says',
@@ -33,7 +42,7 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
         'how the decision came in; `mcp_app` is no longer written',
       ),
       created_count: said(z.int(), 'tasks that it created'),
-      changes: changes.exactOptional(),
+      changes: said(changes, 'what the person did to the draft').exactOptional(),
       tasks: said(
         z.array(z.object({ task_id: z.string(), change: z.enum(['kept', 'edited', 'added']) })),
         'the task that each confirmed row became, in row order; older logs lack it',
@@ -44,7 +53,7 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
 
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
-  stored('policy_set', 'The policy was set.')(z.object({ policy, by })),
+  stored('policy_set', 'The policy was set.')(z.object({ policy: said(policy, 'the whole policy'), by })),
   stored('turn_opened', 'An agent elsewhere began a turn with its first tool call.')(z.object({ turn_id })),
   stored(
     'turn_started',
@@ -54,7 +63,7 @@ export const storedEvents = [
       turn_id,
       message_id,
       message: said(z.string(), 'what the person wrote'),
-      policy,
+      policy: said(policy, 'the policy that it runs under'),
       model: said(z.string(), 'the name of the model'),
       continue_turn_id: said(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
     }),
@@ -103,7 +112,7 @@ export const storedEvents = [
     z.object({
       message_id,
       role,
-      text: z.string(),
+      text,
       synthetic: said(z.boolean(), 'written by the server, not by a person').exactOptional(),
     }),
   ),
@@ -114,7 +123,7 @@ export const storedEvents = [
     z.object({
       step: said(z.int(), 'counted from 1 in its turn'),
       message_id,
-      text: z.string(),
+      text,
       tool_calls: said(z.array(toolCall), 'the tools that it called'),
       usage,
       digest_seq: said(z.int(), 'the event up to which the model knew the plan'),
@@ -124,7 +133,10 @@ export const storedEvents = [
       provider_metadata: said(json, 'no longer written; older logs have it').exactOptional(),
     }),
   ),
-  stored('tool_called', 'A tool call began.')(z.object({ tool_call_id, tool, arguments: json })),
+  stored(
+    'tool_called',
+    'A tool call began.',
+  )(z.object({ tool_call_id, tool, arguments: said(json, 'what the model passed') })),
   stored(
     'tool_answered',
     'A tool call was answered.',
@@ -133,7 +145,7 @@ export const storedEvents = [
       tool_call_id,
       tool,
       result: said(json, 'what the model is told'),
-      duration_ms: z.number(),
+      duration_ms: said(z.number(), 'how long it took'),
       ok: said(z.boolean(), 'false if the call was refused or failed'),
     }),
   ),
@@ -145,7 +157,7 @@ export const storedEvents = [
       next: said(z.string(), 'the title of the task'),
       state: said(json, 'the list, as `todos_updated` has it'),
       iteration: said(z.int(), 'counted from 1 in its turn'),
-      max_iterations: z.int(),
+      max_iterations: said(z.int(), 'how many a turn may have'),
     }),
   ),
   stored(
@@ -153,7 +165,7 @@ export const storedEvents = [
     'In `manage_todos`, the turn may hand over no more tasks.',
   )(
     z.object({
-      message: z.string(),
+      message: said(z.string(), 'what a person is told'),
       remaining,
       current: said(json, 'the task in progress, as `todos_current` has it'),
     }),
@@ -167,20 +179,26 @@ export const storedEvents = [
       open: said(z.array(json), 'number and title of each open task'),
     }),
   ),
-  stored('task_created', 'A task was created.')(z.object({ task, by })),
+  stored('task_created', 'A task was created.')(z.object({ task: taskNow, by })),
   stored(
     'task_changed',
     'A task was changed.',
-  )(z.object({ task, by, from: said(z.record(z.string(), json), 'the previous values of the changed fields') })),
-  stored('task_removed', 'A task was removed from the list.')(z.object({ task, by })),
+  )(
+    z.object({
+      task: taskNow,
+      by,
+      from: said(z.record(z.string(), json), 'the previous values of the changed fields'),
+    }),
+  ),
+  stored('task_removed', 'A task was removed from the list.')(z.object({ task: taskNow, by })),
   stored(
     'task_assessed',
     'The assessor judged a claim about a task.',
   )(
     z.object({
       task_id: said(z.string(), 'the task'),
-      verdict: z.enum(['ok', 'not_ok', 'unknown']),
-      reason: z.string(),
+      verdict: said(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
+      reason: said(z.string(), "the assessor's words"),
       model: said(z.string(), "the assessor's model"),
       usage: usage.exactOptional(),
     }),
@@ -206,16 +224,13 @@ export const passingEvents = [
     z.object({
       current,
       remaining,
-      total: z.int(),
+      total,
       as_of_seq,
-      items: z.array(todo),
+      items: said(z.array(todo), 'the tasks; the open ones first if there are more than 200'),
       more: said(z.int(), 'tasks beyond the first 200').exactOptional(),
     }),
   ),
-  passing(
-    'todos_current',
-    'The short form of `todos_updated`.',
-  )(z.object({ current, remaining, total: z.int(), as_of_seq })),
+  passing('todos_current', 'The short form of `todos_updated`.')(z.object({ current, remaining, total, as_of_seq })),
 ] as const
 
 export const event = exact<StoredEvent>()(
@@ -238,7 +253,7 @@ function stored<T extends EventType>(type: T, description: string) {
     z
       .object({
         type: z.literal(type),
-        timestamp: instant,
+        timestamp: said(instant, 'when it was committed; the events of a commit share it'),
         seq,
         session_id: said(z.string(), 'the conversation'),
         turn_id: said(z.string().nullable(), 'the turn that it belongs to, if any'),

@@ -29,16 +29,17 @@ export const limit = (most: number, usual: number): z.ZodType<number> =>
   z.coerce.number().int().min(1).max(most).default(usual)
 export const cursor = z.string().max(1_000).optional()
 
-export const json: z.ZodType<Json> = z.json()
+export const json: z.ZodType<Json> = z.json().meta({ id: 'Json', description: 'Any JSON value' })
 export const instant = z.iso.datetime()
 export const seq = said(z.int(), 'place in the log, counted from 1')
 
 const title = said(z.string(), 'one line of 1 to 400 characters')
 const text = said(z.string(), 'up to 8,000 characters')
+const messageOfHost = said(z.string(), "the message that led to it, by the host's own id").exactOptional()
 const tags = said(z.array(z.string()), 'at most 20, each of up to 64 characters')
-const priority = z.enum(PRIORITIES)
-export const taskStatus = z.enum(STATUSES)
-const rowStatus = z.enum(['todo', 'doing', 'blocked', 'done'])
+const priority = said(z.enum(PRIORITIES), 'how much it matters')
+export const taskStatus = said(z.enum(STATUSES), 'how far it has got')
+const rowStatus = said(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task begins with')
 export const toolset = z.enum(Object.keys(TOOLSETS) as Toolset[])
 
 /** The fields of a task that a person may set. */
@@ -57,7 +58,7 @@ export const taskPatch = z.strictObject(personsFields).partial().meta({ id: 'Tas
 
 const rowFields = {
   title,
-  details: text,
+  details: said(text, 'what is to be done'),
   criteria: said(text, 'how to judge that it is done'),
   priority,
   status: rowStatus,
@@ -98,13 +99,13 @@ export const policy = exact<Policy>()(
 export const task = exact<Task>()(
   z
     .object({
-      id: z.string(),
+      id: said(z.string(), 'a UUIDv7'),
       number: said(z.int(), 'counted from 1 in its conversation'),
-      session_id: z.string(),
+      session_id: said(z.string(), 'the conversation'),
       conversation_turn_id: said(z.string(), 'the turn that made it'),
       parent_id: said(z.string(), 'the task that it is a part of').exactOptional(),
       title,
-      details: text,
+      details: said(text, 'what is to be done'),
       criteria: said(text, 'how to judge that it is done'),
       agent_type: said(z.string(), 'the kind of agent that it is meant for').exactOptional(),
       priority,
@@ -113,18 +114,18 @@ export const task = exact<Task>()(
       status: taskStatus,
       outcome: said(text, 'what came of it').exactOptional(),
       judged_by: said(z.enum(['assessor', 'person']).nullable(), 'who settled it, other than the model itself'),
-      created_by: z.enum(['tool', 'user', 'file']),
-      source_user_message_id: z.string().exactOptional(),
-      source_assistant_message_id: z.string().exactOptional(),
+      created_by: said(z.enum(['tool', 'user', 'file']), 'a model, a person, or a JSON file'),
+      source_user_message_id: messageOfHost,
+      source_assistant_message_id: messageOfHost,
       file_id: said(z.string(), 'its id in a JSON file, where that is not its number').exactOptional(),
       version: said(z.int(), 'counts its changes; send it as If-Match'),
-      created_at: instant,
-      updated_at: instant,
-      started_at: instant.exactOptional(),
-      completed_at: instant.exactOptional(),
-      removed_at: instant.exactOptional(),
+      created_at: said(instant, 'when it was created'),
+      updated_at: said(instant, 'when it last changed'),
+      started_at: said(instant, 'when it was first in progress').exactOptional(),
+      completed_at: said(instant, 'when it was completed').exactOptional(),
+      removed_at: said(instant, 'when it was removed from the list').exactOptional(),
     })
-    .meta({ id: 'Task' }),
+    .meta({ id: 'Task', description: 'A task as it is stored, sent and shown' }),
 )
 
 export const row = exact<Row>()(
@@ -134,20 +135,20 @@ const draftRow = exact<DraftRow>()(
   z
     .object({
       ...rowFields,
-      agent_type: said(z.string(), 'goes along unseen').exactOptional(),
-      parent_id: said(z.string(), 'goes along unseen').exactOptional(),
-      order: said(z.number(), 'goes along unseen').exactOptional(),
+      agent_type: said(z.string(), 'the kind of agent that it is meant for; not shown').exactOptional(),
+      parent_id: said(z.string(), 'the task that it is a part of; not shown').exactOptional(),
+      order: said(z.number(), 'where the model put it; not shown').exactOptional(),
     })
     .meta({ id: 'DraftRow', description: 'A row that a model proposed' }),
 )
 export const changes = exact<Changes>()(
   z
     .object({
-      kept: z.array(row),
-      edited: z.array(z.object({ from: row, to: row })),
-      added: z.array(row),
-      removed: z.array(row),
-      reordered: z.boolean(),
+      kept: said(z.array(row), 'confirmed as proposed'),
+      edited: said(z.array(z.object({ from: row, to: row })), 'as proposed and as confirmed'),
+      added: said(z.array(row), 'added by the person'),
+      removed: said(z.array(row), 'not confirmed'),
+      reordered: said(z.boolean(), 'whether the person changed the order'),
     })
     .meta({ id: 'Changes', description: 'What the person did to the draft, row by row' }),
 )
@@ -156,16 +157,16 @@ export const template = exact<Template>()(
 )
 
 export const reviewFields = {
-  review_id: z.string(),
-  status: z.enum(['pending', 'confirmed', 'cancelled', 'expired']),
-  session_id: z.string(),
+  review_id: said(z.string(), 'a UUIDv7'),
+  status: said(z.enum(['pending', 'confirmed', 'cancelled', 'expired']), '`pending` in the log'),
+  session_id: said(z.string(), 'the conversation'),
   conversation_turn_id: said(z.string(), 'the turn that asked'),
   tool_call_id: said(z.string(), 'the tool call that asked'),
-  draft_tasks: z.array(draftRow),
-  timeout_ms: z.int(),
-  expires_at: instant,
-  source_user_message_id: z.string().exactOptional(),
-  source_assistant_message_id: z.string().exactOptional(),
+  draft_tasks: said(z.array(draftRow), 'the proposed tasks'),
+  timeout_ms: said(z.int(), 'how long it waits for a decision'),
+  expires_at: said(instant, 'when it is cancelled by itself'),
+  source_user_message_id: messageOfHost,
+  source_assistant_message_id: messageOfHost,
   toolset: said(toolset, 'the toolset that asked; older logs lack it').exactOptional(),
   tool: said(z.string(), 'the tool that asked; older logs lack it').exactOptional(),
 }
@@ -185,7 +186,7 @@ export const session = exact<Session>()(
     .meta({ id: 'Session' }),
 )
 
-const turnStatus = z.enum(['open', 'running', 'done', 'incomplete', 'failed', 'stopped'])
+const turnStatus = said(z.enum(['open', 'running', 'done', 'incomplete', 'failed', 'stopped']), 'how the turn stands')
 export const turnFields = {
   status: turnStatus,
   stop_requested: z.boolean(),
@@ -205,12 +206,14 @@ export const turn = exact<TurnView>()(
 )
 
 const toolCallFields = {
-  tool_call_id: z.string(),
-  tool: z.string(),
-  arguments: json,
+  tool_call_id: said(z.string(), 'unique in its turn'),
+  tool: said(z.string(), 'the name of the tool'),
+  arguments: said(json, 'what the model passed'),
   problem: said(z.string(), 'why the call could not be made').exactOptional(),
 }
-export const toolCall = exact<ToolCallRecord>()(z.object(toolCallFields).meta({ id: 'ToolCall' }))
+export const toolCall = exact<ToolCallRecord>()(
+  z.object(toolCallFields).meta({ id: 'ToolCall', description: 'A tool call as the model made it' }),
+)
 const callAnswer = exact<CallAnswer>()(
   z.object({
     ok: z.boolean(),
@@ -221,7 +224,7 @@ const callAnswer = exact<CallAnswer>()(
   }),
 )
 const messageCall = exact<MessageCall>()(z.object({ ...toolCallFields, answer: callAnswer.exactOptional() }))
-export const role = z.enum(['user', 'assistant', 'system'])
+export const role = said(z.enum(['user', 'assistant', 'system']), 'who says it')
 export const message = exact<Message>()(
   z
     .object({
