@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './test/support/longest-first.ts'
 
 const STORE = ['src/store/{sqlite,json,postgres}/**/*.test.ts', 'test/door.test.ts', 'test/faults/**/*.test.ts']
 const BROWSER = ['test/browser/**/*.test.ts']
@@ -17,6 +18,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Tests start our own programs hundreds of times: compiled once, each start takes half the time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // One more than the cores of CI: many tests wait more than they work.
     maxWorkers: 3,
