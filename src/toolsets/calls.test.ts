@@ -5,7 +5,7 @@ import { createRunsheet, type Runsheet, StoreError } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'
 import { currentToolContext, withToolContext } from './context.ts'
-import { countedIds, Desk, uuid } from '../../test/support/desk.ts'
+import { countedIds, Desk, memoryRunsheet, uuid } from '../../test/support/desk.ts'
 import { toolsets } from './index.ts'
 import { manageTodos } from './manage-todos.ts'
 import { awaitCall, callTool, NO_CONTEXT, beginCall } from './calls.ts'
@@ -17,7 +17,7 @@ const HERE = { tenant: 'local', conversation: 'c1' }
 let runsheet: Runsheet
 let desk: Desk
 beforeEach(() => {
-  runsheet = createRunsheet({ store: openMemoryStore(), newId: countedIds() })
+  runsheet = memoryRunsheet()
   desk = new Desk(runsheet, turnTodos)
 })
 afterEach(() => runsheet.close())

@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { checklist } from './checklist.ts'
-import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
+import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), checklist, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(checklist)
+const { open } = desk
 
 const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
 const add = (input: unknown) => desk.call('add_multiple_checklist_items', input)

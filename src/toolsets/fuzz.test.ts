@@ -6,13 +6,14 @@ import { type Conversation, listed } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import { createRunsheet } from '../runsheet.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import { inLongRun } from '../../test/support/children.ts'
 import { uuid } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { toolsets } from './index.ts'
 import { beginCall } from './calls.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
-const VALUES = 10_000
+const VALUES = inLongRun(10_000, 2_000)
 const AT_ONCE = 50
 
 let drawn = 0

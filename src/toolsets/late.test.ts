@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Desk, countedIds } from '../../test/support/desk.ts'
-import { createRunsheet, type Runsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
+import { Desk, memoryRunsheet } from '../../test/support/desk.ts'
+import type { Runsheet } from '../runsheet.ts'
 import { checklist } from './checklist.ts'
 import { manageTodos } from './manage-todos.ts'
 import { awaitCall, beginCall } from './calls.ts'
@@ -10,7 +9,7 @@ import { turnTodos } from './turn-todos.ts'
 
 let runsheet: Runsheet
 beforeEach(() => {
-  runsheet = createRunsheet({ store: openMemoryStore(), newId: countedIds() })
+  runsheet = memoryRunsheet()
 })
 afterEach(() => runsheet.close())
 

@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from '../../test/support/desk.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { manageTodos } from './manage-todos.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), manageTodos, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(manageTodos)
+const { open } = desk
 
 const EXAMPLE = 'Send {"add":["…","…"]} or {"delete":[2]} or {}'
 const empty = { total: 0, remaining: 0, current: null, items: [] }

@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import type { SubmittedRow } from '../domain/review.ts'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from '../../test/support/desk.ts'
+import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { runsheet } from './runsheet.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), runsheet, host)
-}
-beforeEach(() => open({ review: false }))
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(runsheet, { review: false })
+const { open } = desk
 
 const plan = (...tasks: unknown[]): Promise<Json> => desk.call('plan', { tasks })
 const update = (input: unknown): Promise<Json> => desk.call('update', input)

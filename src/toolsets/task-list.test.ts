@@ -5,17 +5,12 @@ import { scratchFolder } from '../../test/support/scratch.ts'
 import type { Json } from '../domain/event.ts'
 import { createRunsheet } from '../runsheet.ts'
 import { openFileStore } from '../store/json/store.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from '../../test/support/desk.ts'
+import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { taskList } from './task-list.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), taskList, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(taskList)
+const { open } = desk
 
 const add = (title: string, more = {}): Promise<Json> => desk.call('AddTask', { title, ...more })
 const call = (tool: string, taskId: unknown): Promise<Json> => desk.call(tool, { taskId })
@@ -193,7 +188,7 @@ describe('task_list: on JSON files', () => {
   beforeEach(async () => {
     await desk.runsheet.close()
     data = scratchFolder()
-    desk = new Desk(createRunsheet({ store: await openFileStore({ data }) }), taskList)
+    desk.runsheet = createRunsheet({ store: await openFileStore({ data }) })
   })
   afterEach(() => rmSync(data, { recursive: true }))
 

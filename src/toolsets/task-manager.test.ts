@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
+import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
 import { taskManager } from './task-manager.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), taskManager, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(taskManager)
+const { open } = desk
 
 const FORM = 'Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}'
 const add = (...tasks: unknown[]) => desk.call('add_task', { tasks })

@@ -1,14 +1,16 @@
+import { afterEach, beforeEach } from 'vitest'
 import { type Conversation, listed } from '../../src/domain/conversation.ts'
 import type { CommandOf, TaskChange } from '../../src/domain/command.ts'
 import type { Json } from '../../src/domain/event.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { Task } from '../../src/domain/task.ts'
-import type { Decision, ReviewRecord, Runsheet } from '../../src/runsheet.ts'
+import { createRunsheet, type Decision, type ReviewRecord, type Runsheet } from '../../src/runsheet.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ToolContext } from '../../src/toolsets/context.ts'
 import { beginCall, callTool, type CallState } from '../../src/toolsets/calls.ts'
 import type { Toolset } from '../../src/toolsets/toolset.ts'
 
-/** For tests: ids that count up, so that whole answers can be foretold. */
+/** For tests: ids that count up, so that a test can spell out whole answers. */
 export const uuid = (number: number): string => `0190a000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
 export function countedIds(): () => string {
@@ -16,16 +18,27 @@ export function countedIds(): () => string {
   return () => uuid((drawn += 1))
 }
 
-/** For tests: inputs with what is said of them, so that a title can name it. */
+/** For tests: inputs with the error each one gets, which the title names. */
 export const cases = (
   ...rows: readonly (readonly [input: unknown, error: string])[]
 ): { input: unknown; error: string }[] => rows.map(([input, error]) => ({ input, error }))
 
+/** For tests: a Runsheet in memory whose ids count up. */
+export const memoryRunsheet = (): Runsheet => createRunsheet({ store: openMemoryStore(), newId: countedIds() })
+
+/** For tests: a desk that starts over, in memory, for each test of the file. */
+export function deskPerTest(toolset: Toolset, host: PolicyPatch = {}): Desk {
+  const desk = new Desk(memoryRunsheet(), toolset, host)
+  beforeEach(() => desk.open(host))
+  afterEach(() => desk.runsheet.close())
+  return desk
+}
+
 /** For tests: an agent with one toolset in one turn of a conversation, and the person beside it. */
 export class Desk {
-  readonly runsheet: Runsheet
+  runsheet: Runsheet
+  host: PolicyPatch
   readonly toolset: Toolset
-  readonly host: PolicyPatch
   readonly turn: string
 
   constructor(runsheet: Runsheet, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
@@ -34,6 +47,12 @@ export class Desk {
     this.host = host
     this.turn = turn
   }
+
+  /** Starts over with nothing written, under another policy. */
+  readonly open = (host: PolicyPatch = {}): void => {
+    this.runsheet = memoryRunsheet()
+    this.host = host
+  };
 
   /** The same conversation, in another turn. */
   in(turn: string): Desk {

@@ -40,9 +40,10 @@ export async function inspect(
       ? ['--server-url', target.url.href, '--transport', 'http', ...headersOf(target.headers)]
       : ['--', ...target.command]
   const args = ['--cli', '--format', 'json', '--stored-auth-only', '--method', method, ...options, ...how]
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = runProcess([process.execPath, launcher, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'], HOME: home, MCP_CATALOG_PATH: join(home, 'catalog.json') },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: home, MCP_CATALOG_PATH: join(home, 'catalog.json') },
   })
   const { code, stderr } = await child.ended
   const answered = child.lines.find(line => line.startsWith('{'))

@@ -72,8 +72,9 @@ const hasPage = (files: readonly PackedFile[]): boolean =>
     files.some(({ path, size }) => name.test(path) && size > 0),
   )
 
-/** What `npm test` tells its scripts is about our own folder; where the registry is stays. */
+/** Without what `npm test` sets for our own folder; the registry's settings stay. */
 function outsideOfNpm(): NodeJS.ProcessEnv {
-  const ours = /^(npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|RUNSHEET_|NODE_ENV$|VITEST)/
+  const ours =
+    /^(npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|RUNSHEET_|NODE_ENV$|NODE_COMPILE_CACHE$|VITEST)/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)))
 }

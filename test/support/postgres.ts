@@ -65,22 +65,44 @@ export async function startPostgres(options: { fsync?: boolean } = {}): Promise<
   }
 }
 
-/** A database of one test's own on the server at `url`. */
+/** Emptied databases of earlier tests: to create one takes several times as long as to empty one. */
+const free: string[] = []
+
+/** An empty database on the server at `url` for one test, which gives it back with `drop`. */
 export async function freshDatabase(
   url: string,
 ): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
-  const name = `test_${randomUUID().replaceAll('-', '')}`
-  await administer(url, `CREATE DATABASE ${name}`)
-  const own = new URL(url)
-  own.pathname = name
-  return { url: own.href, drop: () => administer(url, `DROP DATABASE ${name} WITH (FORCE)`) }
+  const own = free.pop() ?? (await createDatabase(url))
+  return {
+    url: own,
+    drop: async () => {
+      await administer(own, ...EMPTY)
+      free.push(own)
+    },
+  }
 }
 
-async function administer(url: string, statement: string): Promise<void> {
+async function createDatabase(url: string): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await administer(url, `CREATE DATABASE ${name}`)
+  return Object.assign(new URL(url), { pathname: name }).href
+}
+
+/** Ends the connections of others, and drops all that a test may have made, even in a database it made read-only. */
+const EMPTY = [
+  'SET default_transaction_read_only = off',
+  `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET ALL', current_database()); END $$`,
+  `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+   WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  'DROP SCHEMA IF EXISTS runsheet, public CASCADE',
+  'CREATE SCHEMA public',
+]
+
+async function administer(url: string, ...statements: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    for (const statement of statements) await client.query(statement)
   } finally {
     await client.end()
   }

@@ -1,11 +1,10 @@
 // A process that drives turns until it is killed, or kills or freezes itself at a commit. Its model and its tools live elsewhere.
 import { writeSync } from 'node:fs'
-import { pino } from 'pino'
+import { flushCompileCache } from 'node:module'
 import { configuredModels } from '../../src/agent/models.ts'
 import { givenTools } from '../../src/agent/outside.ts'
 import { Runner } from '../../src/agent/runner.ts'
 import type { NewEvent } from '../../src/domain/event.ts'
-import { createHttpServer } from '../../src/http/server.ts'
 import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -40,6 +39,8 @@ const runner = new Runner({
   onError: error => writeSync(1, `error ${String(error)}\n`),
 })
 if (order.tokens) {
+  // Loaded where it is needed: most of these processes answer no HTTP, and all of them are started often.
+  const [{ createHttpServer }, { pino }] = await Promise.all([import('../../src/http/server.ts'), import('pino')])
   const server = createHttpServer({
     runsheet,
     tokens: order.tokens,
@@ -59,6 +60,8 @@ setInterval(() => {
 process.on('SIGCONT', () => {
   size = -1
 })
+// Node keeps what it compiled on exit only, and this process may be killed.
+flushCompileCache()
 writeSync(1, 'ready\n')
 
 /** What is reached is said first, so that a test knows where it ended. */

@@ -4,6 +4,7 @@ import { configuredModels, type Models } from '../../src/agent/models.ts'
 import type { OutsideLimits, OutsideTool } from '../../src/agent/outside.ts'
 import { givenTools, type OutsideTools } from '../../src/agent/outside.ts'
 import { Runner } from '../../src/agent/runner.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { CommandOf } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
@@ -11,7 +12,6 @@ import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
 import type { Page } from '../../src/http/page.ts'
 import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
-
 import { type Answers, Provider } from './provider.ts'
 import { startServer, type TestServer, TOKENS } from './server.ts'
 import type { Frame, Streamed } from './sse.ts'
@@ -142,15 +142,11 @@ export class ChatReader {
 }
 
 /** For tests: a server that drives turns, and the provider that they are driven with. */
-export interface TestTurns extends TestServer {
+export interface TestTurns extends TestServer, Chat {
   readonly provider: Provider
   readonly runner: Runner
   /** What the runner complained about. */
   readonly complaints: readonly unknown[]
-  /** Starts a turn, or attaches; resolves with the headers. Names that are not given are made up. */
-  readonly open: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
-  /** The same, to the end of its stream. */
-  readonly chat: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
   /** The whole log of a conversation. */
   readonly log: (session?: string) => Promise<readonly StoredEvent[]>
   readonly tasks: (session?: string) => Promise<readonly Task[]>
@@ -204,18 +200,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     if (isRunning) await runner.close()
     isRunning = false
   }
-  const open = async (body: ChatBody = {}, decide?: Decide): Promise<ChatReader> => {
-    const leave = new AbortController()
-    const response = await fetch(new URL('/api/chat', server.url), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ session_id: 'c1', turn_id: 't1', message: 'Do it.', ...body }),
-      signal: leave.signal,
-    })
-    const reader = new ChatReader(response, leave)
-    if (decide) void deciding(server, reader, decide)
-    return reader
-  }
+  const { open, chat } = chatAt(server)
   const log = (session = 'c1'): Promise<readonly StoredEvent[]> =>
     runsheet.conversations.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
   const tasks = async (session = 'c1'): Promise<readonly Task[]> => (await server.person.tasks(session)).tasks
@@ -225,11 +210,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     runner,
     complaints,
     open,
-    chat: async (body, decide) => {
-      const reader = await open(body, decide)
-      await reader.over
-      return reader
-    },
+    chat,
     log,
     tasks,
     statuses: async session => (await tasks(session)).map(({ title, status }) => [title, status]),
@@ -243,8 +224,36 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   }
 }
 
-/** The person, who decides whatever the stream asks for. */
-async function deciding({ person }: TestServer, reader: ChatReader, decide: Decide): Promise<void> {
+export interface Chat {
+  /** Starts a turn, or attaches; resolves with the headers. Names that are not given are made up. */
+  readonly open: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
+  /** The same, to the end of its stream. */
+  readonly chat: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
+}
+
+/** For tests: a person who chats with the server at `url`, and decides what its streams ask for. */
+export function chatAt({ url, person }: { readonly url: URL; readonly person: Client }): Chat {
+  const open = async (body: ChatBody = {}, decide?: Decide): Promise<ChatReader> => {
+    const leave = new AbortController()
+    const response = await fetch(new URL('/api/chat', url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id: 'c1', turn_id: 't1', message: 'Do it.', ...body }),
+      signal: leave.signal,
+    })
+    const reader = new ChatReader(response, leave)
+    if (decide) void deciding(person, reader, decide)
+    return reader
+  }
+  const chat = async (body?: ChatBody, decide?: Decide): Promise<ChatReader> => {
+    const reader = await open(body, decide)
+    await reader.over
+    return reader
+  }
+  return { open, chat }
+}
+
+async function deciding(person: Client, reader: ChatReader, decide: Decide): Promise<void> {
   for (let count = 0; ; count += 1) {
     try {
       await reader.reached('task_create_review_required', count + 1)

@@ -1,5 +1,6 @@
 // A process that writes to a store until it is told to stop, or is killed. Each acknowledged write is one line on stdout.
 import { writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import { createRunsheet } from '../../src/runsheet.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
@@ -35,6 +36,8 @@ const onFaultPoint = (point: string): void => {
 const runsheet = createRunsheet({ store: await open() })
 const ref = { tenant: 'local', conversation: order.conversation }
 await runsheet.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'task_list' } })
+// Node keeps what it compiled on exit only, and this process may be killed.
+flushCompileCache()
 writeSync(1, 'ready\n')
 
 let next = order.from

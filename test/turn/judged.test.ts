@@ -109,6 +109,20 @@ describe('what is judged', () => {
   })
 })
 
+describe('an outcome that the tools have no field for', () => {
+  it('[JU6] is what the model last said', async () => {
+    const at = await turns({
+      answers: [
+        { calls: [{ tool: 'AddTask', args: { title: 'A' } }] },
+        { text: 'Looked at all of it.', calls: [{ tool: 'CompleteTask', args: { taskId: '1' } }] },
+        'All done.',
+      ],
+    })
+    await at.chat({ toolset: 'task_list', review: false })
+    expect(await at.tasks()).toMatchObject([{ status: 'completed', outcome: 'Looked at all of it.' }])
+  })
+})
+
 describe('what is told', () => {
   it('[TR18] an answer that was cut off for its length says so', async () => {
     const at = await turns({ answers: [{ text: 'Once upon a', finish: 'length' }] })
