@@ -166,6 +166,8 @@ export interface LocatedReview extends Ref {
 export interface Reviews {
   /** The review as of now: an overdue one reads as over even before that is written. */
   get(tenant: string, reviewId: string): Promise<LocatedReview>
+  /** How many callers in this process wait for a decision. */
+  readonly waiters: number
   /** The conversation that the review belongs to. */
   locate(tenant: string, reviewId: string): Promise<Ref>
   /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */

@@ -11,6 +11,7 @@ export type TaskName = Pick<Task, 'id' | 'number' | 'title' | 'file_id'>
 /** What a value breaks. The rest of the problem depends on it: `limit` and `got` for a length, `allowed` for a choice. */
 export interface FieldProblem {
   readonly rule:
+    | 'required'
     | 'empty'
     | 'too_long'
     | 'too_few'
@@ -58,7 +59,7 @@ export interface RefusalData {
   batch_empty: object
   batch_too_large: { readonly limit: number; readonly got: number }
   too_many_open: { readonly limit: number; readonly got: number }
-  two_in_progress: InRow
+  two_in_progress: InRow & { readonly field?: 'status' }
   task_not_found: InRow & OpenTasks & { readonly field?: string; readonly ref: string | number }
   task_settled: InRow & OpenTasks & { readonly task: Task; readonly status: TaskStatus }
   status_not_allowed: InRow & {

@@ -115,7 +115,7 @@ describe('the rows of a confirm', () => {
 
   it('[RE3] two doing rows are refused, also when the draft says so', () => {
     const refusal = refused(draft, [{ draft_index: 0 }, { title: 'C', status: 'doing' }])
-    expect([refusal.code, refusal.data]).toEqual(['two_in_progress', { row: 1 }])
+    expect([refusal.code, refusal.data]).toEqual(['two_in_progress', { row: 1, field: 'status' }])
     expect(
       confirmed(draft, [
         { draft_index: 0, status: 'todo' },

@@ -122,7 +122,7 @@ export function confirmedRows(draft: readonly DraftRow[], rows: readonly Submitt
       taken.add(one.draft_index)
     }
     if (one.status === 'doing' && confirmed.some(other => other.status === 'doing')) {
-      return new Refusal('two_in_progress', { row: index })
+      return new Refusal('two_in_progress', { row: index, field: 'status' })
     }
     confirmed.push(one)
   }

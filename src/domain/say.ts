@@ -60,6 +60,7 @@ export class Speaker {
 }
 
 const RULES: { readonly [R in FieldProblem['rule']]: (problem: FieldProblem, speaker: Speaker) => string } = {
+  required: () => 'is required',
   empty: () => 'must not be empty',
   too_long: ({ limit, got }) => `must be at most ${limit} characters, got ${got}`,
   too_few: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`,

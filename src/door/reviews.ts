@@ -13,6 +13,7 @@ type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 /** Reviews behind the door: a decision costs one lookup and one commit. */
 export class DoorReviews implements Reviews {
   readonly #store: Store
+  #waiters = 0
   readonly #door: Pick<Runsheet, 'newId' | 'transact' | 'tail'>
 
   constructor(store: Store, door: Pick<Runsheet, 'newId' | 'transact' | 'tail'>) {
@@ -61,8 +62,17 @@ export class DoorReviews implements Reviews {
   async await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
     const { record, ...ref } = await this.#find(tenant, reviewId)
     if (record.resolution) return record
-    await this.#resolved(ref, reviewId, signal)
+    this.#waiters += 1
+    try {
+      await this.#resolved(ref, reviewId, signal)
+    } finally {
+      this.#waiters -= 1
+    }
     return (await this.#find(tenant, reviewId)).record
+  }
+
+  get waiters(): number {
+    return this.#waiters
   }
 
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]> {

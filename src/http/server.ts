@@ -84,7 +84,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     onError: error => log.warn({ err: error }, 'a stream ended'),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
   })
-  const metrics = new Metrics(streams)
+  const metrics = new Metrics(streams, runsheet.reviews)
   const stopObserving = runsheet.observe(call => metrics.call(call))
   const desk: Desk = {
     runsheet,

@@ -28,6 +28,7 @@ export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem
   )
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.expected === 'nonoptional') return { rule: 'required' }
       return { rule: RULES[issue.expected] ?? 'invalid', expected: issue.expected, got: describe(value) }
     case 'invalid_union':
       return { rule: 'invalid', expected: 'a string or a number', got: describe(value) }

@@ -694,10 +694,10 @@ describe('the same call', () => {
   it('[HT18][TS76] without an id waits on the same review: of 20 at once the first one opens it', async () => {
     const table = await Table.laid(await started())
     const calls = Array.from({ length: 20 }, () => table.call())
-    // Each is counted once it waits: one that came after the decision would be another call.
+    // A call that came after the decision would be another call.
     await vi.waitFor(async () => {
       const { text } = await table.server.ask('GET', '/metrics', { as: 'nobody' })
-      expect(text).toContain('tool="add_task",outcome="pending_review"} 20\n')
+      expect(text).toContain('\nrunsheet_review_waiters 20\n')
     }, PATIENCE)
     const waiting = await table.pending()
     expect(waiting).toHaveLength(1)

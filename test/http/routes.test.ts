@@ -603,7 +603,14 @@ describe('a person changes a task', () => {
     const refused = await set(2, { status: 'blocked' })
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      { code: 'status_not_allowed', message: expect.stringContaining('Reopen it first'), field: 'status' },
+      expect.objectContaining({
+        code: 'status_not_allowed',
+        message: expect.stringContaining('Reopen it first'),
+        field: 'status',
+        from: 'completed',
+        to: 'blocked',
+        allowed: ['pending'],
+      }),
     ])
     expect((await set(2, { outcome: 'went well' })).body.task).toMatchObject({ outcome: 'went well', version: 3 })
     const reopened = (await set(3, { status: 'pending' })).body.task
@@ -855,7 +862,7 @@ describe('a tool call', () => {
     [422, { session_id: 'c1', turn_id: 't1', tool_call_id: 7, arguments: {} }, { field: 'tool_call_id' }],
     [422, { session_id: 'c1', turn_id: 't1', tool_call_id: 'x'.repeat(201), arguments: {} }, { field: 'tool_call_id' }],
     [422, { session_id: 'c1', turn_id: 't1', arguments: {}, args: {} }, { field: 'args' }],
-    [422, { session_id: 'c1', turn_id: 't1' }, { message: 'arguments must be given, got nothing.' }],
+    [422, { session_id: 'c1', turn_id: 't1' }, { message: 'arguments is required.' }],
   ])('[HT3][HT4][HT16] with a wrong body is %i: %j', async (status, body, where) => {
     const server = await started()
     const path = '/api/toolsets/runsheet/tools/tasks'

@@ -97,7 +97,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await call('plan', PLAN)
     await server.person.stop(session, 'plan_1')
     const refused = await call('update', { id: 1, outcome: 'did' })
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('stopped by a person') })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('a person stopped it') })
   })
 
   it('[MC5] a call that carries its id is made once', async () => {

@@ -110,7 +110,7 @@ describe('tools of MCP servers', () => {
     const [echo, sum, failed, picture, invalid, unknown, flood] = results(reader)
     expect([echo, sum, failed, picture]).toEqual(['good morning', { sum: 5 }, 'Error: the disk is full', '[image]'])
     expect(invalid).toMatch(/^Error: .*a\b/s)
-    expect(unknown).toMatch(/^Error: There is no tool gone__echo\. There are: .*near__echo/)
+    expect(unknown).toMatch(/^Error: There is no tool gone__echo\. Available: .*near__echo/)
     expect(flood).toBe(`${'x'.repeat(40_000)}\n[cut: 460000 more characters]`)
     expect(reader.of('tool_answered').map(({ data }) => data.ok)).toEqual([true, true, false, true, false, false, true])
     expect(status(reader)).toBe('done')
@@ -324,7 +324,7 @@ describe('a tool that was called and not answered', () => {
     [true, ['answered again'], 2],
     [
       false,
-      ['Error: The call was interrupted, and nobody knows whether it ran. Find out before you make it again.'],
+      ['Error: The call was interrupted, and it may have run. Find out before you make it again.'],
       1,
     ],
   ] as const)('[TR16] is repeated only if it may be: %s', async (isRepeatable, answers, times) => {
