@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { openDoor, type Door } from '../src/door/door.ts'
 import { connect, openDatabase } from '../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Ref } from '../src/store/store.ts'
@@ -58,30 +58,30 @@ export async function bareSqlite(
 export async function benchSqlite(): Promise<Line[]> {
   const folder = scratchFolder()
   const bare = await bareSqlite(join(folder, 'bare.db'))
-  const runsheet = createRunsheet({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
+  const door = openDoor({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
   try {
     const lines = [
-      await oneChange(runsheet, bare.transact),
-      await batch(runsheet, bare.transact),
-      await reading(runsheet, join(folder, 'ours.db')),
-      await together(runsheet, bare.transact),
-      ...(await growing(runsheet)),
+      await oneChange(door, bare.transact),
+      await batch(door, bare.transact),
+      await reading(door, join(folder, 'ours.db')),
+      await together(door, bare.transact),
+      ...(await growing(door)),
     ]
     printTable('SQLite (WAL, synchronous=FULL), beside a bare node:sqlite transaction that writes the same rows', lines)
     return lines
   } finally {
-    await runsheet.close()
+    await door.close()
     bare.close()
     rmSync(folder, { recursive: true })
   }
 }
 
-async function oneChange(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
-  const ref = await planned(runsheet, 'one', 20)
+async function oneChange(door: Door, transact: (events: number) => void): Promise<Line> {
+  const ref = await planned(door, 'one', 20)
   const count = 1_500
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
-    () => rate(count, () => sequence(runsheet, ref, count)),
+    () => rate(count, () => sequence(door, ref, count)),
     () => rate(count, () => repeat(count, () => transact(1))),
   )
   return {
@@ -94,17 +94,17 @@ async function oneChange(runsheet: Runsheet, transact: (events: number) => void)
   }
 }
 
-async function batch(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
+async function batch(door: Door, transact: (events: number) => void): Promise<Line> {
   const count = 100
   let conversation = 0
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
     async () => {
       const refs = await Promise.all(
-        Array.from({ length: count }, () => planned(runsheet, `batch-${(conversation += 1)}`, 0)),
+        Array.from({ length: count }, () => planned(door, `batch-${(conversation += 1)}`, 0)),
       )
       return rate(count, async () => {
-        for (const ref of refs) await runsheet.run(ref, create(runsheet, 20))
+        for (const ref of refs) await door.run(ref, create(door, 20))
       })
     },
     () => rate(count, () => repeat(count, () => transact(20))),
@@ -119,15 +119,15 @@ async function batch(runsheet: Runsheet, transact: (events: number) => void): Pr
   }
 }
 
-async function reading(runsheet: Runsheet, path: string): Promise<Line> {
-  const ref = await planned(runsheet, 'reading', 20)
+async function reading(door: Door, path: string): Promise<Line> {
+  const ref = await planned(door, 'reading', 20)
   const bare = await bareSqlite(path)
   const count = 3_000
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
     () =>
       rate(count, async () => {
-        for (let index = 0; index < count; index += 1) await runsheet.tasks.list(ref, {}, { limit: 200 })
+        for (let index = 0; index < count; index += 1) await door.tasks.list(ref, {}, { limit: 200 })
       }),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )
@@ -142,12 +142,12 @@ async function reading(runsheet: Runsheet, path: string): Promise<Line> {
   }
 }
 
-async function together(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
-  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(runsheet, `caller-${index}`, 5)))
+async function together(door: Door, transact: (events: number) => void): Promise<Line> {
+  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(door, `caller-${index}`, 5)))
   const each = 30
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
-    () => rate(100 * each, async () => void (await Promise.all(refs.map(ref => sequence(runsheet, ref, each))))),
+    () => rate(100 * each, async () => void (await Promise.all(refs.map(ref => sequence(door, ref, each))))),
     () => rate(1_500, () => repeat(1_500, () => transact(1))),
   )
   return {
@@ -161,14 +161,14 @@ async function together(runsheet: Runsheet, transact: (events: number) => void):
 }
 
 /** The same change in conversations that are short, long and very long, their lists grown along with them. */
-async function growing(runsheet: Runsheet): Promise<Line[]> {
+async function growing(door: Door): Promise<Line[]> {
   const sizes = [10, 1_000, 100_000]
-  const refs = await Promise.all(sizes.map(size => grown(runsheet, size)))
+  const refs = await Promise.all(sizes.map(size => grown(door, size)))
   const count = 500
   const costs = sizes.map((): number[] => [])
   for (let round = 0; round < 9; round += 1) {
     for (const [index, ref] of refs.entries()) {
-      costs[index]?.push(1_000_000 / (await rate(count, () => sequence(runsheet, ref, count))))
+      costs[index]?.push(1_000_000 / (await rate(count, () => sequence(door, ref, count))))
     }
   }
   const [shortest = Number.NaN] = costs.map(median)
@@ -187,15 +187,15 @@ async function growing(runsheet: Runsheet): Promise<Line[]> {
 }
 
 /** Plans of five, made and settled one after the other, until the log is as long as asked. */
-async function grown(runsheet: Runsheet, events: number): Promise<Ref> {
-  const ref = await planned(runsheet, `grown-${events}`, 2)
-  for (let { seq } = await runsheet.read(ref); seq < events; ) {
-    const made = await runsheet.run(ref, create(runsheet, Math.max(1, Math.min(5, events - seq))))
+async function grown(door: Door, events: number): Promise<Ref> {
+  const ref = await planned(door, `grown-${events}`, 2)
+  for (let { seq } = await door.read(ref); seq < events; ) {
+    const made = await door.run(ref, create(door, Math.max(1, Math.min(5, events - seq))))
     const tasks = made.events.flatMap(event => (event.type === 'task_created' ? [event.data.task.id] : []))
     seq = made.conversation.seq
     if (seq + tasks.length > events) continue
     const fields = { status: 'completed', outcome: 'Done.' } as const
-    const settled = await runsheet.run(ref, {
+    const settled = await door.run(ref, {
       type: 'edit_tasks',
       by: 'model',
       turn_id: 't1',
@@ -207,8 +207,8 @@ async function grown(runsheet: Runsheet, events: number): Promise<Ref> {
 }
 
 let changes = 0
-async function sequence(runsheet: Runsheet, ref: Ref, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await runsheet.run(ref, change((changes += 1)))
+async function sequence(door: Door, ref: Ref, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await door.run(ref, change((changes += 1)))
 }
 
 function repeat(count: number, work: () => void): void {

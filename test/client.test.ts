@@ -12,7 +12,7 @@ import { conversationOf } from '../src/domain/snapshot.ts'
 import { view } from '../src/domain/view.ts'
 import type { SnapshotAnswer } from '../src/domain/wire.ts'
 import { createHttpServer } from '../src/http/server.ts'
-import { createRunsheet } from '../src/runsheet.ts'
+import { openDoor } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { conversations, resolved } from './support/commands.ts'
 import { Driver, plain } from './support/domain.ts'
@@ -55,10 +55,10 @@ const titles = ({ conversation }: LiveState): string[] => listed(conversation).m
 
 describe('the client', () => {
   it('[LC1] what is refused is thrown with its code, row and field; what cannot be reached, too', async () => {
-    const { url, person, agent, runsheet } = await started()
+    const { url, person, agent, door } = await started()
     await expect(person.session('none')).rejects.toMatchObject({ status: 404, code: 'session_not_found' })
     await expect(agent.setPolicy('c', {})).rejects.toMatchObject({ status: 403, code: 'persons_only' })
-    await runsheet.run(REF, { type: 'open_turn', turn_id: 't' })
+    await door.run(REF, { type: 'open_turn', turn_id: 't' })
     await expect(person.addTask('c', { title: '' })).rejects.toMatchObject({
       name: 'RunsheetError',
       status: 422,
@@ -161,7 +161,7 @@ describe('a live conversation', () => {
     const { conversation } = await until(live, ({ status }) => status === 'live')
     expect(titles(live.snapshot())).toEqual(['one'])
     for (let i = 0; i < 20; i += 1) await plan(server, `more ${i}`)
-    const { seq } = await server.runsheet.read(REF)
+    const { seq } = await server.door.read(REF)
     await until(live, state => state.conversation.seq === seq)
     expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))
     expect(titles(live.snapshot())).toHaveLength(21)
@@ -182,12 +182,12 @@ describe('a live conversation', () => {
 
   it('[LC2] shows what is being written, from the middle on, until it is stored', async () => {
     const server = await started()
-    const { runsheet } = server
-    await runsheet.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
-    await runsheet.liveText.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
+    const { door } = server
+    await door.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
+    await door.liveText.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
     const live = follow(server)
     expect((await until(live, ({ text }) => text !== null)).text).toEqual({ message_id: 'm2', text: 'Good mor' })
-    await runsheet.run(REF, {
+    await door.run(REF, {
       type: 'record',
       turn_id: 't1',
       fact: {
@@ -208,9 +208,9 @@ describe('a live conversation', () => {
       fc.asyncProperty(conversations(), fc.integer({ min: 0, max: 40 }), async (drawn, cut) => {
         const chat = new Driver()
         const store = openMemoryStore({ skewMs: () => Date.parse(chat.now) - Date.now() })
-        const runsheet = createRunsheet({ store })
+        const door = openDoor({ store })
         const server = createHttpServer({
-          runsheet,
+          door,
           tokens: TOKENS,
           tenant: 'local',
           version: '0',
@@ -227,13 +227,13 @@ describe('a live conversation', () => {
           if (index >= cut && chat.state.seq > 0) taken ??= await client.snapshot('chat-1')
         }
         await server.close(0)
-        const state = await runsheet.read(ref)
+        const state = await door.read(ref)
         if (taken) {
           const missed = await store.eventsAfter(ref, taken.conversation.seq, 10_000)
           expect(plain(fold(conversationOf(taken.conversation), missed))).toEqual(plain(state))
           expect(missed.reduce(view.apply, taken.view)).toEqual(view.of(await store.eventsAfter(ref, 0, 10_000)))
         }
-        await runsheet.close()
+        await door.close()
       }),
       { numRuns: 25, endOnFailure: true },
     )
@@ -241,9 +241,9 @@ describe('a live conversation', () => {
 
   it('[LC2] is plain data: it survives JSON, and holds how reviews ended and what tools answered', async () => {
     const server = await started({ host: { review: true } })
-    const { runsheet, person } = server
-    await runsheet.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
-    const record = (fact: CommandOf<'record'>['fact']) => runsheet.run(REF, { type: 'record', turn_id: 't1', fact })
+    const { door, person } = server
+    await door.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
+    const record = (fact: CommandOf<'record'>['fact']) => door.run(REF, { type: 'record', turn_id: 't1', fact })
     const call = { tool_call_id: 'call-1', tool: 'look', arguments: {} }
     await record({
       type: 'step_finished',
@@ -251,11 +251,11 @@ describe('a live conversation', () => {
     })
     const result = 'x'.repeat(5_000)
     await record({ type: 'tool_answered', data: { ...call, result, ok: true, duration_ms: 5 } })
-    await runsheet.run(REF, {
+    await door.run(REF, {
       type: 'edit_tasks',
       by: 'model',
       turn_id: 't1',
-      create: [{ id: runsheet.newId(), title: 'one' }],
+      create: [{ id: door.newId(), title: 'one' }],
       review: { review_id: 'review-1', tool_call_id: 'call-2' },
     })
     await person.decide('review-1', { action: 'cancel', comment: 'not now' })
@@ -289,13 +289,13 @@ describe('a live conversation', () => {
     await until(live, ({ status }) => status === 'live')
     await server.server.close(0)
     await until(live, ({ status }) => status === 'reconnecting')
-    await server.runsheet.run(REF, {
+    await server.door.run(REF, {
       type: 'edit_tasks',
       by: 'person',
-      create: [{ id: server.runsheet.newId(), title: 'meanwhile' }],
+      create: [{ id: server.door.newId(), title: 'meanwhile' }],
     })
     const again = createHttpServer({
-      runsheet: server.runsheet,
+      door: server.door,
       tokens: TOKENS,
       tenant: 'local',
       version: '0',
@@ -357,10 +357,10 @@ describe('a live conversation', () => {
     await plan(server, 'one')
     const front = await proxy(server, [
       async response => {
-        const { seq } = await server.runsheet.read(REF)
+        const { seq } = await server.door.read(REF)
         await plan(server, 'two')
         await plan(server, 'three')
-        const [, ...later] = await server.runsheet.conversations.eventsAfter(REF, seq, 100)
+        const [, ...later] = await server.door.conversations.eventsAfter(REF, seq, 100)
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         response.end(later.map(event => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
       },
@@ -370,7 +370,7 @@ describe('a live conversation', () => {
     live.onEvent(({ seq }) => seqs.push(seq))
     const { conversation } = await until(live, ({ status }) => status === 'live')
     await until(live, ({ status }) => status === 'reconnecting')
-    const { seq } = await server.runsheet.read(REF)
+    const { seq } = await server.door.read(REF)
     const { conversation: after } = await until(live, state => state.conversation.seq === seq)
     expect(listed(after).map(({ title }) => title)).toEqual(['one', 'two', 'three'])
     expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { PolicyPatch } from '../src/domain/policy.ts'
-import { type Commit, createRunsheet, hashOf, type Runsheet } from '../src/runsheet.ts'
+import { type Commit, openDoor, hashOf, type Door } from '../src/door/door.ts'
 import { cancel, note, openTurn, propose, run, startTurn } from '../src/store/contract.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import type { Ref, Store } from '../src/store/store.ts'
@@ -13,12 +13,12 @@ const url = inject('postgresUrl')
 describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door on %s', kind => {
   let place: Place
   let store: Store
-  let door: Runsheet
-  const others: Runsheet[] = []
+  let door: Door
+  const others: Door[] = []
   beforeEach(async () => {
     place = await placeFor(kind, url)
     store = await place.open()
-    door = createRunsheet({ store })
+    door = openDoor({ store })
   })
   afterEach(async () => {
     await Promise.all([door, ...others.splice(0)].map(each => each.close()))
@@ -26,15 +26,15 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
   })
 
   /** Another door on the same data, as another process has it; for memory there is only the one. */
-  async function anotherDoor(): Promise<Runsheet> {
+  async function anotherDoor(): Promise<Door> {
     if (kind === 'memory') return door
-    const another = createRunsheet({ store: await place.open() })
+    const another = openDoor({ store: await place.open() })
     others.push(another)
     return another
   }
 
-  const write = (runsheet: Runsheet, text: string): Promise<unknown> =>
-    runsheet.run(ref, {
+  const write = (door: Door, text: string): Promise<unknown> =>
+    door.run(ref, {
       type: 'record',
       turn_id: 't1',
       fact: { type: 'message_added', data: { message_id: 'm', role: 'user', text } },
@@ -234,7 +234,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const one = collect(door.tail(ref, { signal: stop.signal }), 1)
       stop.abort()
       expect(await one).toEqual([])
-      const another = createRunsheet({ store: await place.open() })
+      const another = openDoor({ store: await place.open() })
       const two = collect(another.tail(ref), 1)
       const waiting = another.run(ref, openTurn('t1'))
       await another.close()
@@ -298,8 +298,8 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await opened('rev-1')
       const elsewhere = await anotherDoor()
       const racing = Array.from({ length: 100 }, (_, index) => {
-        const runsheet = index % 2 ? door : elsewhere
-        return runsheet.reviews.decide(
+        const either = index % 2 ? door : elsewhere
+        return either.reviews.decide(
           'local',
           'rev-1',
           { action: 'confirm', tasks: [{ title: `from ${index}` }] },
@@ -361,7 +361,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await opened('rev-1', { review_timeout_ms: 300 })
       const { expires_at } = (await door.reviews.get('local', 'rev-1')).record.review
       await door.close()
-      door = createRunsheet({ store: await place.open() })
+      door = openDoor({ store: await place.open() })
       const { review, resolution } = await door.reviews.await('local', 'rev-1')
       expect(review.expires_at).toBe(expires_at)
       expect(resolution).toMatchObject({ reason: 'review_timeout' })
@@ -369,7 +369,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
 
     it('[RE7] that is overdue reads as expired before anybody wrote so', async () => {
       const store = await place.open()
-      const quiet = createRunsheet({
+      const quiet = openDoor({
         store: { ...bound(store), due: async () => ({ reviews: [] }) },
       })
       const asleep = { ...ref, conversation: 'asleep' }
@@ -387,7 +387,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
         quiet.reviews.decide('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
       ).rejects.toMatchObject({ code: 'review_expired' })
       await quiet.close()
-      door = createRunsheet({ store: await place.open() })
+      door = openDoor({ store: await place.open() })
     })
 
     it('[DO4] ten thousand that wait cost no timer and no reading each', async () => {
@@ -415,7 +415,7 @@ describe('a door whose store fails now and then', () => {
     const store = openMemoryStore()
     let failures = 1
     const errors: unknown[] = []
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         changes: signal => {
           if (failures > 0) {
@@ -442,7 +442,7 @@ describe('a door whose store fails now and then', () => {
     const store = openMemoryStore()
     let fails = false
     const errors: unknown[] = []
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         eventsAfter: (...args) => {
           if (!fails) return store.eventsAfter(...args)
@@ -477,7 +477,7 @@ describe('a door whose store fails now and then', () => {
     await store.commit(ref, run(openTurn('t1')))
     const [reading, loading, hinting] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
     let reads = 0
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         // The second follower's reading is slow, so is the first one's look at the head, and hints come last of all.
         eventsAfter: async (...args) => {
@@ -516,7 +516,7 @@ describe('a door whose store fails now and then', () => {
     const broken = (conversation: string): boolean => conversation.startsWith('broken')
     let breaks = false
     const errors: unknown[] = []
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         commit: (at, decide) =>
           breaks && broken(at.conversation) ? Promise.reject(new Error('broken file')) : store.commit(at, decide),

@@ -52,7 +52,7 @@ it('[TS19][HT21] a call in a turn of ours is counted once', async () => {
 it('[TS19][HT21] a call from a program is counted once', async () => {
   const server = await startServer()
   onTestFinished(server.close)
-  const context = { runsheet: server.runsheet, tenant: 'local', conversation: 'c1', turn: 't1' }
+  const context = { door: server.door, tenant: 'local', conversation: 'c1', turn: 't1' }
   await callTool(toolsets.task_list, TOOL.tool, TOOL.args, context)
   expect(await counted(server.url)).toEqual({ 'task_list AddTask ok': 1 })
 })

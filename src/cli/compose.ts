@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { mcpTools } from '../agent/mcp-tools.ts'
-import { Runner } from '../agent/runner.ts'
+import { mcpTools } from '../runner/mcp-tools.ts'
+import { Runner } from '../runner/runner.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import { Changed } from '../mcp/changed.ts'
 import { roundCodec } from '../mcp/codec.ts'
 import { createMcpEndpoint } from '../mcp/http.ts'
-import type { LiveEntry, Ref, Runsheet } from '../runsheet.ts'
+import type { LiveEntry, Ref, Door } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Config } from './configure.ts'
 import { version } from './version.ts'
@@ -41,7 +41,7 @@ const FINISH_MS = 3_000
 const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 /** Puts the parts together, each after those it needs. Two facts come later: live text's readers and the page's URL. */
-export function compose(runsheet: Runsheet, config: Config, options: AppOptions): App {
+export function compose(door: Door, config: Config, options: AppOptions): App {
   const { log, models, policy, tokens } = config
   const closing = new AbortController()
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
@@ -49,25 +49,25 @@ export function compose(runsheet: Runsheet, config: Config, options: AppOptions)
 
   const turnFailed = (error: unknown): void => log.error({ err: error }, 'a turn failed to run')
   const runner = new Runner({
-    runsheet,
+    door,
     models,
     outside: outsideTools(config),
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
   })
   const mcp = createMcpEndpoint({
-    runsheet,
+    door,
     tenant: LOCAL_TENANT,
     version,
     host: policy,
     codec: roundCodec(tokens.person),
-    changed: new Changed(runsheet, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
+    changed: new Changed(door, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
     closing: closing.signal,
     page: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
     onError: error => log.warn({ err: error }, 'an MCP request failed'),
   })
   const server = createHttpServer({
-    runsheet,
+    door,
     tenant: LOCAL_TENANT,
     version,
     host: policy,
@@ -98,14 +98,14 @@ export function compose(runsheet: Runsheet, config: Config, options: AppOptions)
     loginCode: () => server.loginCode(),
     idleMs: async () => {
       const { underWay, lastAt } = server.activity()
-      const [pending] = await runsheet.reviews.waiting(LOCAL_TENANT, undefined, 1)
+      const [pending] = await door.reviews.waiting(LOCAL_TENANT, undefined, 1)
       return underWay > 0 || runner.size > 0 || pending ? 0 : performance.now() - lastAt
     },
     close: async () => {
       closing.abort()
       await mcp.close()
       await Promise.all([server.close(FINISH_MS), runner.close()])
-      await runsheet.close()
+      await door.close()
     },
   }
 }

@@ -5,7 +5,7 @@ import { newToken } from '../http/credentials.ts'
 import { Changed } from '../mcp/changed.ts'
 import { roundCodec } from '../mcp/codec.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset as ToolsetName } from '../domain/policy.ts'
@@ -39,18 +39,18 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const { policy } = readSettings(options.config)
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openStore({ store: options.store, data })
-  const runsheet = createRunsheet({ store, onError: printError })
+  const door = openDoor({ store, onError: printError })
   const ending = new AbortController()
   const page = new PageServer(folder, options, line => console.error(line))
-  const { policy: stored } = await runsheet.read({ tenant: LOCAL_TENANT, conversation: session })
+  const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: session })
   const stdio = serveOverStdio({
-    runsheet,
+    door,
     tenant: LOCAL_TENANT,
     version,
     host,
     onError: printError,
     codec: roundCodec(newToken()),
-    changed: new Changed(runsheet, LOCAL_TENANT, printError),
+    changed: new Changed(door, LOCAL_TENANT, printError),
     closing: ending.signal,
     page: (conversation, signedIn) => page.link(conversation, signedIn),
     toolset: toolsets[options.toolset ?? stored?.toolset ?? host.toolset ?? 'runsheet'],
@@ -60,7 +60,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await hostDisconnected()
   ending.abort()
   await stdio.close()
-  await runsheet.close()
+  await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)
 }

@@ -1,4 +1,4 @@
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { CliError } from './cli-error.ts'
 import { type AppOptions, compose } from './compose.ts'
@@ -36,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = configure(folder, options)
   const onError = (error: unknown): void => config.log.error({ err: error }, 'storage failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openStore(options))
-  const app = compose(createRunsheet({ store: opened, onError, observe: logCalls(config.log) }), config, options)
+  const app = compose(openDoor({ store: opened, onError, observe: logCalls(config.log) }), config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await app.close()
     throw cannotListen(error, options)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
-import type { McpServer } from '../agent/mcp-tools.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
 import { policyWith, type PolicyPatch } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { CliError } from './cli-error.ts'
@@ -28,7 +28,7 @@ export interface Settings {
   readonly mcpServers: Readonly<Record<string, McpServer>>
 }
 
-/** Reads `runsheet.json`; a missing file means no settings. */
+/** Reads `door.json`; a missing file means no settings. */
 export function readSettings(path: string): Settings {
   if (!existsSync(path)) return { policy: {}, mcpServers: {} }
   let raw: unknown

@@ -83,3 +83,9 @@ function within(text: string, limit: number): string | Problem {
 
 /** The kind of a value, for a sentence. */
 export const kind = (raw: unknown): string => (raw === null ? 'null' : Array.isArray(raw) ? 'an array' : typeof raw)
+
+/** A text cut to a number of code points, with an ellipsis. */
+export function cut(text: string, limit: number): string {
+  const points = Array.from(text)
+  return points.length <= limit ? text : `${points.slice(0, limit - 1).join('')}…`
+}

@@ -2,7 +2,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DecisionVia } from '../domain/event.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
-import type { Decision, LocatedReview, Reviews, Runsheet } from '../runsheet.ts'
+import type { Decision, LocatedReview, Reviews, Door } from './door.ts'
 import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
 import type { Ref, Store } from '../store/store.ts'
@@ -14,9 +14,9 @@ type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 export class DoorReviews implements Reviews {
   readonly #store: Store
   #waiters = 0
-  readonly #door: Pick<Runsheet, 'newId' | 'transact' | 'tail'>
+  readonly #door: Pick<Door, 'newId' | 'transact' | 'tail'>
 
-  constructor(store: Store, door: Pick<Runsheet, 'newId' | 'transact' | 'tail'>) {
+  constructor(store: Store, door: Pick<Door, 'newId' | 'transact' | 'tail'>) {
     this.#store = store
     this.#door = door
   }

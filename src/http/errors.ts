@@ -2,7 +2,7 @@ import { RequestError } from '@hono/node-server'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
-import { StoreError } from '../runsheet.ts'
+import { StoreError } from '../door/door.ts'
 
 /** What an edge itself turns down, before any rule is asked. */
 export class HttpError extends Error {

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ObservedCall } from '../runsheet.ts'
+import type { ObservedCall } from '../door/door.ts'
 
 /** Counts and durations, by route and tool; never what was said. */
 export class Metrics {
@@ -24,10 +24,7 @@ export class Metrics {
     registers: [this.#registry],
   })
 
-  constructor(
-    streams: { readonly size: number; readonly cuts: number },
-    reviews: { readonly waiters: number },
-  ) {
+  constructor(streams: { readonly size: number; readonly cuts: number }, reviews: { readonly waiters: number }) {
     collectDefaultMetrics({ register: this.#registry })
     this.#gauge('runsheet_review_waiters', 'Calls that wait for a decision.', () => reviews.waiters)
     this.#gauge('runsheet_stream_readers', 'Event streams that are open.', () => streams.size)

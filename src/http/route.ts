@@ -3,14 +3,14 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
-import type { Ref, Runsheet } from '../runsheet.ts'
+import type { Ref, Door } from '../door/door.ts'
 import type { Credential, LoginCodes, Role } from './credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { Streams } from './sse/streams.ts'
 
 /** What the routes stand on. */
 export interface Desk {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly streams: Streams
   readonly metrics: Metrics
   readonly codes: LoginCodes

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { note } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { Changed, tasksUri } from './changed.ts'
 
 it('[MC6] live text does not update the resource: only the log does', async () => {
   const store = openMemoryStore()
-  const runsheet = createRunsheet({ store })
+  const door = openDoor({ store })
   const updated: string[] = []
   const logged = Promise.withResolvers<void>()
-  const leave = new Changed(runsheet, 'local', logged.reject).subscribe(event => {
+  const leave = new Changed(door, 'local', logged.reject).subscribe(event => {
     if (event.kind !== 'resource_updated') return
     updated.push(event.uri)
     if (event.uri === tasksUri('logged')) logged.resolve()
@@ -22,5 +22,5 @@ it('[MC6] live text does not update the resource: only the log does', async () =
   await logged.promise
   expect(updated).toEqual([tasksUri('logged')])
   leave()
-  await runsheet.close()
+  await door.close()
 })

@@ -1,5 +1,5 @@
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
-import type { Runsheet } from '../runsheet.ts'
+import type { Door } from '../door/door.ts'
 
 const LISTEN_AGAIN_MS = 1_000
 
@@ -8,14 +8,14 @@ export const isTasksUri = (uri: string): boolean => uri.startsWith('runsheet://'
 
 /** Tells subscribers that a conversation's log changed, in whichever process. Listens only while there are subscribers. */
 export class Changed implements ServerEventBus {
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #tenant: string
   readonly #onError: (error: unknown) => void
   readonly #listeners = new Set<(event: ServerEvent) => void>()
   #listening: AbortController | undefined
 
-  constructor(runsheet: Runsheet, tenant: string, onError: (error: unknown) => void) {
-    this.#runsheet = runsheet
+  constructor(door: Door, tenant: string, onError: (error: unknown) => void) {
+    this.#door = door
     this.#tenant = tenant
     this.#onError = onError
   }
@@ -41,7 +41,7 @@ export class Changed implements ServerEventBus {
 
   async #listen(signal: AbortSignal): Promise<void> {
     try {
-      for await (const { kind, tenant, conversation } of this.#runsheet.changes(signal)) {
+      for await (const { kind, tenant, conversation } of this.#door.changes(signal)) {
         if (kind === 'log' && tenant === this.#tenant)
           this.publish({ kind: 'resource_updated', uri: tasksUri(conversation) })
       }

@@ -10,7 +10,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
-import type { Runsheet } from '../runsheet.ts'
+import type { Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { type Complaint, type Content, decisionIn, reviewForm } from './form.ts'
@@ -42,7 +42,7 @@ export const PATIENCE: Patience = {
 }
 
 export interface Asker {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly server: McpServer
   readonly era: 'legacy' | 'modern'
   readonly patience: Patience
@@ -117,7 +117,7 @@ export class Ladder {
     const form = action === 'accept' ? decisionIn(review, content) : { decision: NO, places: [] }
     if (!form) return { message: 'The form came back empty.', content }
     try {
-      await this.#by.runsheet.reviews.decide(context.tenant, review.review_id, form.decision, 'mcp_form')
+      await this.#by.door.reviews.decide(context.tenant, review.review_id, form.decision, 'mcp_form')
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       // Somebody else was first, or time was: the answer tells.
@@ -130,11 +130,11 @@ export class Ladder {
 
   async #isShownOrOver({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
     const ref = { tenant, conversation: session_id }
-    const state = await this.#by.runsheet.read(ref)
+    const state = await this.#by.door.read(ref)
     const review = state.reviews.get(review_id)
     if (review && (review.panels.length > 0 || statusAt(review, new Date().toISOString()) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
-    for await (const { events } of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
+    for await (const { events } of this.#by.door.tail(ref, { after: state.seq, signal })) {
       if (events.some(event => reviewOverOrShown(event) === review_id)) return true
     }
     return false

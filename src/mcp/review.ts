@@ -146,7 +146,7 @@ export class Reviews {
     }
     // Whose connection was cut may not have seen the question; if it has, its answer still counts.
     ctx.http?.req?.signal.addEventListener('abort', letOthers, { once: true, signal: over.signal })
-    this.#by.runsheet.reviews
+    this.#by.door.reviews
       .await(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
       .catch(() => {})
       .finally(() => settled.abort('It was decided elsewhere.'))

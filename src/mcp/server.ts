@@ -12,7 +12,7 @@ import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
-import { StoreError, type Runsheet } from '../runsheet.ts'
+import { StoreError, type Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { beginCall, failureAnswer } from '../toolsets/calls.ts'
@@ -25,7 +25,7 @@ import { Reviews } from './review.ts'
 import { advertised, annotationsOf, inputSchema, outputSchema } from './schemas.ts'
 
 /** What every connection stands on. */
-export interface McpOptions extends Pick<Asker, 'runsheet' | 'codec' | 'page' | 'closing' | 'onError'> {
+export interface McpOptions extends Pick<Asker, 'door' | 'codec' | 'page' | 'closing' | 'onError'> {
   readonly tenant: string
   readonly version: string
   /** What new conversations get. */
@@ -123,7 +123,7 @@ class Edge {
   readonly #server: McpServer
   readonly #options: McpOptions
   readonly #connection: Connection
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #reviews: Reviews
   /** The lists of the conversations that this connection was in. */
   readonly #ours = new Set<string>()
@@ -132,7 +132,7 @@ class Edge {
     this.#server = server
     this.#options = options
     this.#connection = connection
-    this.#runsheet = options.runsheet
+    this.#door = options.door
     const { era, isPerson } = connection
     const patience = { ...PATIENCE, ...options.patience }
     this.#reviews = new Reviews({ ...options, server, era, isPerson, patience })
@@ -177,7 +177,7 @@ class Edge {
     ctx: ServerContext,
   ): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
     const conversation = this.#mustBeOurs(uri, ctx)
-    const state = await this.#runsheet.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
+    const state = await this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
       if (!(error instanceof Refusal || error instanceof StoreError)) this.#options.onError(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, wordsFor(error))
     })
@@ -225,7 +225,7 @@ class Edge {
     bound: Bound,
     ctx: ServerContext,
   ): Promise<Answer> {
-    const { conversation, record } = await this.#runsheet.reviews.get(this.#options.tenant, reviewId)
+    const { conversation, record } = await this.#door.reviews.get(this.#options.tenant, reviewId)
     if (conversation !== bound.conversation) {
       throw new Refusal('review_not_found', { review_id: reviewId.slice(0, 64).toWellFormed() })
     }
@@ -257,8 +257,8 @@ class Edge {
   async #context(bound: Bound, creates: boolean): Promise<ToolContext> {
     const { tenant, host } = this.#options
     const { conversation, toolCallId, sources } = bound
-    const turn = bound.turn ?? turnFor(await this.#runsheet.read({ tenant, conversation }), creates)
-    return { runsheet: this.#runsheet, tenant, conversation, turn, toolCallId, host, ...sources }
+    const turn = bound.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
+    return { door: this.#door, tenant, conversation, turn, toolCallId, host, ...sources }
   }
 
   /** Always an answer. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal } from '../domain/refusal.ts'
-import { createRunsheet, type Runsheet, StoreError } from '../runsheet.ts'
+import { openDoor, type Door, StoreError } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'
 import { currentToolContext, withToolContext } from './context.ts'
@@ -14,13 +14,13 @@ import { taskList } from './task-list.ts'
 import { turnTodos } from './turn-todos.ts'
 
 const HERE = { tenant: 'local', conversation: 'c1' }
-let runsheet: Runsheet
+let door: Door
 let desk: Desk
 beforeEach(() => {
-  runsheet = memoryRunsheet()
-  desk = new Desk(runsheet, turnTodos)
+  door = memoryRunsheet()
+  desk = new Desk(door, turnTodos)
 })
-afterEach(() => runsheet.close())
+afterEach(() => door.close())
 
 const LOOK = { items: [{ title: 'Look' }] }
 const created = (number: number, title = 'Look', order = 1) => ({
@@ -80,7 +80,7 @@ describe('the context', () => {
       callTool(turnTodos, 'create_todo', LOOK, desk.context()),
     )
     expect(await desk.statuses()).toEqual([['Look', 'in_progress']])
-    expect((await runsheet.read({ tenant: 'local', conversation: 'other' })).seq).toBe(0)
+    expect((await door.read({ tenant: 'local', conversation: 'other' })).seq).toBe(0)
   })
 
   it('[TS1] nothing of it comes from the model', async () => {
@@ -116,7 +116,7 @@ describe('a call', () => {
   it('[TS3] is one commit: the turn, the tasks and the answer', async () => {
     const { events } = await desk.written(() => desk.call('create_todo', LOOK, { toolCallId: 'first' }))
     expect(events).toEqual(['policy_set', 'turn_opened', 'task_created', 'tool_answered'])
-    const [answer] = (await runsheet.conversations.eventsAfter(HERE, 3, 1)).map(({ data }) => data)
+    const [answer] = (await door.conversations.eventsAfter(HERE, 3, 1)).map(({ data }) => data)
     expect(answer).toEqual({
       tool_call_id: 'first',
       tool: 'create_todo',
@@ -200,7 +200,7 @@ describe('a repeated tool call id', () => {
   })
 
   it('[TS11] while its review waits, waits on for the same one; once decided, answers the same', async () => {
-    desk = new Desk(runsheet, turnTodos, { review: true })
+    desk = new Desk(door, turnTodos, { review: true })
     const waiting = [desk.call('create_todo', LOOK, again), desk.call('create_todo', LOOK, again)]
     const [first, second] = await Promise.all([
       ...waiting,
@@ -215,7 +215,7 @@ describe('a repeated tool call id', () => {
   })
 
   it('[TS11] a cancelled review is not opened again by it', async () => {
-    desk = new Desk(runsheet, turnTodos, { review: true })
+    desk = new Desk(door, turnTodos, { review: true })
     const no = { confirmed: false, cancelled: true, reason: 'user_cancelled' }
     expect(await desk.decided(desk.call('create_todo', LOOK, again), { action: 'cancel' })).toEqual(no)
     expect(await desk.call('create_todo', LOOK, again)).toEqual(no)
@@ -225,7 +225,7 @@ describe('a repeated tool call id', () => {
 
 describe('a review', () => {
   beforeEach(() => {
-    desk = new Desk(runsheet, turnTodos, { review: true })
+    desk = new Desk(door, turnTodos, { review: true })
   })
 
   it('[TS8] can be waited for by the id of its call', async () => {
@@ -267,7 +267,7 @@ describe('a review', () => {
         return typeof value === 'function' ? value.bind(target) : value
       },
     })
-    const late = createRunsheet({ store: unswept, newId: countedIds() })
+    const late = openDoor({ store: unswept, newId: countedIds() })
     desk = new Desk(late, turnTodos, { review: true })
     const nameless = { toolCallId: undefined }
     const first = await desk.take('create_todo', LOOK, nameless)
@@ -327,7 +327,7 @@ describe('the fence', () => {
 
 describe('a call in a run', () => {
   const start = async (policy = {}) => {
-    await runsheet.run(HERE, {
+    await door.run(HERE, {
       type: 'start_turn',
       turn_id: 't1',
       message_id: 'm1',
@@ -335,7 +335,7 @@ describe('a call in a run', () => {
       model: 'demo',
       policy: { toolset: 'turn_todos', ...policy },
     })
-    const lease = await runsheet.turns.claim('me', 60_000)
+    const lease = await door.turns.claim('me', 60_000)
     if (!lease) throw new Error('no lease')
     return lease
   }
@@ -377,7 +377,7 @@ describe('the policy', () => {
   it("[TS14] another toolset than the conversation's: beginCall throws persons_only, callTool answers", async () => {
     await desk.call('create_todo', LOOK)
     const { seq } = await desk.state()
-    const other = new Desk(runsheet, taskList)
+    const other = new Desk(door, taskList)
     const refusal = await other.take('AddTask', { title: 'Leap' }).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(Refusal)
     expect(refusal).toMatchObject({ code: 'persons_only' })
@@ -385,7 +385,7 @@ describe('the policy', () => {
       ok: false,
       error: 'This conversation uses the toolset turn_todos; only a person can change that.',
     })
-    expect(await new Desk(runsheet, manageTodos).call('manage_todos', { add: ['Leap'] })).toEqual({
+    expect(await new Desk(door, manageTodos).call('manage_todos', { add: ['Leap'] })).toEqual({
       success: false,
       error: 'This conversation uses the toolset turn_todos; only a person can change that.',
       state: {
@@ -399,28 +399,28 @@ describe('the policy', () => {
   })
 
   it('[TS14] manage_todos without the assessor: beginCall throws assessor_required, callTool answers', async () => {
-    const other = new Desk(runsheet, manageTodos, { assessor: false })
+    const other = new Desk(door, manageTodos, { assessor: false })
     await expect(other.take('manage_todos', {})).rejects.toMatchObject({ code: 'assessor_required' })
     expect(await other.call('manage_todos', {})).toMatchObject({ success: false, state: { total: 0 } })
     expect(await desk.logged()).toEqual([])
   })
 
   it('[TS14] the first call fixes it: the toolset that was called, and what the host sets', async () => {
-    const other = new Desk(runsheet, checklist, { review_timeout_ms: 5_000 })
+    const other = new Desk(door, checklist, { review_timeout_ms: 5_000 })
     await other.call('add_multiple_checklist_items', { items: [{ title: 'milk' }] })
     expect((await desk.state()).policy).toMatchObject({ toolset: 'checklist', review: false, review_timeout_ms: 5_000 })
   })
 
   it('[PO5] a toolset that the host fixed is the only one that a first call may use', async () => {
-    const other = new Desk(runsheet, checklist, { toolset: 'runsheet' })
+    const other = new Desk(door, checklist, { toolset: 'runsheet' })
     const input = { items: [{ title: 'milk' }] }
     await expect(other.take('add_multiple_checklist_items', input)).rejects.toMatchObject({ code: 'persons_only' })
     expect(await desk.logged()).toEqual([])
   })
 
   it('[TS14] a turn that is over takes no call', async () => {
-    const here = new Desk(runsheet, ours, { review: false })
-    await runsheet.run(
+    const here = new Desk(door, ours, { review: false })
+    await door.run(
       HERE,
       { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Do it', model: 'demo' },
       { type: 'finish_turn', turn_id: 't1', because: 'answered', steps: 1, usage: {} },
@@ -432,9 +432,9 @@ describe('the policy', () => {
 
 describe('storage that fails', () => {
   it.each(everyTool)('[TS7] closed: $name answers one line, no stack, no path', async ({ toolset, tool }) => {
-    await runsheet.close()
+    await door.close()
     for (const input of [{}, { items: [{ title: 'x', id: 'y' }], tasks: [{ title: 'x' }], id: 1, outcome: 'z' }]) {
-      expect(await new Desk(runsheet, toolset).call(tool, input)).toBe('Error: The store is closed.')
+      expect(await new Desk(door, toolset).call(tool, input)).toBe('Error: The store is closed.')
     }
   })
 
@@ -442,7 +442,7 @@ describe('storage that fails', () => {
     await desk.call('create_todo', LOOK)
     const store = openMemoryStore()
     let reads = 0
-    const flaky = createRunsheet({
+    const flaky = openDoor({
       store: {
         ...store,
         commit: () => Promise.reject(new Refusal('persons_only', { action: 'set_policy' })),

@@ -3,7 +3,7 @@ import type { CommandOf, Sources } from '../domain/command.ts'
 import { otherToolset } from '../domain/decide/turns.ts'
 import type { Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../runsheet.ts'
+import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { explain } from './explain.ts'
 import { parseInput } from './input.ts'
@@ -52,19 +52,19 @@ export async function beginCall(
 
 /** Waits for a call that was begun, whatever it waits for, and returns what its model is told. */
 export async function awaitCall(callId: string, context: ToolContext, signal?: AbortSignal): Promise<Json> {
-  const { runsheet, tenant, turn, run } = context
+  const { door, tenant, turn, run } = context
   const ref = { tenant, conversation: context.conversation }
-  const { reviews, policy } = await runsheet.read(ref)
+  const { reviews, policy } = await door.read(ref)
   const review = [...reviews.values()].findLast(
     ({ tool_call_id, conversation_turn_id }) => tool_call_id === callId && conversation_turn_id === turn,
   )
   if (!review) throw new Refusal('review_not_found', { review_id: callId })
   const { toolset, tool } = askedBy(review, policy)
   const started = performance.now()
-  const record = await runsheet.reviews.await(tenant, review.review_id, signal)
+  const record = await door.reviews.await(tenant, review.review_id, signal)
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
-  const { value, replayed } = await runsheet.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
+  const { value, replayed } = await door.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
     // As the tasks are now, with what a person changed since the decision.
     const tasks = record.tasks.flatMap(({ id }) => work.state.tasks.get(id) ?? [])
     const result = reviewAnswer(work.state, { ...record, tasks })
@@ -126,7 +126,7 @@ async function begin(
   context: ToolContext,
   started: number,
 ): Promise<Begun> {
-  const { runsheet, turn, run, host = {} } = context
+  const { door, turn, run, host = {} } = context
   const view = await viewOf(context)
   const tool = toolset.tools.find(each => each.name === name)
   if (!tool) return { call: refused(toolset.refused(unknownTool(toolset, name), view)), repeated: false }
@@ -137,7 +137,7 @@ async function begin(
   // Of what the tool reads, not of what was sent: unknown keys may hold anything.
   const bodyHash = hashOf([name, parsed.value])
   const prefix = `call_${bodyHash.slice(0, 16)}_`
-  const toolCallId = context.toolCallId ?? `${prefix}${runsheet.newId()}`
+  const toolCallId = context.toolCallId ?? `${prefix}${door.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
   const at: At = {
     tenant: context.tenant,
@@ -145,7 +145,7 @@ async function begin(
     once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
     ...(run ? { lease: run.lease } : {}),
   }
-  const { value, replayed } = await runsheet.transact(at, (transaction): CallState => {
+  const { value, replayed } = await door.transact(at, (transaction): CallState => {
     const other = otherToolset(transaction.state, toolset.name)
     if (other) throw other
     if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
@@ -174,7 +174,7 @@ interface Performance {
 
 /** Runs the tool inside its transaction, and records the call. */
 function perform({ toolset, tool, input, context, transaction, toolCallId, basis, started }: Performance): CallState {
-  const { run, turn, runsheet } = context
+  const { run, turn, door } = context
   const record = (result: Json, ok: boolean): CallState => {
     transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, result, ok, started }))
     return { status: 'answered', result, ok, stored: true }
@@ -191,7 +191,7 @@ function perform({ toolset, tool, input, context, transaction, toolCallId, basis
     turnId: turn,
     toolCallId,
     basis,
-    newId: runsheet.newId,
+    newId: door.newId,
     sources: sourcesOf(context),
     judged: run?.judged ?? [],
     said: run?.said,
@@ -226,8 +226,8 @@ function answeredFact({ turn }: ToolContext, { started, ...answer }: Answered): 
 
 type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome'> & { readonly started: number }
 
-function observe({ runsheet, provider, model }: ToolContext, { started, ...call }: Observation): void {
-  runsheet.observed({
+function observe({ door, provider, model }: ToolContext, { started, ...call }: Observation): void {
+  door.observed({
     ...call,
     duration_ms: elapsed(started),
     ...(provider === undefined ? {} : { provider }),
@@ -238,8 +238,8 @@ function observe({ runsheet, provider, model }: ToolContext, { started, ...call 
 const unknownTool = ({ tools }: Toolset, name: string): string =>
   `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${tools.map(each => each.name).join(', ')}.`
 
-async function viewOf({ runsheet, tenant, conversation, turn }: ToolContext): Promise<View> {
-  return { state: await runsheet.read({ tenant, conversation }), turnId: turn }
+async function viewOf({ door, tenant, conversation, turn }: ToolContext): Promise<View> {
+  return { state: await door.read({ tenant, conversation }), turnId: turn }
 }
 
 function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sources): Sources {

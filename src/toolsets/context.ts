@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { Lease, Runsheet } from '../runsheet.ts'
+import type { Lease, Door } from '../door/door.ts'
 import type { Judged } from '../domain/claim.ts'
 
 /** Where a tool call belongs. The host sets it; no part of it comes from the model. */
 export interface ToolContext extends Sources {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly tenant: string
   readonly conversation: string
   readonly turn: string

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import { expect, it } from 'vitest'
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { toolsets } from './index.ts'
 import { logCalls } from './observe.ts'
@@ -16,8 +16,8 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
       done()
     },
   })
-  const runsheet = createRunsheet({ store: openMemoryStore(), observe: logCalls(pino({ level }, sink)) })
-  const context = { runsheet, tenant: 'local', turn: 't1', provider: 'openai', model: 'm1' }
+  const door = openDoor({ store: openMemoryStore(), observe: logCalls(pino({ level }, sink)) })
+  const context = { door, tenant: 'local', turn: 't1', provider: 'openai', model: 'm1' }
   const secret = [{ title: 'secret title' }, { title: 'another' }]
   await callTool(toolsets.turn_todos, 'create_todo', { items: secret }, { ...context, conversation: 'c1' })
   await callTool(toolsets.turn_todos, 'create_todo', { items: 'secret title' }, { ...context, conversation: 'c1' })
@@ -30,7 +30,7 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
   const review = { ...context, conversation: 'c2', host: { review_timeout_ms: 1 } }
   await callTool(toolsets.runsheet, 'plan', { tasks: secret }, review)
   await callTool(toolsets.runsheet, 'secret tool', {}, review)
-  await runsheet.close()
+  await door.close()
   return lines.map(line => JSON.parse(line))
 }
 
@@ -56,10 +56,10 @@ it('[TS19] an observer that fails does not fail the call', async () => {
   const observe = (): never => {
     throw new Error('boom')
   }
-  const runsheet = createRunsheet({ store: openMemoryStore(), observe })
+  const door = openDoor({ store: openMemoryStore(), observe })
   const warned = new Promise(resolve => process.once('warning', resolve))
-  const context = { runsheet, tenant: 'local', conversation: 'c1', turn: 't1' }
+  const context = { door, tenant: 'local', conversation: 'c1', turn: 't1' }
   expect(await callTool(toolsets.task_list, 'AddTask', { title: 'a' }, context)).toMatchObject({ id: '1' })
   expect(await warned).toMatchObject({ message: 'boom' })
-  await runsheet.close()
+  await door.close()
 })

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Observer } from '../runsheet.ts'
+import type { Observer } from '../door/door.ts'
 
 /** An observer that writes each call to a log, at debug. */
 export const logCalls =

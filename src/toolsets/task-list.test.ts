@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import type { Json } from '../domain/event.ts'
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { openFileStore } from '../store/json/store.ts'
 import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
@@ -186,9 +186,9 @@ describe('task_list: on JSON files', () => {
     writeFileSync(path(), text)
   }
   beforeEach(async () => {
-    await desk.runsheet.close()
+    await desk.door.close()
     data = scratchFolder()
-    desk.runsheet = createRunsheet({ store: await openFileStore({ data }) })
+    desk.door = openDoor({ store: await openFileStore({ data }) })
   })
   afterEach(() => rmSync(data, { recursive: true }))
 

@@ -5,7 +5,7 @@ import type { SomeFields } from '../domain/fields.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { ASKS, type Task } from '../domain/task.ts'
-import type { Transaction } from '../runsheet.ts'
+import type { Transaction } from '../door/door.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 

@@ -15,7 +15,7 @@ import type {
   ToolsetSummary,
   TurnAnswer,
 } from '../../src/domain/wire.ts'
-import { createRunsheet, StoreError } from '../../src/runsheet.ts'
+import { openDoor, StoreError } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StoreErrorCode } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -46,7 +46,7 @@ async function withTasks(server: CheckedServer, ...titles: readonly string[]): P
 
 async function startTurn(server: CheckedServer, turn_id = 'run-1', session = 'c1'): Promise<void> {
   const message = { message_id: 'm1', message: 'Do it', model: 'none' }
-  await server.runsheet.run({ tenant: 'local', conversation: session }, { type: 'start_turn', turn_id, ...message })
+  await server.door.run({ tenant: 'local', conversation: session }, { type: 'start_turn', turn_id, ...message })
 }
 
 const HERE = { tenant: 'local', conversation: 'c1' } as const
@@ -73,11 +73,11 @@ async function interrupted(
   const interrupting = async (...args: unknown[]): Promise<unknown> => {
     const commands = waiting
     waiting = []
-    if (commands.length > 0) await server.runsheet.run(HERE, ...commands)
+    if (commands.length > 0) await server.door.run(HERE, ...commands)
     return asked(...args)
   }
   const queries = withPart(memory.queries, { [query]: interrupting })
-  const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+  const server = await started({ door: openDoor({ store: storeWith(memory, { queries }) }) })
   return {
     server,
     meanwhile: (...commands) => {
@@ -171,7 +171,7 @@ describe('sessions', () => {
     await withTasks(server, 'A', 'B')
     const { status, body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1', { as: 'agent' })
     expect(status).toBe(200)
-    const state = await server.runsheet.read({ tenant: 'local', conversation: 'c1' })
+    const state = await server.door.read({ tenant: 'local', conversation: 'c1' })
     expect(body.seq).toBe(state.seq)
     expect(body.session).toMatchObject({ session_id: 'c1', title: 'A', seq: state.seq })
     expect(body.policy).toEqual(state.policy)
@@ -201,10 +201,10 @@ describe('sessions', () => {
     const { server, meanwhile } = await interrupted('events')
     await withTasks(server, 'One')
     await startTurn(server)
-    const { seq } = await server.runsheet.read(HERE)
+    const { seq } = await server.door.read(HERE)
     meanwhile(
       { type: 'record', turn_id: 'run-1', fact: { type: 'message_added', data: message('m2', 'Later') } },
-      { type: 'edit_tasks', by: 'person', create: [{ id: server.runsheet.newId(), title: 'Two' }] },
+      { type: 'edit_tasks', by: 'person', create: [{ id: server.door.newId(), title: 'Two' }] },
     )
     const { body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1')
     expect([body.seq, body.messages.map(({ text }) => text)]).toEqual([seq, ['Do it']])
@@ -218,7 +218,7 @@ describe('sessions', () => {
     const [task] = await withTasks(server, 'One')
     const fields = { title: 'Uno' }
     for (const query of ['', `?task_id=${task?.id}`]) {
-      const { seq } = await server.runsheet.read(HERE)
+      const { seq } = await server.door.read(HERE)
       meanwhile({ type: 'edit_tasks', by: 'person', change: [{ task: task?.id ?? '', fields }] })
       fields.title += '!'
       type Timeline = { events: StoredEvent[]; seq: number }
@@ -226,32 +226,32 @@ describe('sessions', () => {
       expect(body.seq).toBe(seq)
       expect(body.events.length).toBeGreaterThan(0)
       expect(Math.max(...body.events.map(event => event.seq))).toBeLessThanOrEqual(seq)
-      expect((await server.runsheet.read(HERE)).seq).toBe(seq + 1)
+      expect((await server.door.read(HERE)).seq).toBe(seq + 1)
     }
   })
 
   it('[HT6][HT10] a list of tasks into which somebody wrote is read again, as of its seq', async () => {
     const { server, meanwhile } = await interrupted('tasks')
     await withTasks(server, 'One')
-    meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.runsheet.newId(), title: 'Two' }] })
+    meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.door.newId(), title: 'Two' }] })
     const { body } = await server.ask<TasksAnswer & { seq: number }>('GET', '/api/sessions/c1/tasks')
     expect(body.tasks.map(({ title }) => title)).toEqual(['One', 'Two'])
-    expect(body.seq).toBe((await server.runsheet.read(HERE)).seq)
+    expect(body.seq).toBe((await server.door.read(HERE)).seq)
   })
 
   it('[HT6][HT10] also where nobody ever stops writing, the list comes', async () => {
     const memory = openMemoryStore()
     const tasks: Store['queries']['tasks'] = async (ref, filter, page) => {
       const found = await memory.queries.tasks(ref, filter, page)
-      await server.runsheet.run(HERE, {
+      await server.door.run(HERE, {
         type: 'edit_tasks',
         by: 'person',
-        create: [{ id: server.runsheet.newId(), title: 'More' }],
+        create: [{ id: server.door.newId(), title: 'More' }],
       })
       return found
     }
     const queries = withPart(memory.queries, { tasks })
-    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+    const server = await started({ door: openDoor({ store: storeWith(memory, { queries }) }) })
     await call(server, ['checklist', 'add_multiple_checklist_items'], { items: [{ title: 'One' }] })
     expect((await server.ask('GET', '/api/sessions/c1/tasks')).status).toBe(200)
   })
@@ -259,7 +259,7 @@ describe('sessions', () => {
   it('[HT6] every read of a conversation carries its seq', async () => {
     const server = await started()
     await withTasks(server, 'A')
-    const { seq } = await server.runsheet.read({ tenant: 'local', conversation: 'c1' })
+    const { seq } = await server.door.read({ tenant: 'local', conversation: 'c1' })
     for (const path of ['', '/tasks', '/tasks?status=blocked', '/timeline']) {
       expect((await server.ask<{ seq: number }>('GET', `/api/sessions/c1${path}`)).body.seq).toBe(seq)
     }
@@ -326,7 +326,7 @@ describe('the policy', () => {
     const body = { review: false }
     expect((await server.refused(409, 'PUT', '/api/sessions/c1/policy', { body })).code).toBe('turn_running')
     const usage = { input_tokens: 0, output_tokens: 0 }
-    await server.runsheet.run(
+    await server.door.run(
       { tenant: 'local', conversation: 'c1' },
       { type: 'finish_turn', turn_id: 'run-1', because: 'answered', steps: 1, usage },
     )
@@ -756,7 +756,11 @@ describe('templates', () => {
     ['21 rows', { tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, { code: 'batch_too_large' }],
     ['an empty title', { tasks: [{ title: 'x' }, { title: '' }] }, { row: 1, field: 'title' }],
     ['no title', { tasks: [{}] }, { row: 0, field: 'title' }],
-    ['two doing', { tasks: [1, 2].map(() => ({ title: 'x', status: 'doing' })) }, { row: 1, field: 'status' }],
+    [
+      'two doing',
+      { tasks: [1, 2].map(() => ({ title: 'x', status: 'doing' })) },
+      { code: 'two_in_progress', row: 1, field: 'status' },
+    ],
     ['a draft that it has not', { tasks: [{ title: 'x', draft_index: 0 }] }, { row: 0, field: 'draft_index' }],
     ['an unknown key', { tasks: [{ title: 'x' }], note: 'x' }, { field: 'note' }],
     ['another name', { name: 'b', tasks: [{ title: 'x' }] }, { field: 'name' }],
@@ -884,7 +888,7 @@ describe('a tool call', () => {
     await startTurn(server)
     const usage = { input_tokens: 0, output_tokens: 0 }
     const end = { type: 'finish_turn', turn_id: 'run-1', because: 'answered', steps: 1, usage } as const
-    await server.runsheet.run({ tenant: 'local', conversation: 'c1' }, end)
+    await server.door.run({ tenant: 'local', conversation: 'c1' }, end)
     const body = { session_id: 'c1', turn_id: 'run-1', arguments: {} }
     const error = await server.refused(409, 'POST', '/api/toolsets/runsheet/tools/tasks', { as: 'agent', body })
     expect(error.code).toBe('turn_finished')
@@ -903,7 +907,7 @@ describe('stopping', () => {
     ])
     const again = await server.ask<TurnAnswer>('POST', path)
     expect([again.status, again.text]).toEqual([200, first.text])
-    const log = await server.runsheet.conversations.eventsAfter({ tenant: 'local', conversation: 'c1' }, 0, 100)
+    const log = await server.door.conversations.eventsAfter({ tenant: 'local', conversation: 'c1' }, 0, 100)
     expect(log.filter(({ type }) => type === 'turn_stop_requested')).toHaveLength(1)
   })
 })
@@ -939,7 +943,7 @@ async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error |
   const commit: Store['commit'] = (at, decide) => (failure ? failing() : memory.commit(at, decide))
   const due: Store['due'] = limit => (failure ? failing() : memory.due(limit))
   const parts = { commit, due, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
-  const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, parts) }) })
+  const server = await started({ door: openDoor({ store: storeWith(memory, parts) }) })
   return { server, fail: error => (failure = error) }
 }
 
@@ -965,7 +969,7 @@ describe('probes', () => {
     const never = Promise.withResolvers<never>()
     // The probe asks for one; the sweep, which asks for more, must be able to end with the test.
     const due: Store['due'] = limit => (limit === 1 ? never.promise : memory.due(limit))
-    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { due }) }) })
+    const server = await started({ door: openDoor({ store: storeWith(memory, { due }) }) })
     expect((await server.refused(503, 'GET', '/readyz', { as: 'nobody' })).code).toBe('not_ready')
   })
 

@@ -108,7 +108,7 @@ describe('in a folder that was empty', () => {
     const checked = runProcess(['tsc'], { cwd: packed.folder, env: packed.env })
     await checked.ended
     // What is wrong with the declarations of others is not ours to say.
-    expect(checked.lines.filter(line => /^(consumer|error|node_modules\/runsheet)/.test(line))).toEqual([])
+    expect(checked.lines.filter(line => /^(consumer|error|node_modules\/door)/.test(line))).toEqual([])
   })
 
   it('[PK7] an old Node is told in one line what is needed', async () => {
@@ -157,18 +157,18 @@ const entryPoints = (): string[] =>
 
 /** Each line would be an error where a declaration could not be found: what is unknown would fit anywhere. */
 const CONSUMER = `
-import { createRunsheet, openMemoryStore, type Task } from 'runsheet'
+import { openDoor, openMemoryStore, type Task } from 'runsheet'
 import { createClient, RunsheetError } from 'runsheet/client'
 import { createHttpServer } from 'runsheet/http'
 import { Runner } from 'runsheet/agent'
 import { aiSdkTools } from 'runsheet/ai-sdk'
 import { TodosPanel } from 'runsheet/react'
 
-const runsheet = createRunsheet({ store: openMemoryStore() })
+const door = openDoor({ store: openMemoryStore() })
 export const title = (task: Task): string => task.title
 export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, createHttpServer, Runner, aiSdkTools, TodosPanel]
 // @ts-expect-error
-runsheet.nothing()
+door.nothing()
 // @ts-expect-error
 export const number = (task: Task): string => task.number
 // @ts-expect-error

@@ -233,7 +233,7 @@ export function badInput(store: StoreKind): void {
 
   /** Notes how things are. A task may have been taken up, because the one before it was blocked. */
   async function lookAround(): Promise<void> {
-    const { tasks } = await at.runsheet.read({ tenant: 'local', conversation: 'work' })
+    const { tasks } = await at.door.read({ tenant: 'local', conversation: 'work' })
     world = { ...world, version: tasks.get(world.task)?.version ?? 0 }
     before = await fingerprint()
   }
@@ -328,7 +328,7 @@ export function badInput(store: StoreKind): void {
 
   /** Everything that a request could have changed: tasks and reviews are what the log says, and its length is `seq`. */
   async function fingerprint(): Promise<string> {
-    const { conversations, templates } = at.runsheet
+    const { conversations, templates } = at.door
     return JSON.stringify(await Promise.all([conversations.list('local', { limit: 20 }), templates.list('local')]))
   }
 

@@ -4,7 +4,7 @@ import type { CommandOf, TaskChange } from '../../src/domain/command.ts'
 import type { Json } from '../../src/domain/event.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { Task } from '../../src/domain/task.ts'
-import { createRunsheet, type Decision, type ReviewRecord, type Runsheet } from '../../src/runsheet.ts'
+import { openDoor, type Decision, type ReviewRecord, type Door } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ToolContext } from '../../src/toolsets/context.ts'
 import { beginCall, callTool, type CallState } from '../../src/toolsets/calls.ts'
@@ -24,25 +24,25 @@ export const cases = (
 ): { input: unknown; error: string }[] => rows.map(([input, error]) => ({ input, error }))
 
 /** For tests: a Runsheet in memory whose ids count up. */
-export const memoryRunsheet = (): Runsheet => createRunsheet({ store: openMemoryStore(), newId: countedIds() })
+export const memoryRunsheet = (): Door => openDoor({ store: openMemoryStore(), newId: countedIds() })
 
 /** For tests: a desk that starts over, in memory, for each test of the file. */
 export function deskPerTest(toolset: Toolset, host: PolicyPatch = {}): Desk {
   const desk = new Desk(memoryRunsheet(), toolset, host)
   beforeEach(() => desk.open(host))
-  afterEach(() => desk.runsheet.close())
+  afterEach(() => desk.door.close())
   return desk
 }
 
 /** For tests: an agent with one toolset in one turn of a conversation, and the person beside it. */
 export class Desk {
-  runsheet: Runsheet
+  door: Door
   host: PolicyPatch
   readonly toolset: Toolset
   readonly turn: string
 
-  constructor(runsheet: Runsheet, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
-    this.runsheet = runsheet
+  constructor(door: Door, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
+    this.door = door
     this.toolset = toolset
     this.host = host
     this.turn = turn
@@ -50,19 +50,19 @@ export class Desk {
 
   /** Starts over with nothing written, under another policy. */
   readonly open = (host: PolicyPatch = {}): void => {
-    this.runsheet = memoryRunsheet()
+    this.door = memoryRunsheet()
     this.host = host
   };
 
   /** The same conversation, in another turn. */
   in(turn: string): Desk {
-    return new Desk(this.runsheet, this.toolset, this.host, turn)
+    return new Desk(this.door, this.toolset, this.host, turn)
   }
 
   context(more: Partial<ToolContext> = {}): ToolContext {
     calls += 1
-    const { runsheet, turn, host } = this
-    return { runsheet, ...HERE, turn, host, toolCallId: `call-${calls}`, ...more }
+    const { door, turn, host } = this
+    return { door, ...HERE, turn, host, toolCallId: `call-${calls}`, ...more }
   }
 
   call(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Json> {
@@ -74,7 +74,7 @@ export class Desk {
   }
 
   state(): Promise<Conversation> {
-    return this.runsheet.read(HERE)
+    return this.door.read(HERE)
   }
 
   async tasks(): Promise<Task[]> {
@@ -91,7 +91,7 @@ export class Desk {
   }
 
   async edit(edit: Partial<CommandOf<'edit_tasks'>>): Promise<void> {
-    await this.runsheet.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
+    await this.door.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
   }
 
   /** What the person says to the review that `waiting` waits for, and what the model is then told. */
@@ -103,14 +103,14 @@ export class Desk {
   async decide(decision: Decision): Promise<ReviewRecord> {
     for (;;) {
       const [review] = (await this.state()).pending_reviews
-      if (review !== undefined) return this.runsheet.reviews.decide('local', review, decision, 'http')
+      if (review !== undefined) return this.door.reviews.decide('local', review, decision, 'http')
       await new Promise(resolve => setImmediate(resolve))
     }
   }
 
   /** The types of what was logged since `seq`. */
   async logged(seq = 0): Promise<string[]> {
-    return (await this.runsheet.conversations.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
+    return (await this.door.conversations.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
   }
 
   /** Runs `work`, and says what it answered and what it wrote. */

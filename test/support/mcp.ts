@@ -37,15 +37,15 @@ export async function startMcpServer(
     ...(store ? { store } : {}),
     mcp: (request, incoming) => mcp?.fetch(request, incoming) ?? Promise.reject(new Error('not yet')),
   })
-  const { runsheet, url, server } = started
+  const { door, url, server } = started
   const endpoint = createMcpEndpoint({
-    runsheet,
+    door,
     tenant: 'local',
     version: '0.0.0',
     host: {},
     onError: () => {},
     codec: roundCodec(TOKENS.person),
-    changed: new Changed(runsheet, 'local', () => {}),
+    changed: new Changed(door, 'local', () => {}),
     closing: ending.signal,
     page: async (conversation, signedIn) =>
       `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,

@@ -94,7 +94,7 @@ export class Table {
   }
 
   async log(): Promise<readonly StoredEvent[]> {
-    return this.server.runsheet.conversations.eventsAfter({ tenant: 'local', conversation: this.session }, 0, 10_000)
+    return this.server.door.conversations.eventsAfter({ tenant: 'local', conversation: this.session }, 0, 10_000)
   }
 
   async types(): Promise<string[]> {

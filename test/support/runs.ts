@@ -1,5 +1,5 @@
 import type { CommandOf } from '../../src/domain/command.ts'
-import { begun, type Run, went } from '../../src/agent/run.ts'
+import { begun, type Run, went } from '../../src/runner/run.ts'
 import type { Json } from '../../src/domain/event.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import { Driver, SOME_MODEL } from './domain.ts'

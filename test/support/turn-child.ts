@@ -1,11 +1,11 @@
 // A process that drives turns until it is killed, or kills or freezes itself at a commit. Its model and its tools live elsewhere.
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
-import { configuredModels } from '../../src/agent/models.ts'
-import { givenTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
+import { configuredModels } from '../../src/runner/models.ts'
+import { givenTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
 import type { NewEvent } from '../../src/domain/event.ts'
-import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+import { openDoor, type Door } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { outsideTools } from './turn-story.ts'
@@ -27,11 +27,11 @@ export interface TurnChildOrder {
 const order = JSON.parse(process.argv[2] ?? '{}') as TurnChildOrder
 const { store: kind, at, endAt } = order
 const store = kind === 'sqlite' ? await openSqliteStore({ path: at }) : await openPostgresStore({ url: at })
-const runsheet = createRunsheet({ store })
-if (endAt) ending(runsheet, endAt)
+const door = openDoor({ store })
+if (endAt) ending(door, endAt)
 const models = configuredModels({ model: order.model, url: order.provider, key: 'k' })
 const runner = new Runner({
-  runsheet,
+  door,
   models,
   leaseMs: order.leaseMs,
   retryMs: 1,
@@ -42,7 +42,7 @@ if (order.tokens) {
   // Loaded where it is needed: most of these processes answer no HTTP, and all of them are started often.
   const [{ createHttpServer }, { pino }] = await Promise.all([import('../../src/http/server.ts'), import('pino')])
   const server = createHttpServer({
-    runsheet,
+    door,
     tokens: order.tokens,
     tenant: 'local',
     version: '0',
@@ -65,7 +65,7 @@ flushCompileCache()
 writeSync(1, 'ready\n')
 
 /** What is reached is said first, so that a test knows where it ended. */
-function ending(door: Runsheet, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
+function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
   let count = 0
   const reached = (events: readonly NewEvent[]): void => {
     if (events.length === 0) return

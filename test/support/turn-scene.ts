@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
-import { configuredModels } from '../../src/agent/models.ts'
-import { givenTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { configuredModels } from '../../src/runner/models.ts'
+import { givenTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { type Child, runChild } from './children.ts'
@@ -42,7 +42,7 @@ export class Scene {
     const at = database?.url ?? join(folder, 'runsheet.db')
     const opened = database ? await openPostgresStore({ url: at }) : await openSqliteStore({ path: at })
     const turns = await startTurns({
-      runsheet: createRunsheet({ store: opened }),
+      door: openDoor({ store: opened }),
       isIdle: true,
       answers: toldBy(story),
     })
@@ -75,7 +75,7 @@ export class Scene {
   takeOver(): Runner {
     const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
     const outside = givenTools(outsideTools(this.tools.url))
-    const runner = new Runner({ runsheet: this.turns.runsheet, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
+    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()
     return runner

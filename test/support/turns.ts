@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser'
 import { inject } from 'vitest'
-import { configuredModels, type Models } from '../../src/agent/models.ts'
-import type { OutsideLimits, OutsideTool } from '../../src/agent/outside.ts'
-import { givenTools, type OutsideTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
+import { configuredModels, type Models } from '../../src/runner/models.ts'
+import type { OutsideLimits, OutsideTool } from '../../src/runner/outside.ts'
+import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { CommandOf } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
@@ -11,7 +11,7 @@ import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
 import type { Page } from '../../src/http/page.ts'
-import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+import { openDoor, type Door } from '../../src/door/door.ts'
 import { type Answers, Provider } from './provider.ts'
 import { startServer, type TestServer, TOKENS } from './server.ts'
 import type { Frame, Streamed } from './sse.ts'
@@ -20,7 +20,7 @@ import { placeFor, type StoreKind } from './stores.ts'
 export interface TurnsOptions {
   readonly store?: StoreKind
   /** Instead of one on a store of its own; it is closed with the server. */
-  readonly runsheet?: Runsheet
+  readonly door?: Door
   readonly answers?: Answers
   readonly assessor?: Answers
   /** Instead of those at the provider. */
@@ -171,10 +171,10 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   const models =
     options.models ?? configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' })
   const place = await placeFor(store, store === 'postgres' ? inject('postgresUrl') : '')
-  const runsheet = options.runsheet ?? createRunsheet({ store: await place.open() })
+  const door = options.door ?? openDoor({ store: await place.open() })
   const complaints: unknown[] = []
   const runner: Runner = new Runner({
-    runsheet,
+    door,
     models,
     retryMs: options.retryMs ?? 1,
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
@@ -189,7 +189,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     if (!isIdle) void runner.take(ref, turn).catch(error => complaints.push(error))
   }
   const server: TestServer = await startServer({
-    runsheet,
+    door,
     turns: { names: models.names, usual: models.usual, take },
     ...(host ? { host } : {}),
     ...(options.page ? { page: options.page } : {}),
@@ -202,7 +202,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   }
   const { open, chat } = chatAt(server)
   const log = (session = 'c1'): Promise<readonly StoredEvent[]> =>
-    runsheet.conversations.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
+    door.conversations.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
   const tasks = async (session = 'c1'): Promise<readonly Task[]> => (await server.person.tasks(session)).tasks
   return {
     ...server,

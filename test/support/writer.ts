@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -33,9 +33,9 @@ const onFaultPoint = (point: string): void => {
   if (reached === order.dieAt.nth) process.kill(process.pid, 'SIGKILL')
 }
 
-const runsheet = createRunsheet({ store: await open() })
+const door = openDoor({ store: await open() })
 const ref = { tenant: 'local', conversation: order.conversation }
-await runsheet.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'task_list' } })
+await door.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'task_list' } })
 // Node keeps what it compiled on exit only, and this process may be killed.
 flushCompileCache()
 writeSync(1, 'ready\n')
@@ -45,20 +45,20 @@ const lane = async (): Promise<void> => {
   for (let number = next++; number < order.to; number = next++) await write(number)
 }
 await Promise.all(Array.from({ length: order.abreast ?? 1 }, lane))
-await runsheet.close()
+await door.close()
 writeSync(1, 'done\n')
 
 async function write(number: number): Promise<void> {
-  if (order.bulk) await runsheet.liveText.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
+  if (order.bulk) await door.liveText.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
   const once = { key: `w${number}`, bodyHash: String(number) }
-  const committed = await runsheet.transact({ ...ref, once }, transaction => {
+  const committed = await door.transact({ ...ref, once }, transaction => {
     const events: StoredEvent[] = order.tasks
       ? [
           ...transaction.mustRun({
             type: 'edit_tasks',
             by: 'model',
             turn_id: 't1',
-            create: [{ id: runsheet.newId(), title: `task ${number}` }],
+            create: [{ id: door.newId(), title: `task ${number}` }],
           }),
           // Settled at once, so that the list of open ones stays short.
           ...transaction.mustRun({

@@ -140,16 +140,16 @@ describe('what is told', () => {
 
   it('[TR3] what a process that died was writing is not shown again', async () => {
     const at = await turns({ answers: [{ text: 'Fresh.', pace: 1 }], isIdle: true })
-    await at.runsheet.run(
+    await at.door.run(
       { tenant: 'local', conversation: 'c1' },
       { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Go', model: 'openai-compatible:test' },
     )
-    await at.runsheet.liveText.write(
+    await at.door.liveText.write(
       { tenant: 'local', conversation: 'c1' },
       { turn_id: 't1', message_id: 'ghost', text: 'GHOST' },
     )
     at.runner.start()
     await expect.poll(async () => (await at.person.session('c1')).turns[0]?.status).toBe('done')
-    expect(await at.runsheet.liveText.read({ tenant: 'local', conversation: 'c1' })).toBeUndefined()
+    expect(await at.door.liveText.read({ tenant: 'local', conversation: 'c1' })).toBeUndefined()
   })
 })

@@ -196,8 +196,10 @@ describe('finishing', () => {
     expect(chat.state.turns.get('turn-1')?.status).toBe('stopped')
   })
 
-  it('[TU4] only what runs here is finished here', () => {
-    expect(outside().refusal(finishes('turn-1')).code).toBe('turn_not_found')
+  it('[TU4] a turn of an agent elsewhere is finished by that agent; an unknown one is refused', () => {
+    const chat = outside()
+    chat.run(finishes('turn-1'))
+    expect(chat.state.turns.get('turn-1')?.status).toBe('done')
     expect(inRun().refusal(finishes('turn-9')).code).toBe('turn_not_found')
   })
 

@@ -5,7 +5,7 @@ import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type Toolset } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
-import { ENDINGS, finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
+import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { turnRunning } from './tasks.ts'
 import { WorkingList } from './working.ts'
@@ -81,7 +81,7 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const { turn_id, because, failure, steps, usage } = command
   const turn = underWay(state, turn_id)
   if (turn instanceof Refusal) return turn
-  if (!isRunning(turn) || !state.policy) return turnNotFound(turn_id)
+  if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
   const ending = ENDINGS[because]
   const status = finalStatus(ending, counts, state.policy)

@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
-import { hashOf, StoreError } from '../../runsheet.ts'
+import { hashOf, StoreError } from '../../door/door.ts'
 import { HttpError } from '../errors.ts'
 import { streamedEvent } from '../event-schemas.ts'
 import { route } from '../route.ts'
@@ -38,7 +38,7 @@ export const chatRoutes = [
       409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
       501: { description: 'This server runs no turns', schema: s.errorBody },
     },
-    handle: async ({ body, who, context }, { runsheet, streams, host, turns }) => {
+    handle: async ({ body, who, context }, { door, streams, host, turns }) => {
       if (!turns)
         throw new HttpError(501, 'not_implemented', 'This server runs no turns; agents elsewhere can call its tools.')
       const { session_id, turn_id, message: text, model = turns.usual, continue_turn_id, ...policy } = body
@@ -48,14 +48,14 @@ export const chatRoutes = [
       const command = {
         type: 'start_turn',
         turn_id,
-        message_id: runsheet.newId(),
+        message_id: door.newId(),
         message: text,
         model,
         policy,
         host,
         continue_turn_id,
       } as const
-      const started = await runsheet
+      const started = await door
         .transact({ ...ref, once }, transaction => {
           const event = transaction.mustRun(command).find(({ type }) => type === 'turn_started')
           return event?.seq ?? 0

@@ -28,12 +28,12 @@ export const probeRoutes = [
     public: true,
     summary: 'Whether it can serve: storage answers, and it is not about to end',
     answers: { 200: { description: 'It can', schema: ok }, 503: { description: 'It cannot' } },
-    handle: async (_, { runsheet, closing }) => {
+    handle: async (_, { door, closing }) => {
       if (closing.aborted) throw notReady('It is about to end.')
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => late.reject(new Error('late')), PATIENCE_MS)
       try {
-        await Promise.race([runsheet.ready(), late.promise])
+        await Promise.race([door.ready(), late.promise])
       } catch {
         // Whatever it is, it is in the log of those who needed an answer.
         throw notReady('Storage does not answer.')

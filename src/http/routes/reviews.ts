@@ -19,8 +19,8 @@ export const reviewRoutes = [
     summary: 'Reviews that wait for a decision, soonest over first: of one conversation, or of all',
     query: z.object({ session_id: s.id.optional() }),
     answers: { 200: { description: 'At most 200', schema: a.reviews } },
-    handle: async ({ query, who }, { runsheet }) => {
-      const reviews = await runsheet.reviews.waiting(who.tenant, query.session_id, MOST_WAITING)
+    handle: async ({ query, who }, { door }) => {
+      const reviews = await door.reviews.waiting(who.tenant, query.session_id, MOST_WAITING)
       return { body: { reviews } }
     },
   }),
@@ -38,11 +38,11 @@ export const reviewRoutes = [
         schema: a.oneReview,
       },
     },
-    handle: async ({ params, who }, { runsheet }) => {
-      const { record, ...ref } = await runsheet.reviews.get(who.tenant, params.review_id)
+    handle: async ({ params, who }, { door }) => {
+      const { record, ...ref } = await door.reviews.get(who.tenant, params.review_id)
       const { review } = record
       if (!record.resolution) return { body: { reviews: [review] } satisfies ReviewAnswer }
-      const result = reviewAnswer(await runsheet.read(ref), record)
+      const result = reviewAnswer(await door.read(ref), record)
       return { body: { reviews: [review], result } satisfies ReviewAnswer }
     },
   }),
@@ -63,8 +63,8 @@ export const reviewRoutes = [
       409: { description: '`review_already_decided`, or `review_expired`', schema: s.errorBody },
       422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
     },
-    handle: async ({ params, body, who }, { runsheet, metrics }) => {
-      const decided = await runsheet.reviews.decide(
+    handle: async ({ params, body, who }, { door, metrics }) => {
+      const decided = await door.reviews.decide(
         who.tenant,
         params.review_id,
         body,
@@ -84,10 +84,10 @@ export const reviewRoutes = [
     summary: 'A panel shows the review',
     params: ofPanel,
     answers: { 204: { description: 'Noted' } },
-    handle: async ({ params, who }, { runsheet }) => {
+    handle: async ({ params, who }, { door }) => {
       const { review_id, panel } = params
-      const ref = await runsheet.reviews.locate(who.tenant, review_id)
-      await runsheet.run(ref, { type: 'show_panel', review_id, panel })
+      const ref = await door.reviews.locate(who.tenant, review_id)
+      await door.run(ref, { type: 'show_panel', review_id, panel })
       return { status: 204 }
     },
   }),
@@ -100,10 +100,10 @@ export const reviewRoutes = [
     summary: 'A panel has left; with none back within the grace, the review is cancelled',
     params: ofPanel,
     answers: { 204: { description: 'Noted' } },
-    handle: async ({ params, who }, { runsheet }) => {
+    handle: async ({ params, who }, { door }) => {
       const { review_id, panel } = params
-      const ref = await runsheet.reviews.locate(who.tenant, review_id)
-      await runsheet.run(ref, { type: 'leave_panel', review_id, panel })
+      const ref = await door.reviews.locate(who.tenant, review_id)
+      await door.run(ref, { type: 'leave_panel', review_id, panel })
       return { status: 204 }
     },
   }),

@@ -20,7 +20,7 @@ import type {
   TurnAnswer,
   TurnView,
 } from '../../domain/wire.ts'
-import type { Ref, Runsheet } from '../../runsheet.ts'
+import type { Ref, Door } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { streamedEvent } from '../event-schemas.ts'
@@ -45,8 +45,8 @@ export const sessionRoutes = [
         schema: a.sessions,
       },
     },
-    handle: async ({ query, who }, { runsheet }) => {
-      const { items, next_cursor } = await pageOf(runsheet.conversations.list(who.tenant, query))
+    handle: async ({ query, who }, { door }) => {
+      const { items, next_cursor } = await pageOf(door.conversations.list(who.tenant, query))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),
@@ -64,9 +64,9 @@ export const sessionRoutes = [
         schema: a.session,
       },
     },
-    handle: async ({ params, who }, { runsheet }) => {
+    handle: async ({ params, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      return { body: await sessionAnswer(runsheet, ref) }
+      return { body: await sessionAnswer(door, ref) }
     },
   }),
   route({
@@ -80,10 +80,10 @@ export const sessionRoutes = [
     answers: {
       200: { description: 'As of `conversation.seq`: follow the events from there', schema: a.snapshot },
     },
-    handle: async ({ params, who }, { runsheet }) => {
+    handle: async ({ params, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const state = await known(runsheet, ref)
-      const events = await eventsUpTo(runsheet, ref, state.seq, view.types)
+      const state = await known(door, ref)
+      const events = await eventsUpTo(door, ref, state.seq, view.types)
       return { body: { conversation: snapshotOf(state), view: view.of(events) } satisfies SnapshotAnswer }
     },
   }),
@@ -96,9 +96,9 @@ export const sessionRoutes = [
     summary: 'One event of the log',
     params: ofSession.extend({ seq: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER) }),
     answers: { 200: { description: 'The event', schema: a.oneEvent } },
-    handle: async ({ params, who }, { runsheet }) => {
+    handle: async ({ params, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const [event] = await runsheet.conversations.eventsAfter(ref, params.seq - 1, 1)
+      const [event] = await door.conversations.eventsAfter(ref, params.seq - 1, 1)
       if (!event) throw notFound('event_not_found', `There is no event ${params.seq} in this conversation.`)
       return { body: { event } satisfies EventAnswer }
     },
@@ -121,12 +121,12 @@ export const sessionRoutes = [
       },
       503: { description: 'Too many follow already: `Retry-After`' },
     },
-    handle: async ({ params, query, who, header, context }, { runsheet, streams }) => {
+    handle: async ({ params, query, who, header, context }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
       const ref = { tenant: who.tenant, conversation: params.session_id }
       // Who asks for the headers only is not to hold a place among the readers for ever.
       if (context.req.method === 'HEAD') {
-        await known(runsheet, ref)
+        await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
       }
       await streams.serve(ref, after, context.env.outgoing)
@@ -143,9 +143,9 @@ export const sessionRoutes = [
     params: ofSession,
     body: s.policyPatch,
     answers: { 200: { description: 'The policy', schema: a.policy } },
-    handle: async ({ params, body, who }, { runsheet, host }) => {
+    handle: async ({ params, body, who }, { door, host }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const { conversation } = await runsheet.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
+      const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
       const { policy, seq } = conversation
       if (!policy) throw new TypeError('a policy was set, and there is none')
       return { body: { policy, seq } satisfies PolicyAnswer }
@@ -160,10 +160,10 @@ export const sessionRoutes = [
     summary: 'Stops a turn',
     params: ofSession.extend({ turn_id: s.id }),
     answers: { 200: { description: 'The turn', schema: a.oneTurn } },
-    handle: async ({ params, who }, { runsheet }): Promise<Answer> => {
+    handle: async ({ params, who }, { door }): Promise<Answer> => {
       const { session_id, turn_id } = params
       const ref = { tenant: who.tenant, conversation: session_id }
-      const { conversation } = await runsheet.run(ref, { type: 'stop_turn', turn_id })
+      const { conversation } = await door.run(ref, { type: 'stop_turn', turn_id })
       const turn = turnsOf(conversation).find(each => each.turn_id === turn_id)
       if (!turn) throw new TypeError('a turn was stopped, and there is none')
       return { body: { turn, seq: conversation.seq } satisfies TurnAnswer }
@@ -179,11 +179,11 @@ export const sessionRoutes = [
     params: ofSession,
     query: z.object({ task_id: s.id.optional() }),
     answers: { 200: { description: 'In order', schema: a.timeline } },
-    handle: async ({ params, query, who }, { runsheet }) => {
+    handle: async ({ params, query, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const { seq } = await known(runsheet, ref)
+      const { seq } = await known(door, ref)
       const task = query.task_id
-      const found = await runsheet.conversations.events(ref, { types: TIMELINE, task })
+      const found = await door.conversations.events(ref, { types: TIMELINE, task })
       const events = found.filter(event => event.seq <= seq)
       if (task !== undefined && events.length === 0) throw notFound('task_not_found', `There is no task ${task}.`)
       return { body: { events, seq } satisfies TimelineAnswer }
@@ -192,8 +192,8 @@ export const sessionRoutes = [
 ]
 
 /** The state of a conversation that exists. */
-export async function known(runsheet: Runsheet, ref: Ref): Promise<Conversation> {
-  const state = await runsheet.read(ref)
+export async function known(door: Door, ref: Ref): Promise<Conversation> {
+  const state = await door.read(ref)
   if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
   return state
 }
@@ -209,9 +209,9 @@ const shown = combined<Pick<View, 'title' | 'messages' | 'limited'> & { readonly
   }),
 })
 
-async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswer> {
-  const state = await known(runsheet, ref)
-  const [events, now] = await Promise.all([eventsUpTo(runsheet, ref, state.seq, shown.types), runsheet.now()])
+async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
+  const state = await known(door, ref)
+  const [events, now] = await Promise.all([eventsUpTo(door, ref, state.seq, shown.types), door.now()])
   const { title, messages, limited, requests } = shown.of(events)
   const { session_id, seq, policy, created_at, updated_at } = state
   return {
@@ -227,12 +227,12 @@ async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswe
 
 /** The events of these types up to `seq`: later ones are the stream's to tell. */
 async function eventsUpTo(
-  runsheet: Runsheet,
+  door: Door,
   ref: Ref,
   seq: number,
   types: readonly EventType[],
 ): Promise<readonly StoredEvent[]> {
-  const events = await runsheet.conversations.events(ref, { types })
+  const events = await door.conversations.events(ref, { types })
   return events.filter(event => event.seq <= seq)
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
-import { hashOf } from '../../runsheet.ts'
+import { hashOf } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { pageOf } from '../parse.ts'
@@ -39,17 +39,17 @@ export const taskRoutes = [
         schema: a.tasks,
       },
     },
-    handle: async ({ params, query, who }, { runsheet }) => {
+    handle: async ({ params, query, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
       const { turn_id: turn, status, ...page } = query
       // Read until nobody wrote in between, so that the list is as of the seq that goes with it.
       for (let tries = 0; ; tries += 1) {
-        const state = await known(runsheet, ref)
+        const state = await known(door, ref)
         if (turn !== undefined && !state.turns.has(turn)) {
           throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
         }
-        const { items, next_cursor } = await pageOf(runsheet.tasks.list(ref, { turn, status }, page))
-        const { seq } = await runsheet.read(ref)
+        const { items, next_cursor } = await pageOf(door.tasks.list(ref, { turn, status }, page))
+        const { seq } = await door.read(ref)
         if (seq !== state.seq && tries < MOST_TRIES) continue
         return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer }
       }
@@ -73,9 +73,9 @@ export const taskRoutes = [
         schema: a.foundTasks,
       },
     },
-    handle: async ({ query, who }, { runsheet }) => {
+    handle: async ({ query, who }, { door }) => {
       const { q, ...page } = query
-      const { items, next_cursor } = await pageOf(runsheet.tasks.search(who.tenant, q, page))
+      const { items, next_cursor } = await pageOf(door.tasks.search(who.tenant, q, page))
       return { body: { tasks: items, next_cursor } satisfies FoundTasksAnswer }
     },
   }),
@@ -92,15 +92,15 @@ export const taskRoutes = [
     }),
     body: s.newTask,
     answers: { 201: { description: 'The task', schema: a.task } },
-    handle: async ({ params, body, who, header }, { runsheet }) => {
+    handle: async ({ params, body, who, header }, { door }) => {
       const key = header('idempotency-key')
       if (key !== undefined && !s.id.safeParse(key).success)
         throw new HttpError(400, 'invalid_id', 'Idempotency-Key must be 1 to 128 characters of A-Z a-z 0-9 _ -.')
       const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
       const at = { tenant: who.tenant, conversation: params.session_id, once }
-      const create = [{ ...body, id: runsheet.newId() }]
+      const create = [{ ...body, id: door.newId() }]
       const { value } = await asOne(
-        runsheet.transact(at, transaction => {
+        door.transact(at, transaction => {
           const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
           return { task: touched(events, create[0]?.id ?? ''), seq: transaction.state.seq }
         }),
@@ -123,11 +123,11 @@ export const taskRoutes = [
       412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
-    handle: async ({ params, body, who, header }, { runsheet }) => {
+    handle: async ({ params, body, who, header }, { door }) => {
       const { session_id, task_id } = params
       const change = [{ task: task_id, fields: body, if_version: versionOf(header('if-match')) }]
       const { conversation } = await asOne(
-        runsheet.run({ tenant: who.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
+        door.run({ tenant: who.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
       )
       const task = conversation.tasks.get(task_id)
       if (!task) throw new TypeError('a task was changed, and there is none')
@@ -148,11 +148,11 @@ export const taskRoutes = [
       412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
-    handle: async ({ params, who, header }, { runsheet }) => {
+    handle: async ({ params, who, header }, { door }) => {
       const { session_id, task_id } = params
       const remove = [{ task: task_id, if_version: versionOf(header('if-match')) }]
       const ref = { tenant: who.tenant, conversation: session_id }
-      const { events, conversation } = await asOne(runsheet.run(ref, { type: 'edit_tasks', by: 'person', remove }))
+      const { events, conversation } = await asOne(door.run(ref, { type: 'edit_tasks', by: 'person', remove }))
       return answered({ task: touched(events, task_id), seq: conversation.seq })
     },
   }),

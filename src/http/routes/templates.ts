@@ -16,7 +16,7 @@ export const templateRoutes = [
     role: 'agent',
     summary: 'Saved batches',
     answers: { 200: { description: 'By name', schema: a.templates } },
-    handle: async ({ who }, { runsheet }) => ({ body: { templates: await runsheet.templates.list(who.tenant) } }),
+    handle: async ({ who }, { door }) => ({ body: { templates: await door.templates.list(who.tenant) } }),
   }),
   route({
     method: 'get',
@@ -27,8 +27,8 @@ export const templateRoutes = [
     summary: 'A saved batch',
     params: named,
     answers: { 200: { description: 'The template', schema: s.template } },
-    handle: async ({ params, who }, { runsheet }) => {
-      const body = await runsheet.templates.get(who.tenant, params.name)
+    handle: async ({ params, who }, { door }) => {
+      const body = await door.templates.get(who.tenant, params.name)
       if (body === undefined) throw unknown(params.name)
       return { body }
     },
@@ -43,11 +43,11 @@ export const templateRoutes = [
     params: named,
     body: s.templateBody,
     answers: { 200: { description: 'The template', schema: s.template } },
-    handle: async ({ params, body, who }, { runsheet }) => {
+    handle: async ({ params, body, who }, { door }) => {
       if (body.name !== undefined && body.name !== params.name) {
         throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
       }
-      return { body: await runsheet.templates.save(who.tenant, params.name, body.tasks) }
+      return { body: await door.templates.save(who.tenant, params.name, body.tasks) }
     },
   }),
   route({
@@ -59,8 +59,8 @@ export const templateRoutes = [
     summary: 'Forgets a saved batch',
     params: named,
     answers: { 204: { description: 'Gone' } },
-    handle: async ({ params, who }, { runsheet }) => {
-      if (!(await runsheet.templates.delete(who.tenant, params.name))) throw unknown(params.name)
+    handle: async ({ params, who }, { door }) => {
+      if (!(await door.templates.delete(who.tenant, params.name))) throw unknown(params.name)
       return { status: 204 }
     },
   }),

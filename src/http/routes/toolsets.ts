@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Json } from '../../domain/event.ts'
 import { TOOLSETS } from '../../domain/policy.ts'
 import type { ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
-import { StoreError } from '../../runsheet.ts'
+import { StoreError } from '../../door/door.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
@@ -75,9 +75,9 @@ export const toolsetRoutes = [
         throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. There are: ${there}.`)
       }
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
-      const { runsheet, host } = desk
+      const { door, host } = desk
       const context = {
-        runsheet,
+        door,
         host,
         tenant: who.tenant,
         conversation: session_id,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type LiveEntry, type Ref, refKey, type Runsheet } from '../../runsheet.ts'
+import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 15_000
 const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
-  readonly runsheet: Runsheet
+  readonly door: Door
   /** So many readers at once; the next is told to come back. */
   readonly most: number
   readonly heartbeatMs?: number
@@ -59,7 +59,7 @@ export class Streams {
     try {
       const channel = await place.channel
       // Asked for anew: another process may have written what the channel has not read yet.
-      const state = after > channel.head ? await this.#options.runsheet.read(ref) : undefined
+      const state = after > channel.head ? await this.#options.door.read(ref) : undefined
       if (reader.gone) return
       reader.open()
       // That asks for the headers only.
@@ -120,11 +120,11 @@ export class Streams {
   }
 
   #open(ref: Ref): Place {
-    const { runsheet, onError } = this.#options
+    const { door, onError } = this.#options
     const opened = async (): Promise<Channel> => {
-      const state = await runsheet.read(ref)
+      const state = await door.read(ref)
       if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
-      return new Channel(runsheet, ref, state, error => {
+      return new Channel(door, ref, state, error => {
         if (error !== undefined) onError(error)
         this.#drop(ref, place)
         // Whoever still reads comes back, and finds a new one or hears why not.

@@ -1,7 +1,7 @@
 import { generateText, type LanguageModel } from 'ai'
 import type { Json } from '../domain/event.ts'
 import type { Claim, Judged, Opinion } from '../domain/claim.ts'
-import { cut } from './digest.ts'
+import { cut } from '../domain/text.ts'
 import { type Evidence, evidenceOf, NO_EVIDENCE } from './evidence.ts'
 import { withRetries, abortOnSilence } from './retry.ts'
 import { added, type Run } from './run.ts'

@@ -3,15 +3,15 @@ import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../domain/claim.ts'
 import { LIMITS } from '../domain/text.ts'
 import type { Because } from '../domain/turn.ts'
-import { type Lease, type Runsheet, StoreError } from '../runsheet.ts'
+import { type Lease, type Door, StoreError } from '../door/door.ts'
 import { promptFor } from '../toolsets/guidance.ts'
+import { digestOf } from '../toolsets/digest.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { todosOf } from '../toolsets/todos.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
 import { makeCall } from './tool-calls.ts'
-import { digestOf } from './digest.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './models.ts'
@@ -23,7 +23,7 @@ import { ActiveTurn } from './turn.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
 export interface TurnDeps {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly models: Models
   readonly outside: OutsideTools
   readonly limits: OutsideLimits
@@ -51,7 +51,7 @@ const SILENCE_MS = 120_000
  * alone, so another process can continue after a crash.
  */
 export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Promise<void> {
-  const turn = await ActiveTurn.open(deps.runsheet, lease)
+  const turn = await ActiveTurn.open(deps.door, lease)
   if (!turn) return
   // A process that died may have left its live text behind.
   await deps.live.clear(lease)
@@ -104,12 +104,12 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   const number = run.steps.length + 1
   const current = currentTask(run.state, run.turn)
   const toolset = toolsets[run.policy.toolset]
-  const message_id = deps.runsheet.newId()
+  const message_id = deps.door.newId()
   const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
   const instructions = [
     deps.instructions ?? ASSISTANT,
     move.isLast ? '' : promptFor(toolset),
-    digestOf(run),
+    digestOf({ state: run.state, turnId: run.turn, request: run.request.message }),
     retryGuidance(run, toolset),
     move.isLast ? 'This is the last call of this turn: give your answer now, and say what is not done.' : '',
   ]
@@ -142,7 +142,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     ...(current ? { task_id: current.id } : {}),
   }
   await deps.live.done(turn.lease)
-  await deps.runsheet.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
+  await deps.door.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
 }
 
 /** The toolset's guidance after its planning tool was called in the wrong form. */
@@ -158,8 +158,8 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
   const opinions = task ? await opinionsOn(turn, deps, task, move.step.text, signal) : []
-  const { newId } = deps.runsheet
-  await deps.runsheet.transact(turn.at(`judge:${move.step.number}`), transaction => {
+  const { newId } = deps.door
+  await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
     for (const opinion of opinions) {
       // A person may have removed the task meanwhile: then there is nothing to judge.
       transaction.run({
@@ -220,14 +220,14 @@ async function opinionsOn(
 }
 
 /** The gate: tells the model what is open. */
-async function follow(turn: ActiveTurn, { runsheet }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
+async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
   const { run } = turn
   const open = openTasks(run.state, run.turn).map(({ number, title }) => ({ id: number, title }))
   const text = followUpText(run)
-  await runsheet.run(
+  await door.run(
     turn.at(`gate:${run.steps.length}`),
     turn.fact({ type: 'gate_followed', data: { follow_up: followUp, open } }),
-    turn.fact({ type: 'message_added', data: { message_id: runsheet.newId(), role: 'user', text, synthetic: true } }),
+    turn.fact({ type: 'message_added', data: { message_id: door.newId(), role: 'user', text, synthetic: true } }),
   )
 }
 
@@ -238,9 +238,9 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: Because, failur
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.isAsked
   const unfinished = because === 'stopped' ? deps.live.textOf(turn.lease) : ''
   const text = finalMessage(run, because, isAnswer ? step.text : unfinished, failure?.message)
-  const message_id = isAnswer ? step.message_id : deps.runsheet.newId()
+  const message_id = isAnswer ? step.message_id : deps.door.newId()
   const why = failure ?? (because === 'empty' ? EMPTY : undefined)
-  await deps.runsheet.run(
+  await deps.door.run(
     turn.at('end'),
     turn.fact({ type: 'message_added', data: { message_id, role: 'assistant', text } }),
     {

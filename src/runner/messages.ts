@@ -1,6 +1,6 @@
 import { listed, openTasks } from '../domain/conversation.ts'
 import { toolsets } from '../toolsets/index.ts'
-import { cut } from './digest.ts'
+import { cut } from '../domain/text.ts'
 import type { Because } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 

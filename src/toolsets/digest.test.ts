@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
 import type { Toolset } from '../domain/policy.ts'
-import { cut, digestOf } from './digest.ts'
+import { cut } from '../domain/text.ts'
+import type { Run } from '../runner/run.ts'
+import { digestOf as digestOfView } from './digest.ts'
+
+const digestOf = ({ state, turn, request }: Run): string =>
+  digestOfView({ state, turnId: turn, request: request.message })
 
 /** Twenty at a time is what a batch holds. */
 function planned(run: RunDriver, count: number, title: (number: number) => string, more = {}): RunDriver {

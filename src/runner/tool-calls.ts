@@ -39,10 +39,10 @@ const UNKNOWN = 'unknown tool'
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
-  const { runsheet, models } = deps
+  const { door, models } = deps
   const toolset = toolsets[run.policy.toolset]
   const context = {
-    runsheet,
+    door,
     tenant: lease.tenant,
     conversation: lease.conversation,
     turn: run.turn,
@@ -83,7 +83,7 @@ async function callOutside(
   }
   if (!call.called) {
     const data = { tool_call_id, tool: name, arguments: args }
-    await deps.runsheet.run(turn.at(`called:${tool_call_id}`), turn.fact({ type: 'tool_called', data }))
+    await deps.door.run(turn.at(`called:${tool_call_id}`), turn.fact({ type: 'tool_called', data }))
   }
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, signal, deps.limits)
@@ -92,14 +92,14 @@ async function callOutside(
 
 async function answered(
   turn: ActiveTurn,
-  { runsheet }: TurnDeps,
+  { door }: TurnDeps,
   { id: tool_call_id, tool }: Call,
   result: Json,
   ok = false,
   duration_ms = 0,
 ): Promise<void> {
   const data = { tool_call_id, tool, result, duration_ms, ok }
-  await runsheet.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
+  await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
 
 /** The newest text of the turn, cut to the length of an outcome. */

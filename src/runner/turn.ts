@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai'
 import type { CommandOf } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import type { At, Lease, Ref, Runsheet } from '../runsheet.ts'
+import type { At, Lease, Ref, Door } from '../door/door.ts'
 import { type Evidence, evidenceBefore } from './evidence.ts'
 import { earlierMessages, messagesOf, TOLD } from './history.ts'
 import { begun, type Run, went } from './run.ts'
@@ -15,16 +15,16 @@ export class ActiveTurn {
   readonly lease: Lease
   /** What the turns that it goes on with have to show. */
   readonly before: Evidence
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #earlier: readonly ModelMessage[]
   /** What a model is told of this turn. */
   readonly #told: StoredEvent[]
   #run: Run
   #seq: number
 
-  private constructor(runsheet: Runsheet, run: Run, lease: Lease, told: readonly StoredEvent[], started: StoredEvent) {
+  private constructor(door: Door, run: Run, lease: Lease, told: readonly StoredEvent[], started: StoredEvent) {
     const earlier = told.filter(({ seq }) => seq < started.seq)
-    this.#runsheet = runsheet
+    this.#door = door
     this.lease = lease
     this.before = evidenceBefore([...earlier, started], lease.turn)
     this.#earlier = earlierMessages(earlier, run.policy.history_limit)
@@ -33,13 +33,13 @@ export class ActiveTurn {
     this.#seq = started.seq
   }
 
-  static async open(runsheet: Runsheet, lease: Lease): Promise<ActiveTurn | undefined> {
-    const state = await runsheet.read(lease)
+  static async open(door: Door, lease: Lease): Promise<ActiveTurn | undefined> {
+    const state = await door.read(lease)
     const limit = state.policy?.history_limit ?? 0
-    const told = await toldBefore(runsheet, lease, lease.turn, limit)
+    const told = await toldBefore(door, lease, lease.turn, limit)
     const started = told.find(event => isStart(event, lease.turn))
     if (!started) return undefined
-    const turn = new ActiveTurn(runsheet, begun(state, lease.turn, started), lease, told, started)
+    const turn = new ActiveTurn(door, begun(state, lease.turn, started), lease, told, started)
     await turn.catchUp()
     return turn
   }
@@ -54,10 +54,10 @@ export class ActiveTurn {
 
   /** Reads what has happened since, whoever did it. */
   async catchUp(): Promise<void> {
-    const state = await this.#runsheet.read(this.lease)
+    const state = await this.#door.read(this.lease)
     while (this.#seq < state.seq) {
       const limit = Math.min(PAGE, state.seq - this.#seq)
-      const page = await this.#runsheet.conversations.eventsAfter(this.lease, this.#seq, limit)
+      const page = await this.#door.conversations.eventsAfter(this.lease, this.#seq, limit)
       this.#told.push(...page.filter(event => event.turn_id === this.lease.turn && TOLD.includes(event.type)))
       this.#run = went(this.#run, state, page)
       this.#seq = page.at(-1)?.seq ?? state.seq
@@ -78,7 +78,7 @@ export class ActiveTurn {
 
 /** The end of the log, from far enough before the turn: what it costs does not grow with the conversation. */
 async function toldBefore(
-  { conversations }: Runsheet,
+  { conversations }: Door,
   ref: Ref,
   turn: string,
   limit: number,

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
-import { type Lease, type Ref, refKey, type Runsheet, StoreError } from '../runsheet.ts'
+import { type Lease, type Ref, refKey, type Door, StoreError } from '../door/door.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText, type Shown } from './live.ts'
 import type { Models } from './models.ts'
 import { noTools, type OutsideLimits, type OutsideTools, USUAL_LIMITS } from './outside.ts'
 
 export interface RunnerOptions {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly models: Models
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
@@ -46,18 +46,18 @@ export class Runner {
   #looking: Promise<void> = Promise.resolve()
 
   constructor(options: RunnerOptions) {
-    const { runsheet, models, outside = noTools, limits = USUAL_LIMITS, instructions } = options
+    const { door, models, outside = noTools, limits = USUAL_LIMITS, instructions } = options
     this.#options = options
-    this.#id = runsheet.newId()
+    this.#id = door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
     this.#lookEveryMs = Math.min(LOOK_EVERY_MS, this.#leaseMs)
     this.#with = {
-      runsheet,
+      door,
       models,
       outside: patient(outside, error => options.onError?.(error)),
       limits,
       instructions,
-      live: new LiveText(runsheet, options.onText ?? (() => {})),
+      live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,
     }
@@ -82,7 +82,7 @@ export class Runner {
   async take(ref: Ref, turn: string): Promise<void> {
     if (this.#ending.signal.aborted || this.#driven.has(refKey(ref))) return
     const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
-    const lease = await this.#options.runsheet.turns.claim(this.#id, this.#leaseMs, wanted)
+    const lease = await this.#options.door.turns.claim(this.#id, this.#leaseMs, wanted)
     if (lease) this.#drive(lease)
   }
 
@@ -91,7 +91,7 @@ export class Runner {
     this.#looking = this.#looking.then(async () => {
       try {
         while (!this.#ending.signal.aborted) {
-          const lease = await this.#options.runsheet.turns.claim(this.#id, this.#leaseMs)
+          const lease = await this.#options.door.turns.claim(this.#id, this.#leaseMs)
           if (!lease) return
           this.#drive(lease)
         }
@@ -139,7 +139,7 @@ export class Runner {
       this.#with.live.forget(lease)
     }
     try {
-      await this.#options.runsheet.turns.release(lease)
+      await this.#options.door.turns.release(lease)
       // It may have been decided while it was being parked: then nobody else will hint at it.
       await this.#heed(lease)
     } catch (error) {
@@ -148,10 +148,10 @@ export class Runner {
   }
 
   async #listen(): Promise<void> {
-    const { runsheet, onError } = this.#options
+    const { door, onError } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
-        for await (const hint of runsheet.changes(this.#ending.signal)) if (hint.kind === 'log') await this.#heed(hint)
+        for await (const hint of door.changes(this.#ending.signal)) if (hint.kind === 'log') await this.#heed(hint)
       } catch (error) {
         if (this.#ending.signal.aborted) return
         onError?.(error)
@@ -164,7 +164,7 @@ export class Runner {
   async #heed(ref: Ref): Promise<void> {
     if (this.#ending.signal.aborted) return
     try {
-      const state = await this.#options.runsheet.read({ tenant: ref.tenant, conversation: ref.conversation })
+      const state = await this.#options.door.read({ tenant: ref.tenant, conversation: ref.conversation })
       const { running_turn } = state
       const turn = running_turn === null ? undefined : state.turns.get(running_turn)
       if (!turn || !isRunning(turn)) return
@@ -183,7 +183,7 @@ export class Runner {
     await Promise.all(
       [...this.#driven.values()].map(async ({ lease, leave }) => {
         try {
-          if (!(await this.#options.runsheet.turns.renew(lease, this.#leaseMs))) leave.abort(new Error('Taken over.'))
+          if (!(await this.#options.door.turns.renew(lease, this.#leaseMs))) leave.abort(new Error('Taken over.'))
         } catch (error) {
           this.#options.onError?.(error)
         }

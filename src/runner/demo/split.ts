@@ -1,4 +1,4 @@
-import { cut } from '../digest.ts'
+import { cut } from '../../domain/text.ts'
 
 const MOST_TITLE = 200
 /** What is said around a step, and is no part of it. */

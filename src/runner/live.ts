@@ -1,4 +1,4 @@
-import { type Ref, refKey, type Runsheet } from '../runsheet.ts'
+import { type Ref, refKey, type Door } from '../door/door.ts'
 
 export interface Shown {
   readonly turn_id: string
@@ -11,12 +11,12 @@ const EVERY_MS = 150
 
 /** The text of running steps: at once to those in this process, now and then to the others. */
 export class LiveText {
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #onText: (ref: Ref, shown: Shown) => void
   readonly #texts = new Map<string, Entry>()
 
-  constructor(runsheet: Runsheet, onText: (ref: Ref, shown: Shown) => void) {
-    this.#runsheet = runsheet
+  constructor(door: Door, onText: (ref: Ref, shown: Shown) => void) {
+    this.#door = door
     this.#onText = onText
   }
 
@@ -26,7 +26,7 @@ export class LiveText {
     entry.timer ??= setTimeout(() => {
       entry.timer = undefined
       // Not part of the log: where it cannot be written, others wait for the step itself.
-      entry.writing = this.#runsheet.liveText.write(refOf(ref), entry.shown).catch(() => {})
+      entry.writing = this.#door.liveText.write(refOf(ref), entry.shown).catch(() => {})
     }, EVERY_MS)
     this.#texts.set(refKey(ref), entry)
     this.#onText(refOf(ref), shown)
@@ -41,12 +41,12 @@ export class LiveText {
     const entry = this.forget(ref)
     if (!entry) return
     await entry.writing
-    await this.#runsheet.liveText.clear(refOf(ref)).catch(() => {})
+    await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
   /** Nothing is being written: what is left of another process is not shown any more. */
   async clear(ref: Ref): Promise<void> {
-    await this.#runsheet.liveText.clear(refOf(ref)).catch(() => {})
+    await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
   /** Somebody else writes from now on, if anybody does. */

@@ -1,5 +1,5 @@
 import { APICallError } from 'ai'
-import { cut } from './digest.ts'
+import { cut } from '../domain/text.ts'
 
 /** Why a turn failed: a code for programs, words for a person, and whether trying again may help. */
 export interface Failure {
