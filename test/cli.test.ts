@@ -86,7 +86,7 @@ describe.each(['src/cli/main.ts', 'dist/cli/runsheet.js'])('%s', file => {
       const help = await said(shell(commandIn(stderr, 'Try: ')))
       expect({ code: help.code, first: help.lines[0] }).toEqual({
         code: 0,
-        first: 'Usage: runsheet [options] [command]',
+        first: expect.stringMatching(/^Usage: runsheet /),
       })
     }
   })

@@ -7,7 +7,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOENT: 'it cannot be created there',
   ENOSPC: 'the disk is full',
   EISDIR: 'a folder is in the way',
-  ERR_SQLITE_ERROR: 'a file in it cannot be read or written',
+  ERR_SQLITE_ERROR: 'it cannot be read or written',
 }
 
 /** Why a file operation failed, in words. */

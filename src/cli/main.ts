@@ -87,18 +87,20 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    if (error.exitCode !== 0) fail(`${usageProblem(error)} Try: ${invocationHere} --help`, 2)
+    if (error.exitCode !== 0) fail(usageProblem(error), 2)
   } else if (error instanceof CliError) fail(error.message, 1)
   else throw error
 }
 
-/** Commander's message, without its prefix and advice. */
+/** Commander's message without its prefix, and where to find the right form. */
 function usageProblem({ code, message }: CommanderError): string {
+  const command = program.commands.find(each => each.name() === process.argv[2])?.name()
+  const help = `Try: ${invocationHere} ${command ?? 'serve'} --help`
   const [, option] = /^error: unknown option '(.*)'$/s.exec(message) ?? []
   const [, word] = /^error: too many arguments .* got \d+: (.*)\.$/s.exec(message) ?? []
-  if (code === 'commander.unknownOption') return `unknown option: ${option}.`
-  if (code === 'commander.excessArguments') return `unknown command: ${word}.`
-  return `${message.replace(/^error: /, '').replace(/\.$/, '')}.`
+  if (code === 'commander.unknownOption') return `unknown option: ${option}. ${help}`
+  if (code !== 'commander.excessArguments') return `${message.replace(/^error: /, '').replace(/\.$/, '')}. ${help}`
+  return command ? `unexpected argument: ${word}. ${help}` : `unknown command: ${word}. Try: ${invocationHere} --help`
 }
 
 function fail(message: string, exitCode: number): void {

@@ -195,10 +195,10 @@ describe('runsheet mcp', () => {
 
   it.each([
     [['--toolset', 'nothing'], 2, 'nothing'],
-    [['--store', 'memory'], 1, 'nobody else could see the plan'],
+    [['--store', 'memory'], 1, 'mcp cannot use --store memory'],
     [['--session', 'no spaces'], 1, '--session must be'],
     [['--idle-exit', 'banana'], 2, 'It must be a time'],
-  ])('[MC7] %j is complained about in one line', async (args, code, words) => {
+  ])('[MC7] %j is refused in one line', async (args, code, words) => {
     const ended = await runCli(['mcp', '--data', data, ...args]).ended
     expect(ended.code).toBe(code)
     expect(ended.stderr).toContain(words)

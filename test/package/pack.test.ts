@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -87,8 +87,26 @@ describe('in a folder that was empty', () => {
     const assets = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? '')
     expect(assets.length).toBeGreaterThan(1)
     for (const path of assets) expect((await fetch(new URL(path, url))).status, path).toBe(200)
+    expect(await npx.line(line => line.startsWith('Stop: '))).toBe(
+      `Stop: Ctrl-C. New sign-in link: npx runsheet url --data ${data}`,
+    )
+    expect((await packed.run('npx', 'runsheet', 'url', '--data', data)).stdout).toContain(`${url}#code=`)
     await endServer(data)
     expect((await npx.ended).code).toBe(0)
+  })
+
+  it('[CL9] hints name a command that works: runsheet if it is on the PATH, npx in its project, else the file', async () => {
+    const program = join(packed.folder, 'node_modules/runsheet', manifest.bin['runsheet'] ?? '')
+    const bin = join(packed.folder, 'global-bin')
+    mkdirSync(bin)
+    symlinkSync(program, join(bin, 'runsheet'))
+    const hintIn = async (cwd: string, path = packed.env['PATH']): Promise<string> => {
+      const child = runProcess([process.execPath, program, '--wrong'], { cwd, env: { ...packed.env, PATH: path } })
+      return /Try: (.*) --help$/m.exec((await child.ended).stderr)?.[1] ?? ''
+    }
+    expect(await hintIn(bin)).toBe('npx runsheet')
+    expect(await hintIn('/')).toBe(`${process.execPath} ${program}`)
+    expect(await hintIn('/', `${bin}:${packed.env['PATH']}`)).toBe('runsheet')
   })
 
   it('[PK6] every entry point can be imported', async () => {

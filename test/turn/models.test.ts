@@ -363,7 +363,8 @@ describe('the command line', () => {
   it('[MO1] the key is not taken from the command line', async () => {
     const child = started({}, ['--model-key', 'k'])
     const { code, stderr } = await child.ended
-    expect([code, stderr]).toEqual([2, 'runsheet: unknown option: --model-key. Try: npm run -s runsheet -- --help\n'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^runsheet: unknown option: --model-key\. Try: [^\n]+ --help\n$/)
   })
 
   it("[MO1] a provider's own key will do", async () => {
