@@ -52,7 +52,10 @@ const COLUMNS: readonly (keyof Judgement)[] = [
 
 function table(models: Judgements['models']): string {
   const head = ['assessor', ...COLUMNS.map(name => name.replace('_', ' '))]
-  const rows = [...models.entries()].map(([model, judgement]) => [model, ...COLUMNS.map(name => String(judgement[name]))])
+  const rows = [...models.entries()].map(([model, judgement]) => [
+    model,
+    ...COLUMNS.map(name => String(judgement[name])),
+  ])
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map(row => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
     cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')
