@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
-import { freeze } from '../../domain/snapshot.ts'
+import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
 import { add, note, openTurn, rename, run } from '../contract.ts'
 import type { Ref } from '../store.ts'
 import { openSqliteStore } from './store.ts'
@@ -46,7 +46,7 @@ describe('snapshots', () => {
 
   it('[SQ7] are written every 200 events, and a cold load begins with the newest', async () => {
     const state = await longLog()
-    expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([{ seq: 200, v: 1 }])
+    expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([{ seq: 200, v: SNAPSHOT_VERSION }])
     expect(await coldLoad()).toBe(state)
     raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
