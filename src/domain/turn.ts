@@ -2,10 +2,10 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
 
-/** `open` is a turn that an agent elsewhere works in; only a `running` one is driven, and finished, here. */
+/** An `open` turn belongs to an agent elsewhere; the server drives and finishes `running` ones only. */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
 
-/** How a run came to its end: what the finaliser was told, before the rules say what it amounts to. */
+/** How a run ended, before `finalStatus` says what that makes of its turn. */
 export type Ending = 'answered' | 'exhausted' | 'failed' | 'stopped'
 
 export interface Turn {
@@ -13,11 +13,11 @@ export interface Turn {
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
-  /** Tasks of its plan that were removed: they leave the list, but a finished turn still counts them. */
+  /** The number of tasks removed from its plan: they leave the list, and a finished turn still counts them. */
   readonly removed: number
 }
 
-/** The tasks of a plan by what became of them. */
+/** The number of a plan's tasks by what became of them. */
 export interface PlanCounts {
   readonly completed: number
   readonly blocked: number
@@ -26,7 +26,7 @@ export interface PlanCounts {
   readonly open: number
 }
 
-/** Under which name a task of a plan is counted. */
+/** The name that a task is counted under. */
 export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   pending: 'open',
   in_progress: 'open',
@@ -35,7 +35,7 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   cancelled: 'cancelled',
 }
 
-/** Done means done: an answer, and nothing open or blocked, wherever a judge or a gate watches over the plan. */
+/** Where an assessor or a gate is on, a turn is `done` only if nothing is open or blocked. */
 export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
