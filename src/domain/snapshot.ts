@@ -29,12 +29,12 @@ export function conversationOf({ version, ...snapshot }: ConversationSnapshot): 
   }
   return {
     ...snapshot,
-    tasks: tableOf(snapshot.tasks),
-    adopted: tableOf(snapshot.adopted),
-    edits: tableOf(snapshot.edits),
-    rejections: tableOf(snapshot.rejections),
-    turns: tableOf(snapshot.turns),
-    reviews: tableOf(snapshot.reviews),
+    tasks: Table.fromRecord(snapshot.tasks),
+    adopted: Table.fromRecord(snapshot.adopted),
+    edits: Table.fromRecord(snapshot.edits),
+    rejections: Table.fromRecord(snapshot.rejections),
+    turns: Table.fromRecord(snapshot.turns),
+    reviews: Table.fromRecord(snapshot.reviews),
   }
 }
 
@@ -46,5 +46,3 @@ export const thaw = (text: string): Conversation => conversationOf(JSON.parse(te
 /** Longer lists are frozen less often, so that the cost per event stays the same. */
 export const snapshotIsDue = (state: Conversation, lastSnapshotSeq: number): boolean =>
   state.seq - lastSnapshotSeq >= Math.max(200, state.tasks.size)
-
-const tableOf = <V>(record: TableRecord<V>): Table<V> => Table.from(Object.entries(record))

@@ -51,7 +51,9 @@ describe('snapshots', () => {
 
   it('[SQ7] are written every 200 events, and a cold load begins with the newest', async () => {
     const state = await longLog()
-    expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([{ seq: 200, v: 1 }])
+    expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([
+      { seq: 200, v: SNAPSHOT_VERSION },
+    ])
     expect(await coldLoad()).toBe(state)
     raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
