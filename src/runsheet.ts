@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { v7 } from 'uuid'
 import { Deadlines } from './door/deadlines.ts'
 import { Tails } from './door/tails.ts'
@@ -69,9 +69,7 @@ export function createRunsheet(options: RunsheetOptions): Runsheet {
 
 /** The same content has the same hash, in whatever order its keys come. */
 export function hashOf(body: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(body)) ?? 'null')
-    .digest('base64url')
+  return hash('sha256', JSON.stringify(sorted(body)) ?? 'null', 'base64url')
 }
 
 class Door implements Runsheet {

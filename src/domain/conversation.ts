@@ -135,7 +135,12 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn's plan was worked off: it had tasks, none is open, and nobody is being asked about more. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
-  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && listed(state, turnId).length > 0
+  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(state, turnId)
+
+function hasTasks(state: Conversation, turnId: string): boolean {
+  for (const task of state.tasks.values()) if (planTurnOf(state, task) === turnId) return true
+  return false
+}
 
 /** The next moment at which something in this conversation is over by itself. */
 export function nextDeadline(state: Conversation): Instant | undefined {
