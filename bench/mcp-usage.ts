@@ -12,8 +12,7 @@ import { type Line, median, millis, printTable, times } from './table.ts'
 
 const ROUNDS = 5
 const PLANS = 200
-const SMALL = 5
-const LARGE = 20
+const TASKS = 20
 /** Clock ticks per second in /proc: the same on every Linux that Node runs on. */
 const TICKS = 100
 
@@ -39,7 +38,7 @@ export async function benchUsage({ ours, bare }: Contenders, folder: Folder): Pr
   }
   const of = (pick: (usage: Usage) => number): Figures =>
     figures(usage.map(({ mine, theirs }) => ({ mine: pick(mine), theirs: pick(theirs) })))
-  printTable(`${PLANS} plans of ${SMALL} in a row on one server, ${ROUNDS} times; a first plan of ${LARGE}`, [
+  printTable(`${PLANS} plans of ${TASKS} in a row on one server, ${ROUNDS} times; and the first plan of ${TASKS}`, [
     line(
       'plans per second',
       of(each => each.plansPerSecond),
@@ -100,7 +99,7 @@ function line(
 
 async function firstPlan(contender: Contender, data: string): Promise<number> {
   const session = await connect(contender, data)
-  const took = await workThrough(session, titlesOf('first', LARGE))
+  const took = await workThrough(session, titlesOf('first', TASKS))
   await session.close()
   return took
 }
@@ -108,7 +107,7 @@ async function firstPlan(contender: Contender, data: string): Promise<number> {
 async function manyPlans(contender: Contender, data: string): Promise<Usage> {
   const session = await connect(contender, data)
   const started = performance.now()
-  for (let plan = 0; plan < PLANS; plan += 1) await workThrough(session, titlesOf(`${plan}`, SMALL))
+  for (let plan = 0; plan < PLANS; plan += 1) await workThrough(session, titlesOf(`${plan}`, TASKS))
   const plansPerSecond = (PLANS / (performance.now() - started)) * 1_000
   const usage = { plansPerSecond, ...processUsage(session.pid) }
   await session.close()

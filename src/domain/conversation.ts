@@ -150,7 +150,12 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn's plan is worked off: it has tasks, none is open, and no review waits. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
-  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && listed(state, turnId).length > 0
+  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(state, turnId)
+
+function hasTasks(state: Conversation, turnId: string): boolean {
+  for (const task of state.tasks.values()) if (planTurnOf(state, task) === turnId) return true
+  return false
+}
 
 /** When the next pending review expires. */
 export function nextDeadline(state: Conversation): Instant | undefined {

@@ -52,6 +52,6 @@ export class Transaction {
 
   /** What the store is to do with this transaction. */
   decided<T>(value: T): Decided<T> {
-    return this.#discarded ? { value, discard: true } : { value, events: this.events }
+    return this.#discarded ? { value, discard: true } : { value, events: this.events, after: this.state }
   }
 }

@@ -52,8 +52,9 @@ export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): B
 export function turnFor(state: Conversation, creates: boolean): string {
   const latest = state.turns.get(state.latest_turn ?? '')
   if (latest?.status === 'open') {
-    const isOver = latest.stop_requested || isPlanOver(state, latest.id)
-    if (!creates || !isOver) return latest.id
+    // Asked only where it matters: it looks through the whole list.
+    const isOver = creates && (latest.stop_requested || isPlanOver(state, latest.id))
+    if (!isOver) return latest.id
   }
   let number = state.turns.size + 1
   while (state.turns.has(`plan_${number}`)) number += 1

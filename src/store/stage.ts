@@ -107,7 +107,13 @@ function decided(
   const { value } = decision
   if ('discard' in decision) return { value, events: [], conversation: ground.state, replayed: false }
   const events = stamped(ground.state, decision.events, now)
-  return { value, events, conversation: fold(ground.state, events), replayed: false, key: once && keyRow(once, value) }
+  return {
+    value,
+    events,
+    conversation: decision.after ?? fold(ground.state, events),
+    replayed: false,
+    key: once && keyRow(once, value),
+  }
 }
 
 function keyRow({ key, bodyHash }: Once, value: unknown): KeyRow {

@@ -43,7 +43,8 @@ export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
 
 /** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
 export type Decided<T> =
-  | { readonly value: T; readonly events: readonly NewEvent[] }
+  /** `after` is the state after the events, where the caller has folded them already. */
+  | { readonly value: T; readonly events: readonly NewEvent[]; readonly after?: Conversation }
   | { readonly value: T; readonly discard: true }
 
 export interface Committed<T> {

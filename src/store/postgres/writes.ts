@@ -36,7 +36,7 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
   put(SQL.log, seq, title, created_at, updated_at, asJson(eventsOf(staged.commits).map(eventRow)))
   putOwned(
     SQL.tasks,
-    rows.tasks.map(({ body, seq: _, ...row }) => ({ ...row, body: JSON.stringify(body) })),
+    rows.tasks.map(({ body, seq: _seq, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
   putRows(SQL.turns, rows.turns)
   putOwned(

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -100,6 +100,17 @@ describe('a group', () => {
     expect((await store.load({ tenant: 'local', conversation: 'c' })).seq).toBe(1)
     await store.close()
   })
+})
+
+it('[SQ1] a change of one task writes few pages', async () => {
+  const store = await openSqliteStore({ path })
+  await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+  const pages = (): number => Math.floor((statSync(`${path}-wal`).size - 32) / (24 + 4_096))
+  const before = pages()
+  for (let index = 0; index < 100; index += 1) await store.commit(ref, run(rename('t1', 1, `title ${index}`)))
+  // The event, its index entry and the task's row; now and then a page that is new.
+  expect((pages() - before) / 100).toBeLessThan(4)
+  await store.close()
 })
 
 it('[ST4] a key that was drawn for one call takes no row', async () => {
