@@ -94,7 +94,7 @@ export class Desk {
     await this.runsheet.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
   }
 
-  /** What the person says to the review that `waiting` waits for, and what the model is then told. */
+  /** Decides the review that `waiting` waits for; resolves with what the model is told. */
   async decided(waiting: Promise<Json>, decision: Decision): Promise<Json> {
     await this.decide(decision)
     return waiting
@@ -108,12 +108,12 @@ export class Desk {
     }
   }
 
-  /** The types of what was logged since `seq`. */
+  /** The types of the events since `seq`. */
   async logged(seq = 0): Promise<string[]> {
     return (await this.runsheet.store.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
   }
 
-  /** Runs `work`, and says what it answered and what it wrote. */
+  /** Runs `work`; resolves with its answer and the events it wrote. */
   async written<T>(work: () => Promise<T>): Promise<{ answer: T; events: string[] }> {
     const { seq } = await this.state()
     const answer = await work()
