@@ -163,7 +163,11 @@ describe('a conversation', () => {
     await chat.removeTask(3)
     const snapshot = await chat.snapshot()
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot)
-    expect(Object.values(snapshot.tasks).map(({ title }) => title).sort()).toEqual(['Leap', 'Look'])
+    expect(
+      Object.values(snapshot.tasks)
+        .map(({ title }) => title)
+        .sort(),
+    ).toEqual(['Leap', 'Look'])
   })
 
   it('[LI6] tells its events, commit by commit', async () => {

@@ -5,7 +5,7 @@ import { openDoor, type Door, StoreError } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'
 import { currentToolContext, withToolContext } from './context.ts'
-import { countedIds, Desk, memoryRunsheet, uuid } from '../../test/support/desk.ts'
+import { countedIds, Desk, memoryDoor, uuid } from '../../test/support/desk.ts'
 import { toolsets } from './index.ts'
 import { manageTodos } from './manage-todos.ts'
 import { awaitCall, callTool, NO_CONTEXT, beginCall } from './calls.ts'
@@ -17,7 +17,7 @@ const HERE = { tenant: 'local', conversation: 'c1' }
 let door: Door
 let desk: Desk
 beforeEach(() => {
-  door = memoryRunsheet()
+  door = memoryDoor()
   desk = new Desk(door, turnTodos)
 })
 afterEach(() => door.close())

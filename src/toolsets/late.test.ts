@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Desk, memoryRunsheet } from '../../test/support/desk.ts'
+import { Desk, memoryDoor } from '../../test/support/desk.ts'
 import type { Door } from '../door/door.ts'
 import { checklist } from './checklist.ts'
 import { manageTodos } from './manage-todos.ts'
@@ -9,7 +9,7 @@ import { turnTodos } from './turn-todos.ts'
 
 let door: Door
 beforeEach(() => {
-  door = memoryRunsheet()
+  door = memoryDoor()
 })
 afterEach(() => door.close())
 

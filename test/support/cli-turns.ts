@@ -13,11 +13,11 @@ export interface CliOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** For tests: the command line's own server, in a process of its own. */
+/** For tests: `runsheet serve` as a child process. */
 export interface CliTurns extends Chat {
   readonly url: URL
   readonly person: Client
-  /** Ends it; resolves with what it wrote to stderr. */
+  /** Ends it; resolves with its stderr. */
   readonly end: () => Promise<string>
 }
 

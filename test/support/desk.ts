@@ -23,12 +23,12 @@ export const cases = (
   ...rows: readonly (readonly [input: unknown, error: string])[]
 ): { input: unknown; error: string }[] => rows.map(([input, error]) => ({ input, error }))
 
-/** For tests: a Runsheet in memory whose ids count up. */
-export const memoryRunsheet = (): Door => openDoor({ store: openMemoryStore(), newId: countedIds() })
+/** For tests: a door on memory whose ids count up. */
+export const memoryDoor = (): Door => openDoor({ store: openMemoryStore(), newId: countedIds() })
 
 /** For tests: a desk that starts over, in memory, for each test of the file. */
 export function deskPerTest(toolset: Toolset, host: PolicyPatch = {}): Desk {
-  const desk = new Desk(memoryRunsheet(), toolset, host)
+  const desk = new Desk(memoryDoor(), toolset, host)
   beforeEach(() => desk.open(host))
   afterEach(() => desk.door.close())
   return desk
@@ -50,7 +50,7 @@ export class Desk {
 
   /** Starts over with nothing written, under another policy. */
   readonly open = (host: PolicyPatch = {}): void => {
-    this.door = memoryRunsheet()
+    this.door = memoryDoor()
     this.host = host
   };
 
@@ -94,7 +94,7 @@ export class Desk {
     await this.door.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
   }
 
-  /** What the person says to the review that `waiting` waits for, and what the model is then told. */
+  /** Decides the review that `waiting` waits for; resolves with what the model is told. */
   async decided(waiting: Promise<Json>, decision: Decision): Promise<Json> {
     await this.decide(decision)
     return waiting
@@ -108,12 +108,12 @@ export class Desk {
     }
   }
 
-  /** The types of what was logged since `seq`. */
+  /** The types of the events since `seq`. */
   async logged(seq = 0): Promise<string[]> {
     return (await this.door.conversations.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
   }
 
-  /** Runs `work`, and says what it answered and what it wrote. */
+  /** Runs `work`; resolves with its answer and the events it wrote. */
   async written<T>(work: () => Promise<T>): Promise<{ answer: T; events: string[] }> {
     const { seq } = await this.state()
     const answer = await work()

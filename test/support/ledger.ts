@@ -12,7 +12,7 @@ export async function wholeLog(store: Pick<Store, 'eventsAfter'>, ref: Ref): Pro
   }
 }
 
-/** Nothing lost, nothing doubled, no hole: what was acknowledged stands where its writer was told. */
+/** Checks that every acknowledged write exists once, at its seq, and that the log has no gap. */
 export function checkLedger(log: readonly StoredEvent[], acks: ReadonlyMap<number, number>): void {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1))
   const written = new Map<number, number[]>()

@@ -12,7 +12,7 @@ const LONGEST = [
   'test/faults/kill.test.ts',
 ]
 
-/** Starts long files first, so that none is left over at the end of a run, even without the durations of an earlier one. */
+/** Starts long files first, so that none is left for the end, even without the durations of an earlier run. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rest = await super.sort(files)

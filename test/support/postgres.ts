@@ -18,10 +18,10 @@ interface User {
   readonly gid?: number
 }
 
-/** PostgreSQL refuses to run as root; this is the user that every system has and that owns nothing. */
+/** PostgreSQL refuses to run as root; every system has this user. */
 const NOBODY: User = { uid: 65_534, gid: 65_534 }
 
-/** Where npm put the binaries for this platform, if there are any. */
+/** The folder of npm's binaries for this platform, if there are any. */
 export function postgresBinaries(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
@@ -33,7 +33,7 @@ export function postgresBinaries(): string | undefined {
   }
 }
 
-/** A real server in a folder of its own, gone with `stop`. Without `fsync` it is faster and forgets on a power cut. */
+/** A real server in a folder of its own, removed by `stop`. Without `fsync` it is faster, but a power cut loses data. */
 export async function startPostgres(options: { fsync?: boolean } = {}): Promise<PostgresServer> {
   const binaries = postgresBinaries()
   if (!binaries) throw new Error(`There is no PostgreSQL on npm for ${process.platform}-${process.arch}.`)
@@ -109,8 +109,8 @@ async function administer(url: string, ...statements: readonly string[]): Promis
 }
 
 /**
- * A copy, because the checkout may lie where only root can read, and because the links between the libraries are made
- * by an install script that may not have run.
+ * A copy, because the checkout may be readable by root only, and because the install script that links the libraries may
+ * not have run.
  */
 function install(binaries: string, folder: string): void {
   const needed = (path: string): boolean => !path.endsWith('.a')
@@ -131,7 +131,7 @@ function librariesOf(binaries: string): { source: string; target: string }[] {
   return existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
 }
 
-/** Resolves once it takes connections, with the way to end it. */
+/** Resolves once it accepts connections, with a function that ends it. */
 async function run(program: string, args: string[], where: User & { readonly cwd: string }) {
   const server = spawn(program, args, { ...where, stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = new Promise<void>(resolve => server.once('exit', () => resolve()))

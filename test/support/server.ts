@@ -7,16 +7,16 @@ import { placeFor, type StoreKind } from './stores.ts'
 
 export const TOKENS = { person: 'a-token-of-a-person', agent: 'a-token-of-an-agent' } as const
 
-/** For tests: a real server on a free port, with both clients, and the door behind it. */
+/** For tests: a real server on a free port, with a client for each role, and the door behind it. */
 export interface TestServer {
   readonly url: URL
   readonly server: HttpServer
   readonly door: Door
   readonly person: Client
   readonly agent: Client
-  /** What was logged, as text: tokens must never be in it. */
+  /** The log as text. */
   readonly logged: () => string
-  /** A plain request; `as` names whose token it carries. */
+  /** A plain request with the token of `as`. */
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Response>
   readonly close: () => Promise<void>
 }

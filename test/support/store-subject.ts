@@ -1,7 +1,7 @@
 import type { Subject } from '../../src/store/contract.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** For tests: a kind of store on data of its own, which can be opened again, with a clock that a test moves ahead. */
+/** For tests: a store on data of its own, which can be opened again, with a clock that the test moves ahead. */
 export async function subjectOn(
   open: (skewMs: () => number) => Promise<Store>,
   dispose: () => Promise<void> | void,

@@ -1,4 +1,4 @@
-// A process that drives turns until it is killed, or kills or freezes itself at a commit. Its model and its tools live elsewhere.
+// A process that drives turns until it is killed, or kills or freezes itself at a commit.
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { configuredModels } from '../../src/runner/models.ts'
@@ -18,9 +18,9 @@ export interface TurnChildOrder {
   readonly provider: string
   readonly tools: string
   readonly leaseMs: number
-  /** At the nth commit that writes anything: before it is written, or after. */
+  /** Before or after the nth commit with events. */
   readonly endAt?: { readonly when: 'before' | 'after'; readonly nth: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
-  /** Also answers HTTP, with these. */
+  /** Serves HTTP with these tokens. */
   readonly tokens?: { readonly person: string; readonly agent: string }
 }
 
@@ -56,7 +56,7 @@ let size = 0
 setInterval(() => {
   if (runner.size !== size) writeSync(1, `drives ${(size = runner.size)}\n`)
 }, 20)
-// Whoever woke us wants to know how it stands, also if that is as it was when we were last asked.
+// After waking up, report again even if nothing changed.
 process.on('SIGCONT', () => {
   size = -1
 })
@@ -64,7 +64,7 @@ process.on('SIGCONT', () => {
 flushCompileCache()
 writeSync(1, 'ready\n')
 
-/** What is reached is said first, so that a test knows where it ended. */
+/** Prints the commit first, so that a test knows where the process ended. */
 function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
   let count = 0
   const reached = (events: readonly NewEvent[]): void => {
@@ -73,7 +73,7 @@ function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['e
     if (count !== nth) return
     writeSync(1, `at ${events.map(({ type }) => type).join(' ')}\n`)
     process.kill(process.pid, signal)
-    // A stop takes a moment: nothing is to be begun meanwhile, least of all a lock.
+    // A signal takes a moment: nothing may start meanwhile, above all no lock.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   }
   const transact = door.transact.bind(door)
@@ -83,7 +83,7 @@ function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['e
       if (when === 'before') reached(transaction.events)
       return value
     })
-    // In a moment of its own: one that is frozen with SQLite's lock in its hand would stop everybody else, too.
+    // Later, since a process that freezes with SQLite's lock would block all others.
     if (when === 'after' && signal === 'SIGSTOP') await new Promise(resolve => setTimeout(resolve, 5))
     if (when === 'after') reached(committed.events)
     return committed

@@ -16,7 +16,7 @@ import { type ChatReader, confirmAll, MODEL, startTurns, type TestTurns } from '
 
 export const LEASE_MS = 300
 
-/** A server that drives nothing, the tools, and as many processes that drive as are asked for. */
+/** A server without a runner, the tools, and child processes that drive turns. */
 export class Scene {
   readonly turns: TestTurns
   readonly tools: ToolServer
@@ -64,14 +64,14 @@ export class Scene {
     return this.turns.open(this.story.body, confirmAll)
   }
 
-  /** Drives in a process of its own. */
+  /** Starts a child process that drives turns. */
   child(more: Partial<TurnChildOrder> = {}): Child {
     const child = runChild(new URL('turn-child.ts', import.meta.url), { ...this.#order, ...more })
     this.#children.push(child)
     return child
   }
 
-  /** Drives here, from now on. */
+  /** Drives turns in this process from now on. */
   takeOver(): Runner {
     const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
     const outside = givenTools(outsideTools(this.tools.url))
@@ -85,7 +85,7 @@ export class Scene {
     await reader.over
     const log = await this.turns.log()
     expect(faultsIn(this.story, log, this.tools.calls)).toEqual([])
-    // Whoever watched from the start saw all of it, once.
+    // A reader from the start got every event once.
     const from = log.findIndex(({ type }) => type === 'turn_started')
     expect(reader.events).toEqual(log.slice(from))
     const statuses = (await this.turns.statuses()).map(([, status]) => status)

@@ -19,25 +19,25 @@ import { placeFor, type StoreKind } from './stores.ts'
 
 export interface TurnsOptions {
   readonly store?: StoreKind
-  /** Instead of one on a store of its own; it is closed with the server. */
+  /** Used instead of a new one; closed with the server. */
   readonly door?: Door
   readonly answers?: Answers
   readonly assessor?: Answers
-  /** Instead of those at the provider. */
+  /** Used instead of the provider's. */
   readonly models?: Models
-  /** Another model's name for the judge. */
+  /** Another model for the assessor. */
   readonly assessorModel?: string
   readonly outside?: OutsideTools | readonly OutsideTool[]
   readonly limits?: OutsideLimits
   readonly instructions?: string
-  /** What new conversations get. */
+  /** The policy of new conversations. */
   readonly host?: PolicyPatch
-  /** What a browser gets. */
+  /** The page to serve. */
   readonly page?: Page
   readonly leaseMs?: number
   readonly retryMs?: number
   readonly silenceMs?: number
-  /** A server that only starts turns: somebody else drives them. */
+  /** Starts turns without driving them. */
   readonly isIdle?: boolean
 }
 
@@ -53,18 +53,18 @@ export interface ChatBody {
   readonly continue_turn_id?: string
 }
 export type Decision = CommandOf<'decide_review'>['decision']
-/** What the person says to each review, as it comes; undefined leaves it waiting. */
+/** The decision on each review; undefined leaves it pending. */
 export type Decide = (review: ReviewRequest, count: number) => Decision | undefined
 
 export const MODEL = 'openai-compatible:test'
 
-/** A stream of `POST /api/chat`, as it comes. */
+/** A reader of the stream of `POST /api/chat`. */
 export class ChatReader {
   readonly frames: Frame[] = []
   readonly status: number
   readonly response: Response
   isOver = false
-  /** Resolves when the line ends, whoever ended it. */
+  /** Resolves when the stream ends, from either side. */
   readonly over: Promise<void>
   readonly #looks = new Set<() => void>()
   readonly #leave: AbortController
@@ -89,12 +89,12 @@ export class ChatReader {
     return this.events.filter((event): event is Extract<StoredEvent, { type: T }> => event.type === type)
   }
 
-  /** What came without an id. */
+  /** Events without an id. */
   asides(...types: readonly string[]): Streamed[] {
     return this.frames.flatMap(({ id, data }) => (id === undefined && types.includes(data.type) ? [data] : []))
   }
 
-  /** Resolves once it holds; rejects if the line ends before. */
+  /** Resolves once it holds; rejects if the stream ends first. */
   until(holds: (reader: this) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -130,7 +130,7 @@ export class ChatReader {
         }
       }
     } catch {
-      // Cut, by whichever side: what came is there.
+      // Cut by either side: what arrived is kept.
     }
     this.isOver = true
     this.#look()
@@ -141,11 +141,11 @@ export class ChatReader {
   }
 }
 
-/** For tests: a server that drives turns, and the provider that they are driven with. */
+/** For tests: a server that drives turns, and their provider. */
 export interface TestTurns extends TestServer, Chat {
   readonly provider: Provider
   readonly runner: Runner
-  /** What the runner complained about. */
+  /** The runner's errors. */
   readonly complaints: readonly unknown[]
   /** The whole log of a conversation. */
   readonly log: (session?: string) => Promise<readonly StoredEvent[]>
@@ -158,7 +158,7 @@ export interface TestTurns extends TestServer, Chat {
 export const confirmAll: Decide = review => confirmed(review)
 export const rejectAll: Decide = () => ({ action: 'cancel', reason: 'user_cancelled' })
 
-/** Every row as it was drafted. */
+/** Confirms every row as drafted. */
 export const confirmed = ({ draft_tasks }: ReviewRequest, comment?: string): Decision => ({
   action: 'confirm',
   tasks: draft_tasks.map(({ title }, draft_index) => ({ title, draft_index })),
@@ -225,7 +225,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
 }
 
 export interface Chat {
-  /** Starts a turn, or attaches; resolves with the headers. Names that are not given are made up. */
+  /** Starts a turn, or attaches to it; resolves with the headers. Missing fields get defaults. */
   readonly open: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
   /** The same, to the end of its stream. */
   readonly chat: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>

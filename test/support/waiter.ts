@@ -1,4 +1,4 @@
-// A program that asks a person and has nothing else to do.
+// A program that only waits for a review.
 import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -25,4 +25,4 @@ await door.run(
 )
 const { resolution } = await door.reviews.await('local', 'rev-1')
 process.stdout.write(`${resolution?.reason}\n`)
-// Not closed: a program that is done may simply end.
+// Not closed: a finished program may just end.

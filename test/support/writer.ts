@@ -12,16 +12,16 @@ export interface WriterOrder {
   /** The database, the data folder, or the URL. */
   readonly at: string
   readonly conversation: string
-  /** The numbers that it writes: each is a message of its own, under a key of its own. */
+  /** The numbers to write: one message and one key each. */
   readonly from: number
   readonly to: number
-  /** How many it has under way at once. */
+  /** Concurrent writes. */
   readonly abreast?: number
-  /** Dies without a word at the nth time that this point is reached. */
+  /** Kills itself the nth time this point is reached. */
   readonly dieAt?: { readonly point: string; readonly nth: number }
-  /** Also makes tasks, not only messages, so that files change. */
+  /** Creates tasks instead of messages, so that files change. */
   readonly tasks?: boolean
-  /** Adds a message of so many characters to each write, and live text beside it. */
+  /** Adds a message of that many characters, and live text, to each write. */
   readonly bulk?: number
 }
 
@@ -60,7 +60,7 @@ async function write(number: number): Promise<void> {
             turn_id: 't1',
             create: [{ id: door.newId(), title: `task ${number}` }],
           }),
-          // Settled at once, so that the list of open ones stays short.
+          // Settled at once, so that few tasks are open.
           ...transaction.mustRun({
             type: 'edit_tasks',
             by: 'model',
