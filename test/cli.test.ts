@@ -194,14 +194,14 @@ describe('serve', () => {
     writeFileSync(join(data, 'runsheet.db'), 'no database at all, but long enough to be looked at')
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^door: cannot open SQLite: [^\n]+\n$/)
+    expect(stderr).toMatch(/^runsheet: cannot open SQLite: [^\n]+\n$/)
   })
 
   it('[CL7] a database that does not answer is one line, without the password', async () => {
     const store = 'postgres://ann:s3cret@127.0.0.1:1/none'
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data, '--store', store]))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^door: cannot open PostgreSQL at 127\.0\.0\.1:1\/none: [^\n]+\n$/)
+    expect(stderr).toMatch(/^runsheet: cannot open PostgreSQL at 127\.0\.0\.1:1\/none: [^\n]+\n$/)
     expect(stderr).not.toContain('s3cret')
   })
 
@@ -210,7 +210,7 @@ describe('serve', () => {
     async store => {
       const { code, stderr } = await said(cli(['serve', '--data', data, '--store', store]))
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^door: --store must be [^\n]*\n$/)
+      expect(stderr).toMatch(/^runsheet: --store must be [^\n]*\n$/)
       expect(stderr).not.toContain('s3cret')
     },
   )
@@ -221,7 +221,7 @@ describe('serve', () => {
       mkdirSync(join(data, name))
       const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
       expect(code, name).toBe(1)
-      expect(stderr).toMatch(/^door: cannot [^\n]+\n$/)
+      expect(stderr).toMatch(/^runsheet: cannot [^\n]+\n$/)
       rmSync(join(data, name), { recursive: true })
     }
   })
@@ -234,7 +234,7 @@ describe('serve', () => {
       children.push(child)
       const { code, stderr } = await said(child)
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^door: cannot use the data folder [^\n]+\n$/)
+      expect(stderr).toMatch(/^runsheet: cannot use the data folder [^\n]+\n$/)
     }
     rmSync(closed, { recursive: true })
   })
@@ -331,9 +331,9 @@ describe('serve', () => {
 
   it('[CL9] behind a proxy the link has the public URL, and url asks the server at its local address', async () => {
     const child = cli(['serve', '--port', '0', '--data', data, '--public-url', 'https://runsheet.example.com'])
-    expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/door\.example\.com\/#code=/)
+    expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/runsheet\.example\.com\/#code=/)
     const { lines } = await said(cli(['url', '--data', data]))
-    expect(lines[0]).toMatch(/^https:\/\/door\.example\.com\/#code=/)
+    expect(lines[0]).toMatch(/^https:\/\/runsheet\.example\.com\/#code=/)
   })
 
   it('[JU5] stats prints how the judge did, also while a server runs', async () => {
@@ -361,7 +361,7 @@ describe('serve', () => {
   ])('[CL6] %s %s is refused in one line', async (option, value) => {
     const { code, stderr } = await said(cli(['serve', '--data', data, option, value]))
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^door: [^\n]* Try: [^\n]+ --help\n$/)
+    expect(stderr).toMatch(/^runsheet: [^\n]* Try: [^\n]+ --help\n$/)
     expect(stderr).toContain(value)
     expect(existsSync(data)).toBe(false)
   })
@@ -454,7 +454,7 @@ describe('serve', () => {
     await child.ended
     const { code: exitCode, stderr } = await said(cli(['url', '--data', data]))
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/^door: no server is running for [^\n]+\. Start one: [^\n]+ serve --data [^\n]+\n$/)
+    expect(stderr).toMatch(/^runsheet: no server is running for [^\n]+\. Start one: [^\n]+ serve --data [^\n]+\n$/)
   })
 
   it('[CL10] --idle-exit ends an idle server, but not while a review is pending or a stream is open', async () => {
@@ -507,7 +507,7 @@ describe('serve', () => {
     child.process.kill('SIGTERM')
     await child.ended
     for (const [text, problem] of [
-      ['{', /door\.json is not valid JSON/],
+      ['{', /runsheet\.json is not valid JSON/],
       ['{"policy":{"toolset":"none"}}', /toolset must be one of/],
       ['{"policy":{"reveiw":true}}', /unknown policy field: reveiw/],
       ['{"polici":{}}', /polici/],
@@ -515,7 +515,7 @@ describe('serve', () => {
       writeFileSync(join(folder, 'runsheet.json'), text)
       const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^door: [^\n]+\n$/)
+      expect(stderr).toMatch(/^runsheet: [^\n]+\n$/)
       expect(stderr).toMatch(problem)
     }
   })

@@ -103,7 +103,7 @@ describe('what is judged', () => {
     const reader = await at.chat({ toolset: 'manage_todos' })
     expect(reader.of('tool_answered')[1]?.data.result).toMatchObject({
       success: false,
-      error: expect.stringContaining('not deleted'),
+      error: expect.stringContaining('cannot be deleted'),
     })
     expect(await at.statuses()).toEqual([['A', 'completed']])
   })

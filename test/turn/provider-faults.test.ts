@@ -355,7 +355,7 @@ describe('calls that are none', () => {
       const ended = await turn([{ calls: [{ tool, args: { a: 1 } }] }, 'Then not.'])
       expect([ended.finished.status, ended.text]).toEqual(['done', 'Then not.'])
       expect(results(ended)).toEqual([
-        `Error: There is no tool ${tool.slice(0, 64)}. There are: plan, update, tasks, note.`,
+        `Error: There is no tool ${tool.slice(0, 64)}. Available: plan, update, tasks, note.`,
       ])
     },
   )
