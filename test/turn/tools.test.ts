@@ -358,3 +358,23 @@ function connected(
   open.push(() => outside.close())
   return outside
 }
+
+describe('a plan in the wrong form', () => {
+  it('[TS16] is refused, and the next model call carries the guidance for a retry, once', async () => {
+    const server = await turns({
+      answers: calling(
+        { tool: 'create_todo', args: { items: 'Look, leap' } },
+        { tool: 'create_todo', args: { items: [{ title: 'Look' }] } },
+      ),
+    })
+    await server.chat({ toolset: 'turn_todos', assessor: false, gate: false })
+    const guidance = 'create_todo takes {"items":[{"title":"…"}]}, an array even for one item.'
+    expect([0, 1, 2].map(count => server.provider.system(count).includes(guidance))).toEqual([false, true, false])
+  })
+
+  it('[TS16] a plan that a person turned down is not one', async () => {
+    const server = await turns({ answers: calling({ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }) })
+    await server.chat({ toolset: 'runsheet', review: true, assessor: false, gate: false }, () => ({ action: 'cancel' }))
+    expect(server.provider.system(1)).not.toContain('plan takes')
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { inRun } from '../../test/support/domain.ts'
+import { invalidField, Refusal, type RefusalCode, type RefusalData } from './refusal.ts'
+import { say } from './say.ts'
+
+const chat = inRun()
+chat.run(chat.adds('person', 'Look', 'Leap'))
+const task = chat.task(1)
+const open = { open: [task, chat.task(2)], more: 3 }
+
+/** One of each: a code without a sample does not compile. */
+const SAMPLES: RefusalData = {
+  invalid_id: { field: 'turn_id', rule: 'format' },
+  invalid_field: { field: 'title', row: 2, rule: 'too_long', limit: 400, got: 401 },
+  batch_empty: {},
+  batch_too_large: { limit: 20, got: 21 },
+  too_many_open: { limit: 1_000, got: 1_001 },
+  two_in_progress: { row: 1 },
+  task_not_found: { ref: 9, ...open },
+  task_settled: { task, status: 'completed', ...open },
+  status_not_allowed: { field: 'status', task, from: 'completed', to: 'blocked', allowed: ['pending'] },
+  outcome_required: { field: 'outcome', task, to: 'blocked' },
+  version_mismatch: { task, expected: 7 },
+  edited_by_person: { task, changed: { title: 'Peek', status: 'completed', updated_at: 'x' } },
+  reviewed_tasks_are_fixed: { action: 'reword' },
+  assessment_required: { claims: [] },
+  not_accepted: { task, reason: 'There is no test.' },
+  rejected_task_stays: { task },
+  assessor_required: { toolset: 'manage_todos' },
+  persons_only: { action: 'change_toolset', toolset: 'checklist' },
+  no_turn: {},
+  turn_not_found: { turn_id: 't1' },
+  turn_running: { turn_id: 't1' },
+  turn_conflict: { turn_id: 't1' },
+  turn_finished: { turn_id: 't1', status: 'stopped' },
+  review_not_found: { review_id: 'rev-1' },
+  review_already_decided: { review_id: 'rev-1', status: 'confirmed' },
+  review_expired: { review_id: 'rev-1' },
+}
+const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(
+  code => new Refusal(...([code, SAMPLES[code]] as ConstructorParameters<typeof Refusal>)),
+)
+
+describe('what a refusal says', () => {
+  it.each(refusals.map(refusal => [refusal.code, refusal] as const))('[TS5] %s: one sentence or more', (_, refusal) => {
+    expect(refusal.message).toMatch(/^[A-Za-z_][^\n]*\.$/)
+    expect(refusal.message).not.toMatch(/undefined|\[object|NaN/)
+  })
+
+  it('[TS5] names tasks, fields and statuses as its audience does', () => {
+    const words = { completed: 'done', blocked: 'stuck', pending: 'todo', title: 'name', outcome: 'note' }
+    const vocabulary = {
+      idOf: ({ id }: { id: string }) => id.slice(0, 4),
+      words,
+      at: (row: number, field: string) => `${field} ${row + 1}`,
+    }
+    const said = Object.fromEntries(refusals.map(refusal => [refusal.code, say(refusal, vocabulary)]))
+    const id = task.id.slice(0, 4)
+    expect(said).toMatchObject({
+      invalid_field: 'name 3 must be at most 400 characters, got 401.',
+      status_not_allowed: `Task ${id} is done and cannot become stuck; it can become todo. Reopen it first: set it to todo.`,
+      outcome_required: `Task ${id} needs an note to become stuck: say what is in the way.`,
+      edited_by_person: `A person changed task ${id} since you last saw it: name is now "Peek", status is now "done". Your change was not made; continue from here.`,
+    })
+  })
+
+  it('[TS4] lists what is open, and how much more there is', () => {
+    expect(say(new Refusal('task_not_found', SAMPLES.task_not_found))).toBe(
+      'There is no task with this id. Open: 1 (Look), 2 (Leap) and 3 more.',
+    )
+  })
+
+  it('[TS5] uses the sentences of its audience before ours', () => {
+    const sentences = { batch_empty: () => '至少需要一个任务。' }
+    expect(say(new Refusal('batch_empty', {}), { sentences })).toBe('至少需要一个任务。')
+  })
+
+  it('[BA1] can be about another element, or about none', () => {
+    const refusal = invalidField('title', { rule: 'empty' }, 1)
+    expect([refusal.message, refusal.at(4).message, refusal.at(undefined).message]).toEqual([
+      'tasks[1].title must not be empty.',
+      'tasks[4].title must not be empty.',
+      'title must not be empty.',
+    ])
+  })
+})
