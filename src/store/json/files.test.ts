@@ -285,7 +285,7 @@ describe('what another program wrote', () => {
     } as const
     await expect(store.commit(ref, run({ ...change, basis: seq }))).rejects.toMatchObject({
       code: 'edited_by_person',
-      details: { changed: { title: 'mine' } },
+      data: { changed: { title: 'mine' } },
     })
     expect(await titles()).toEqual(['mine'])
   })
