@@ -45,6 +45,7 @@ it('[LA3] `runsheet/client` exports exactly this', () => {
     'listed',
     'openTasks',
     'planTurnOf',
+    'randomId',
     'tasksInView',
   ])
 })

@@ -1,8 +1,8 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { useCallback, useEffect, useState } from 'react'
-import type { EventData, StoredEvent } from '../src/client/index.ts'
-import type { ConversationView } from '../src/react/index.ts'
-import { readLog } from './session.ts'
+import type { EventData, StoredEvent } from 'runsheet/client'
+import type { ConversationView } from 'runsheet/react'
+import { readLog } from './read-log.ts'
 
 export type Answer = Pick<EventData['tool_answered'], 'result' | 'ok' | 'duration_ms'>
 

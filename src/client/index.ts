@@ -1,5 +1,6 @@
 export { createClient } from './client.ts'
 export { RunsheetError } from './errors.ts'
+export { randomId } from './random-id.ts'
 export type { ChatRequest, Client, PersonsFields, ToolCallRequest } from './client.ts'
 export type { ClientOptions } from './http.ts'
 export type { LiveConversation, LiveOptions, LiveState } from './live.ts'

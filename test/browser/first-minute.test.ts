@@ -22,7 +22,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   })
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page, context, problems } = await visit(browser, link)
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
   // Nothing to click first: the box has the focus.
   await page.keyboard.type('Collect the figures, compute 12*7 and then write the report.')
   await page.keyboard.press('Enter')

@@ -1,8 +1,14 @@
 import { Check, Copy } from 'lucide-react'
 import { type ReactElement, useEffect, useState } from 'react'
-import type { AppWords } from './words.ts'
+import type { PageStrings } from './page-strings.ts'
 
-export function CopyButton({ text, words }: { readonly text: string; readonly words: AppWords }): ReactElement | null {
+export function CopyButton({
+  text,
+  strings,
+}: {
+  readonly text: string
+  readonly strings: PageStrings
+}): ReactElement | null {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
@@ -18,11 +24,11 @@ export function CopyButton({ text, words }: { readonly text: string; readonly wo
   if (!('clipboard' in navigator)) return null
   return (
     <>
-      <button type="button" className="rs-icon app-copy" aria-label={words.copy} title={words.copy} onClick={copy}>
+      <button type="button" className="rs-icon app-copy" aria-label={strings.copy} title={strings.copy} onClick={copy}>
         {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
       </button>
       <span className="rs-sr" role="status">
-        {isCopied ? words.copied : ''}
+        {isCopied ? strings.copied : ''}
       </span>
     </>
   )

@@ -1,28 +1,28 @@
 import { Check, CircleAlert, Loader, Wrench } from 'lucide-react'
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Answers } from './answers.ts'
-import type { AppWords } from './words.ts'
+import type { PageStrings } from './page-strings.ts'
 
-/** What took less is not told. */
-const WORTH_SAYING_MS = 100
+/** Shorter durations are not shown. */
+const MIN_SHOWN_MS = 100
 
-/** A call as a step stores it. */
+/** A tool call as stored with its message. */
 export interface StoredCall {
   readonly tool_call_id: string
   readonly tool: string
   readonly arguments: unknown
 }
 
-interface CallProps {
+interface ToolCallProps {
   readonly call: StoredCall
   readonly turn: string | null
   readonly answers: Answers
   readonly isRunning: boolean
-  readonly words: AppWords
+  readonly strings: PageStrings
 }
 
-/** A tool that was called: folded, with what it was asked and what it answered inside. */
-export function Call({ call, turn, answers, isRunning, words }: CallProps): ReactElement {
+/** A tool call; its input and output show when it is opened. */
+export function ToolCall({ call, turn, answers, isRunning, strings }: ToolCallProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const answer = answers.of(turn, call.tool_call_id)
   const { read, hasFailed } = answers
@@ -33,27 +33,29 @@ export function Call({ call, turn, answers, isRunning, words }: CallProps): Reac
     <details className="app-call" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
         <Wrench size={14} aria-hidden="true" />
-        <span>{words.toolCall(call.tool)}</span>
+        <span>{strings.toolCall(call.tool)}</span>
         {answer && (
           <span className={answer.ok ? 'app-call-ok' : 'app-call-refused'}>
             {answer.ok ? <Check size={14} aria-hidden="true" /> : <CircleAlert size={14} aria-hidden="true" />}
-            {answer.ok ? answer.duration_ms >= WORTH_SAYING_MS && words.took(answer.duration_ms) : words.toolFailed}
+            {answer.ok
+              ? answer.duration_ms >= MIN_SHOWN_MS && strings.duration(answer.duration_ms)
+              : strings.toolFailed}
           </span>
         )}
         {!answer && isRunning && <Loader className="app-spin" size={14} aria-hidden="true" />}
       </summary>
       {isOpen && (
         <dl>
-          <dt>{words.toolArguments}</dt>
+          <dt>{strings.toolInput}</dt>
           <dd>
-            <pre tabIndex={0}>{shown(call.arguments)}</pre>
+            <pre tabIndex={0}>{formatted(call.arguments)}</pre>
           </dd>
-          <dt>{words.toolAnswer}</dt>
+          <dt>{strings.toolOutput}</dt>
           <dd>
             {answer ? (
-              <pre tabIndex={0}>{shown(answer.result)}</pre>
+              <pre tabIndex={0}>{formatted(answer.result)}</pre>
             ) : (
-              <p className="app-quiet">{hasFailed ? words.notRead : words.toolWaits}</p>
+              <p className="app-quiet">{hasFailed ? strings.outputFailed : strings.noOutputYet}</p>
             )}
           </dd>
         </dl>
@@ -62,8 +64,8 @@ export function Call({ call, turn, answers, isRunning, words }: CallProps): Reac
   )
 }
 
-/** Most tools answer JSON, some of them as a string. */
-function shown(value: unknown): string {
+/** Formats JSON, which some tools return as a string. */
+function formatted(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? ''
   try {
     const parsed: unknown = JSON.parse(value)
