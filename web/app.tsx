@@ -37,7 +37,7 @@ export function App(): ReactElement {
     setProblem('signed_out')
     setClient(undefined)
   }, [])
-  if (!isReady || !strings) return <p className="app-wait" role="status" />
+  if (!isReady || !strings) return <p className="app-starting" role="status" />
   return client ? (
     <Workspace client={client} strings={strings} onLanguage={switchLanguage} onSignedOut={signedOut} />
   ) : (

@@ -17,7 +17,7 @@ export async function signIn(): Promise<Error | undefined> {
   }
 }
 
-/** The client of whoever is signed in; the same object while the token is the same. */
+/** A client with the stored token; the same object while the token is the same. */
 export function signedInClient(): Client | undefined {
   const token = storedToken()
   if (token === null) return undefined

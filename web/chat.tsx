@@ -142,7 +142,7 @@ export function Chat(props: ChatProps): ReactElement {
             }
           />
         )}
-        <div className="app-above" ref={panels}>
+        <div className="app-panels" ref={panels}>
           {failure && (
             <p className="app-alert" role="alert">
               <span>{errorText(strings.panels, failure.error)}</span>

@@ -44,7 +44,7 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
                   {new Date(turn.started_at).toLocaleString(localeOf(strings.panels))}
                 </time>
               </header>
-              <p className="app-asked">{asked?.text ?? strings.byOtherAgent}</p>
+              <p className="app-request">{asked?.text ?? strings.byOtherAgent}</p>
               {tasks.length === 0 ? (
                 <p className="app-quiet">{strings.noTasks}</p>
               ) : (
@@ -64,7 +64,7 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
           )
         })}
         {turns.length > 0 && (
-          <details className="app-all" onToggle={event => setShowsAll(event.currentTarget.open)}>
+          <details className="app-all-events" onToggle={event => setShowsAll(event.currentTarget.open)}>
             <summary>{strings.allEvents}</summary>
             {showsAll && <Timeline />}
           </details>
@@ -90,12 +90,12 @@ function TaskHistory({ strings, task, isOpen, onTask }: TaskHistoryProps): React
     <li ref={row}>
       <button
         type="button"
-        className="app-story"
+        className="app-task-history"
         aria-expanded={isOpen}
         onClick={() => onTask(isOpen ? undefined : task.id)}
       >
         <StatusIcon status={task.status} />
-        <span className="app-story-title">
+        <span className="app-task-history-title">
           {task.title}
           {task.status === 'completed' && task.judged_by === null && <small>{strings.panels.reportedDone}</small>}
           {task.outcome !== undefined && <small>{task.outcome}</small>}
@@ -103,7 +103,7 @@ function TaskHistory({ strings, task, isOpen, onTask }: TaskHistoryProps): React
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}
       </button>
       {isOpen && (
-        <div className="app-story-events" role="group" aria-label={strings.taskHistory(task.title)}>
+        <div className="app-task-history-events" role="group" aria-label={strings.taskHistory(task.title)}>
           <Timeline taskId={task.id} />
         </div>
       )}

@@ -59,7 +59,7 @@ export function Messages({
           {strings.loading}
         </p>
       )}
-      {isEmpty && conversation.turns.size > 0 && <p className="app-quiet app-elsewhere">{strings.otherAgent}</p>}
+      {isEmpty && conversation.turns.size > 0 && <p className="app-quiet app-other-agent">{strings.otherAgent}</p>}
       {isEmpty && conversation.turns.size === 0 && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
           <h2>{strings.emptyTitle}</h2>

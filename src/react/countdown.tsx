@@ -13,7 +13,7 @@ export function Countdown({ remainingMs }: { readonly remainingMs: number | unde
   if (isEndingSoon && announcement === '') setAnnouncement(text)
   return (
     <>
-      <span className={`rs-countdown${isEndingSoon ? ' rs-soon' : ''}`} role="timer">
+      <span className={`rs-countdown${isEndingSoon ? ' rs-ending-soon' : ''}`} role="timer">
         {text}
       </span>
       <span className="rs-sr" role="status">

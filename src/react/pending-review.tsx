@@ -49,7 +49,7 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
     >
       <header className="rs-review-head">
         <h2 id={heading}>{strings.review}</h2>
-        <span className="rs-where" title={conversation}>
+        <span className="rs-origin" title={conversation}>
           <span>{conversation}</span> · {strings.turn(turn)}
         </span>
         <Countdown remainingMs={handle.remainingMs} />

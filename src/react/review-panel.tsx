@@ -12,7 +12,7 @@ export interface ReviewPanelProps {
   /** Needed only outside of a `RunsheetProvider`. */
   readonly view?: ConversationView
   readonly className?: string
-  /** Asks the agent to propose the plan again, after nobody decided in time. Without it there is no such button. */
+  /** Asks the agent to propose the plan again, after a review ended undecided. Without it there is no such button. */
   readonly onAskAgain?: (turnId: string, reviewId: string) => void
 }
 

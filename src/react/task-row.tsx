@@ -125,7 +125,7 @@ function TaskText({ task, isUnseen }: { readonly task: Task; readonly isUnseen: 
         <span className="rs-badge">{strings.reportedDone}</span>
       )}
       {isUnseen && (
-        <span className="rs-badge rs-badge-news" title={strings.unseenByAgent}>
+        <span className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
           <EyeOff size={12} aria-hidden="true" />
           {strings.unseenByAgentShort}
         </span>
@@ -172,7 +172,7 @@ function TitleInput({ text, onText, onDone }: TitleInputProps): ReactElement {
   }
   return (
     <form
-      className="rs-reword"
+      className="rs-title-form"
       onSubmit={event => {
         event.preventDefault()
         done(text, true)

@@ -71,7 +71,7 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
   }
 }
 
-/** The newest edited proposal before a review and after the last one that was confirmed. */
+/** The newest edited proposal between the last confirmed review and this one. */
 function undecidedBefore(id: string, conversation: Conversation): string | undefined {
   const newestFirst = reviewsInOrder(conversation).toReversed()
   const before = newestFirst.slice(newestFirst.findIndex(({ review_id }) => review_id === id) + 1)

@@ -13,7 +13,7 @@ export interface ReviewOutcomeHandle {
   readonly review: Review
   /** Why it was cancelled, such as `turn_stopped` or `panel_closed`. */
   readonly reason: string | undefined
-  /** Nobody decided, so the agent can be asked to propose the plan again. */
+  /** It ended without a decision, so the agent can be asked to propose the plan again. */
   readonly isUndecided: boolean
   /** The person's edits of it are saved and can be restored in the next review. */
   readonly hasEdits: boolean
@@ -38,7 +38,7 @@ export function useReviewOutcome(
   const [shownId, setShownId] = useState<string>()
   useLayoutEffect(() => setShownId(id === undefined || isDismissed(id) ? undefined : id), [id])
   useEffect(() => setSeenPending(before => pendingId ?? before), [pendingId])
-  // Edits are kept only for reviews that nobody decided: the plan may be proposed again.
+  // Edits are kept only for undecided reviews: the plan may be proposed again.
   const isDecided = last?.status === 'confirmed' || (resolution !== undefined && resolution.via !== 'system')
   useEffect(() => {
     if (isDecided && id !== undefined) removeDraft(id)

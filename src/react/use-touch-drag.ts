@@ -43,7 +43,7 @@ export function useTouchDrag(
     const move = ({ clientX, clientY }: PointerEvent): void => {
       finger = { clientX, clientY }
       findTarget()
-      // Not before the finger moves: one that rests on a row near the edge should not scroll.
+      // A finger that rests near the edge does not scroll before it moves.
       if (frame === 0) frame = requestAnimationFrame(scroll)
     }
     const findTarget = (): void => {

@@ -22,14 +22,14 @@ const linkTo = ({ url, server }: Pick<TestTurns, 'url' | 'server'>, query = ''):
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 
 describe('signing in', () => {
-  it('[CH12] without a link it says how to get one; with a used one also why; and goes on once a good one is opened', async () => {
+  it('[CH12] without a link, or with a used one, the page says how to get a link, and continues once one is opened', async () => {
     const turns = await start()
     const used = linkTo(turns)
     const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
     await page.getByText('npm run -s runsheet -- url').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
-    // The same tab: only the fragment changes, so the page is not loaded anew.
+    // The same tab: only the fragment changes, so the page is not reloaded.
     await page.goto(used)
     await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     expect(page.url()).not.toContain('code')
@@ -37,7 +37,7 @@ describe('signing in', () => {
     await page.goto(`${turns.url.href}?again${new URL(used).hash}`)
     await page.getByRole('alert').getByText('This link has expired or was already used.').waitFor()
     expect(page.url()).not.toContain('code')
-    // Another window signs in, and this one goes on by itself.
+    // Another window signs in, and this one continues by itself.
     const other = await context.newPage()
     await other.goto(linkTo(turns))
     await other.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
@@ -47,7 +47,7 @@ describe('signing in', () => {
     await turns.close()
   })
 
-  it('[CH12] a token that no longer counts is forgotten, and the page says so', async () => {
+  it('[CH12] an invalid token is deleted, and the page says so', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
     await page.evaluate(() => localStorage.setItem('runsheet.token', 'of-yesterday'))
@@ -61,7 +61,7 @@ describe('signing in', () => {
 })
 
 describe('connections', () => {
-  it('[CH13] while the server is away the page says so and keeps what it shows; back again, it catches up', async () => {
+  it('[CH13] while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
     const { url, server, runsheet, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (title: string) =>
       agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -75,7 +75,7 @@ describe('connections', () => {
     await page.getByText('Connection lost. Reconnecting').waitFor()
     await page.getByText('0 of 1 · 1 remaining').waitFor()
     expect(await page.locator('.app-composer').boundingBox()).toEqual(before)
-    // It lies on the line between the two, over neither the title nor the first message.
+    // It lies between the title and the first message and covers neither.
     const { bottom, top, title, notice } = await page.evaluate(() => {
       const box = (name: string) => document.querySelector(name)?.getBoundingClientRect() ?? new DOMRect()
       const scroll = document.querySelector('.app-scroll')
@@ -102,7 +102,7 @@ describe('connections', () => {
     await close()
   })
 
-  it('[CH14] on a slow line it says that it loads, and everything still works', async () => {
+  it('[CH14] on a slow connection the page says that it is loading, and works', async () => {
     const turns = await start({ answers: () => 'Well.' })
     await turns.chat({ message: 'Hello' })
     const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
@@ -126,7 +126,7 @@ describe('connections', () => {
     await turns.close()
   })
 
-  it('[CH15] ten windows at once on ten conversations all show what is, and what changes, within seconds', async () => {
+  it('[CH15] ten windows on ten conversations show the state and its changes within seconds', async () => {
     const { url, server, agent, person, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (session_id: string, title: string) =>
       agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -143,10 +143,10 @@ describe('connections', () => {
     for (const each of pages) await each.getByText('0 of 1 · 1 remaining').waitFor()
     for (const name of names) await plan(name, `second of ${name}`)
     await Promise.all(pages.map(each => each.getByText('0 of 2 · 2 remaining').waitFor({ timeout: 5_000 })))
-    // Nobody is kept from asking by those who follow.
+    // Streams leave connections free for requests.
     await pages.at(-1)?.getByRole('searchbox').fill('first of c3')
     await pages.at(-1)?.getByRole('navigation').getByText('first of c3').waitFor()
-    // A plan that waits in one of them is shown in all that look at it, and what one decides the others are told.
+    // All windows show the same pending plan, and the decision of one.
     await Promise.all(pages.map(each => each.goto(`${url.href}?chat=c`)))
     await person.setPolicy('c', { toolset: 'runsheet', review: true })
     void plan('c', 'to decide').catch(() => {})
@@ -160,8 +160,8 @@ describe('connections', () => {
   })
 })
 
-describe('whoever reads it', () => {
-  it('[CH18] English or Chinese: as the browser has it, switched with one button, remembered, and told to screen readers', async () => {
+describe('language, theme and hostile input', () => {
+  it('[CH18] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { locale: 'zh-CN' })
     await page.getByRole('heading', { name: '你想完成什么？' }).waitFor()
@@ -179,7 +179,7 @@ describe('whoever reads it', () => {
     await turns.close()
   })
 
-  it('[CH18] dates and times are in the language of the page, whatever that of the browser', async () => {
+  it('[CH18] dates and times are in the language of the page, not of the browser', async () => {
     const turns = await start({
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }, 'I stop here.', 'Yes.', 'Yes.'],
     })
@@ -210,7 +210,7 @@ describe('whoever reads it', () => {
     await turns.close()
   })
 
-  it('[CH19] light or dark: as the system has it, switched with one button, and remembered', async () => {
+  it('[CH19] the theme follows the system, can be switched, and is remembered', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
     await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
@@ -229,7 +229,7 @@ describe('whoever reads it', () => {
     await turns.close()
   })
 
-  it('[CH20] fifty hostile texts are texts everywhere: no script runs, nothing is fetched from elsewhere, nothing becomes HTML', async () => {
+  it('[CH20] fifty hostile texts stay text everywhere: no script runs, no other origin is contacted, nothing becomes HTML', async () => {
     const batches = Array.from({ length: 5 }, (_, batch) => HOSTILE.slice(batch * 10, batch * 10 + 10))
     const turns = await start({
       host: { review: false, assessor: false, gate: false },
@@ -275,10 +275,10 @@ describe('whoever reads it', () => {
       expect(await link.getAttribute('rel')).toMatch(/noopener/)
     await page.getByRole('button', { name: 'History' }).click()
     await page.getByText('All events').click()
-    await page.locator('.app-all li').first().waitFor()
+    await page.locator('.app-all-events li').first().waitFor()
     for (const number of [0, 7, 41]) {
-      await page.locator('.app-story').nth(number).click()
-      await page.locator('.app-story-events li').first().waitFor()
+      await page.locator('.app-task-history').nth(number).click()
+      await page.locator('.app-task-history-events li').first().waitFor()
       await check(`timeline ${number}`)
     }
     for (const query of ['<', 'script', HOSTILE[0] ?? '']) {
@@ -351,8 +351,8 @@ describe('axe', () => {
       await check('plan')
       await page.locator('.rs-summary').click()
       await page.getByRole('button', { name: 'History' }).click()
-      await page.locator('.app-story').first().click()
-      await page.locator('.app-story-events li').first().waitFor()
+      await page.locator('.app-task-history').first().click()
+      await page.locator('.app-task-history-events li').first().waitFor()
       await page.getByText('All events').click()
       await check('history')
       await page.getByRole('searchbox').fill('Collect')

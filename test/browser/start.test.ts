@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('[AU4] the printed link signs in, leaves no code in the address, and shows the plan that waits for a decision', async () => {
+it('[AU4] the printed link signs in, leaves no code in the URL, and shows the pending plan', async () => {
   const { url, server, agent, person, close } = await startServer({ page: pageFrom(built) })
   const call = {
     session_id: 'c',
@@ -60,7 +60,7 @@ it('[AU4] the printed link signs in, leaves no code in the address, and shows th
   await close()
 })
 
-it('[LC2] a live conversation works in a browser, and comes back after a cut', async () => {
+it('[LC2] a live conversation works in a browser and reconnects', async () => {
   const { url, server, runsheet, agent, close } = await startServer({
     page: pageFrom(join(folder, 'page')),
     host: { review: false },
