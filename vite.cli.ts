@@ -1,8 +1,8 @@
 import { defineConfig } from 'vite'
 
 /**
- * The program that is published: one chunk for each command, with all that it needs. Reading a few files starts it in half
- * the time of reading hundreds. It stays readable, so that a stack trace says something.
+ * The published program, self-contained, with one chunk per command: it starts in half the time of hundreds of files. Not
+ * minified, so that stack traces stay readable.
  */
 export default defineConfig({
   logLevel: 'warn',
@@ -10,7 +10,7 @@ export default defineConfig({
   ssr: { noExternal: true },
   build: {
     ssr: 'src/cli/bin.ts',
-    // As deep as the source: the package and the page are found from there in the same way.
+    // As deep as the source, so that relative paths to package.json and the page are the same.
     outDir: 'dist/cli',
     target: 'node24',
     minify: false,
@@ -19,11 +19,11 @@ export default defineConfig({
       output: {
         entryFileNames: 'runsheet.js',
         chunkFileNames: '[name]-[hash].js',
-        // A host waits for `mcp` each time it starts: what that needs is one file, whoever shares it.
+        // A host waits for `mcp` at each start, so that command is one file, shared modules included.
         codeSplitting: {
           groups: [
-            // Not in the same as `main.ts`, which waits for the command while that is loaded.
-            { name: 'common', test: /src\/(cli\/(complaint|version)|domain\/policy)\.ts$/, priority: 2 },
+            // Apart from `main.ts`, which awaits the command's import and would deadlock.
+            { name: 'common', test: /src\/(cli\/(cli-error|invocation|version)|domain\/policy)\.ts$/, priority: 2 },
             { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },
           ],
         },

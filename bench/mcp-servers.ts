@@ -28,6 +28,7 @@ export interface Contenders {
 export type Folder = (contender: Contender) => string
 
 export interface Session {
+  readonly pid: number
   /** Resolves with the ids of the tasks. */
   plan(titles: readonly string[]): Promise<number[]>
   settle(id: number, outcome: string): Promise<void>
@@ -84,6 +85,7 @@ export async function connect(contender: Contender, data: string, session?: stri
     throw new Error(`${contender.name} does not start: ${said}`, { cause: error })
   }
   return {
+    pid: transport.pid ?? Number.NaN,
     plan: async titles => (await call('plan', { tasks: titles.map(title => ({ title })) }))['ids'] as number[],
     settle: async (id, outcome) => void (await call('update', { id, outcome })),
     close: () => client.close(),

@@ -106,12 +106,16 @@ function compared(told: readonly Acknowledged[], kept: readonly Kept[], before: 
 }
 
 function keptByOurs(data: string): Kept[] {
-  return rowsOf(join(data, 'runsheet.db'), 'SELECT conversation, number AS id, status, body FROM tasks').map(row => ({
-    conversation: String(row['conversation']),
-    id: Number(row['id']),
-    title: (JSON.parse(String(row['body'])) as { title: string }).title,
-    isSettled: row['status'] === 'completed',
-  }))
+  const sql = 'SELECT conversation_id, data FROM tasks JOIN events USING (conversation_id, seq)'
+  return rowsOf(join(data, 'runsheet.db'), sql).map(row => {
+    const { task } = JSON.parse(String(row['data'])) as { task: { number: number; title: string; status: string } }
+    return {
+      conversation: String(row['conversation_id']),
+      id: task.number,
+      title: task.title,
+      isSettled: task.status === 'completed',
+    }
+  })
 }
 
 function keptByBare(data: string): Kept[] {

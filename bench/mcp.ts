@@ -6,6 +6,7 @@ import { benchMany, benchPlan } from './mcp-plans.ts'
 import { type Contenders, contenders, type Folder, servedFolder } from './mcp-servers.ts'
 import { benchStart } from './mcp-start.ts'
 import { benchTogether } from './mcp-together.ts'
+import { benchUsage } from './mcp-usage.ts'
 
 const [cpu] = cpus()
 console.log(
@@ -18,6 +19,7 @@ const parts: Readonly<Record<string, (all: Contenders, folder: Folder) => Promis
   start: benchStart,
   plan: benchPlan,
   many: benchMany,
+  usage: benchUsage,
   together: benchTogether,
 }
 

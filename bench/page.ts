@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { pageFrom } from '../src/http/page.ts'
 import { createHttpServer } from '../src/http/server.ts'
-import { createRunsheet, openMemoryStore } from '../src/index.ts'
+import { openDoor } from '../src/door/door.ts'
+import { openMemoryStore } from '../src/store/memory.ts'
 import { createClient } from '../src/client/client.ts'
 import { openBrowser } from '../test/support/browser.ts'
 
@@ -15,9 +16,9 @@ const SECONDS = Number(process.env['SECONDS'] ?? 10)
 const LIMIT_MS = 50
 
 const tokens = { person: 'person-of-the-bench', agent: 'agent-of-the-bench' }
-const runsheet = createRunsheet({ store: openMemoryStore() })
+const door = openDoor({ store: openMemoryStore() })
 const server = createHttpServer({
-  runsheet,
+  door,
   tokens,
   tenant: 'local',
   version: '0',
@@ -87,4 +88,4 @@ if (results.some(({ tasks: long }) => long.length > 0)) process.exitCode = 1
 console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores`)
 await browser.close()
 await server.close(0)
-await runsheet.close()
+await door.close()

@@ -1,23 +1,23 @@
 import type { Command } from '../src/domain/command.ts'
-import type { Runsheet } from '../src/runsheet.ts'
+import type { Door } from '../src/door/door.ts'
 import type { Ref } from '../src/store/store.ts'
 
 export const refOf = (conversation: string): Ref => ({ tenant: 'local', conversation })
 
 /** A conversation with a plan of `size` tasks. */
-export async function planned(runsheet: Runsheet, conversation: string, size: number): Promise<Ref> {
+export async function planned(door: Door, conversation: string, size: number): Promise<Ref> {
   const ref = refOf(conversation)
-  await runsheet.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'turn_todos' } })
-  for (let made = 0; made < size; made += 20) await runsheet.run(ref, create(runsheet, Math.min(20, size - made)))
+  await door.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'turn_todos' } })
+  for (let made = 0; made < size; made += 20) await door.run(ref, create(door, Math.min(20, size - made)))
   return ref
 }
 
-export const create = (runsheet: Runsheet, count: number): Command => ({
+export const create = (door: Door, count: number): Command => ({
   type: 'edit_tasks',
   by: 'model',
   turn_id: 't1',
   create: Array.from({ length: count }, (_, index) => ({
-    id: runsheet.newId(),
+    id: door.newId(),
     title: `Step ${index + 1}: look at the reports and write down what is missing`,
     details: 'The quarterly ones, in the shared folder.',
     criteria: 'A list with one line for each report.',

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { openDoor, type Door } from '../src/door/door.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { freshDatabase, startPostgres } from '../test/support/postgres.ts'
 import { change, create, planned } from './plan.ts'
@@ -24,7 +24,7 @@ async function barePostgres(url: string): Promise<Bare> {
   const ref = ['local', 'bare']
   let seq = 0
   await client.query(
-    `INSERT INTO runsheet.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ('local', 'bare', 0, $1, $1)`,
+    `INSERT INTO door.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ('local', 'bare', 0, $1, $1)`,
     [at],
   )
   return {
@@ -41,13 +41,13 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'events',
-        text: `INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
+        text: `INSERT INTO door.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
           SELECT $1, $2, seq, 1, 'task_changed', 't1', $3, 'task', $4 FROM unnest($5::int[]) AS seq`,
         values: [...ref, at, data, seqs],
       })
       await client.query({
         name: 'tasks',
-        text: `INSERT INTO runsheet.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
+        text: `INSERT INTO door.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
           SELECT $1, $2, id, 't1', 'pending', seq, seq, $3, false, $4, $5 FROM unnest($6::text[], $7::int[]) AS task (id, seq)
           ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
             removed = excluded.removed, search = excluded.search, body = excluded.body`,
@@ -55,7 +55,7 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'conversation',
-        text: `UPDATE runsheet.conversations SET seq = $3, updated_at = $4, changed_at = date_trunc('second', clock_timestamp())
+        text: `UPDATE door.conversations SET seq = $3, updated_at = $4, changed_at = date_trunc('second', clock_timestamp())
           WHERE tenant = $1 AND conversation = $2`,
         values: [...ref, seq, at],
       })
@@ -64,7 +64,7 @@ async function barePostgres(url: string): Promise<Bare> {
     read: async conversation => {
       const { rows } = await client.query<{ body: string }>({
         name: 'list',
-        text: `SELECT body FROM runsheet.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
+        text: `SELECT body FROM door.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
         values: [conversation],
       })
       return rows.map(row => JSON.parse(row.body) as unknown)
@@ -76,45 +76,45 @@ async function barePostgres(url: string): Promise<Bare> {
 export async function benchPostgres(): Promise<void> {
   const server = await startPostgres({ fsync: true })
   const database = await freshDatabase(server.url)
-  const runsheet = createRunsheet({ store: await openPostgresStore({ url: database.url }) })
+  const door = openDoor({ store: await openPostgresStore({ url: database.url }) })
   const bare = await barePostgres(database.url)
   try {
     printTable('PostgreSQL 18 (fsync on), beside bare SQL that writes the same rows on one connection', [
-      await oneChange(runsheet, bare),
-      await batch(runsheet, bare),
-      await reading(runsheet, bare),
-      await together(runsheet, bare),
+      await oneChange(door, bare),
+      await batch(door, bare),
+      await reading(door, bare),
+      await together(door, bare),
     ])
   } finally {
     await bare.close()
-    await runsheet.close()
+    await door.close()
     await server.stop()
   }
 }
 
-async function oneChange(runsheet: Runsheet, bare: Bare): Promise<Line> {
-  const ref = await planned(runsheet, 'one', 20)
+async function oneChange(door: Door, bare: Bare): Promise<Line> {
+  const ref = await planned(door, 'one', 20)
   const count = 400
   let round = 0
   const figures = await sideBySide(
     ROUNDS,
-    () => rate(count, () => repeat(count, () => runsheet.run(ref, change((round += 1))))),
+    () => rate(count, () => repeat(count, () => door.run(ref, change((round += 1))))),
     () => rate(count, () => repeat(count, () => bare.transact(1))),
   )
   return line('one change, one at a time', figures, 0.5)
 }
 
-async function batch(runsheet: Runsheet, bare: Bare): Promise<Line> {
+async function batch(door: Door, bare: Bare): Promise<Line> {
   const count = 50
   let conversation = 0
   const figures = await sideBySide(
     ROUNDS,
     async () => {
       const refs = await Promise.all(
-        Array.from({ length: count }, () => planned(runsheet, `batch-${(conversation += 1)}`, 0)),
+        Array.from({ length: count }, () => planned(door, `batch-${(conversation += 1)}`, 0)),
       )
       return rate(count, async () => {
-        for (const ref of refs) await runsheet.run(ref, create(runsheet, 20))
+        for (const ref of refs) await door.run(ref, create(door, 20))
       })
     },
     () => rate(count, () => repeat(count, () => bare.transact(20))),
@@ -122,26 +122,26 @@ async function batch(runsheet: Runsheet, bare: Bare): Promise<Line> {
   return line('a batch of 20 tasks', figures)
 }
 
-async function reading(runsheet: Runsheet, bare: Bare): Promise<Line> {
-  const ref = await planned(runsheet, 'reading', 20)
+async function reading(door: Door, bare: Bare): Promise<Line> {
+  const ref = await planned(door, 'reading', 20)
   const count = 500
   const figures = await sideBySide(
     ROUNDS,
-    () => rate(count, () => repeat(count, () => runsheet.store.queries.tasks(ref, {}, { limit: 200 }))),
+    () => rate(count, () => repeat(count, () => door.tasks.list(ref, {}, { limit: 200 }))),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )
   return line('reading a list of 20', figures)
 }
 
-async function together(runsheet: Runsheet, bare: Bare): Promise<Line> {
-  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(runsheet, `caller-${index}`, 5)))
+async function together(door: Door, bare: Bare): Promise<Line> {
+  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(door, `caller-${index}`, 5)))
   const each = 10
   let round = 0
   const figures = await sideBySide(
     ROUNDS,
     () =>
       rate(100 * each, async () => {
-        await Promise.all(refs.map(ref => repeat(each, () => runsheet.run(ref, change((round += 1))))))
+        await Promise.all(refs.map(ref => repeat(each, () => door.run(ref, change((round += 1))))))
       }),
     () => rate(400, () => repeat(400, () => bare.transact(1))),
   )

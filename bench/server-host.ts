@@ -7,11 +7,11 @@ import { pino } from 'pino'
 import { fold } from '../src/domain/conversation.ts'
 import { framed, framedTodos } from '../src/http/sse/frames.ts'
 import { createHttpServer } from '../src/http/server.ts'
-import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { openDoor, type Door } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Store } from '../src/store/store.ts'
-import { callTool, takeCall } from '../src/toolsets/perform.ts'
+import { callTool, beginCall } from '../src/toolsets/calls.ts'
 import { toolsets } from '../src/toolsets/index.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { change, planned, refOf } from './plan.ts'
@@ -38,10 +38,10 @@ const folder = scratchFolder()
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const asked = new Map<string, number>()
-const runsheet = createRunsheet({
+const door = openDoor({
   store: counted(order.store === 'memory' ? openMemoryStore() : await openSqliteStore({ path: join(folder, 'a.db') })),
 })
-const ref = await planned(runsheet, WATCHED, TASKS)
+const ref = await planned(door, WATCHED, TASKS)
 const busy = busyMeter()
 const { port, path, event } = order.kind === 'ours' ? await ours() : await bare(order.kind)
 
@@ -85,7 +85,7 @@ serveParent({
 
 async function ours(): Promise<{ port: number; path: string; event: () => Promise<number> }> {
   const server = createHttpServer({
-    runsheet,
+    door,
     tokens: TOKENS,
     tenant: 'local',
     version: '0.0.0',
@@ -93,13 +93,13 @@ async function ours(): Promise<{ port: number; path: string; event: () => Promis
     agentWritesPerMinute: 1e9,
   })
   const url = await server.listen(0, '127.0.0.1')
-  const { seq } = await runsheet.read(ref)
+  const { seq } = await door.read(ref)
   let round = 0
   return {
     port: Number(url.port),
     path: `/api/sessions/${WATCHED}/events?last_event_id=${seq}`,
     event: async () => {
-      await runsheet.run(ref, change((round += 1)))
+      await door.run(ref, change((round += 1)))
       return nowMs()
     },
   }
@@ -117,7 +117,7 @@ async function bare(kind: 'bare' | 'joined'): Promise<{ port: number; path: stri
   const at = await new Promise<AddressInfo>(resolve => {
     server.listen(0, '127.0.0.1', () => resolve(server.address() as AddressInfo))
   })
-  const frames = await recorded(createRunsheet({ store: openMemoryStore() }), 100)
+  const frames = await recorded(openDoor({ store: openMemoryStore() }), 100)
   let round = 0
   let due: string[] = []
   const flush = (): void => {
@@ -144,16 +144,16 @@ async function bare(kind: 'bare' | 'joined'): Promise<{ port: number; path: stri
 }
 
 /** The bytes that ours sends for so many changes. */
-async function recorded(runsheet: Runsheet, count: number): Promise<string[]> {
-  const ref = await planned(runsheet, WATCHED, TASKS)
-  let state = await runsheet.read(ref)
+async function recorded(door: Door, count: number): Promise<string[]> {
+  const ref = await planned(door, WATCHED, TASKS)
+  let state = await door.read(ref)
   const frames: string[] = []
   for (let round = 0; round < count; round += 1) {
-    const { events } = await runsheet.run(ref, change(round))
+    const { events } = await door.run(ref, change(round))
     state = fold(state, events)
     frames.push(events.map(framed).join('') + framedTodos(state))
   }
-  await runsheet.close()
+  await door.close()
   return frames
 }
 
@@ -166,8 +166,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     turn_id,
     arguments: input,
   } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, string>
-  const taken = await takeCall(toolsets.task_list, 'AddTask', input, {
-    runsheet,
+  const taken = await beginCall(toolsets.task_list, 'AddTask', input, {
+    door,
     tenant: 'local',
     conversation: session_id ?? '',
     turn: turn_id ?? '',
@@ -184,9 +184,9 @@ async function plans({ count, review }: { count: number; review: boolean }): Pro
   for (let made = 0; made < count; made += 100) {
     const calls = Array.from({ length: 100 }, (_, index) => {
       const { conversation, tenant } = refOf(`plan-${review}-${made + index}`)
-      return { runsheet, tenant, conversation, turn: 't1', toolCallId: 'call-1', host }
+      return { door, tenant, conversation, turn: 't1', toolCallId: 'call-1', host }
     })
-    await Promise.all(calls.map(context => takeCall(toolset, 'add_task', input, context)))
+    await Promise.all(calls.map(context => beginCall(toolset, 'add_task', input, context)))
     // The same call again gets the same answer, or waits on.
     for (const context of calls) void callTool(toolset, 'add_task', input, context)
   }

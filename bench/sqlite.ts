@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { openDoor, type Door } from '../src/door/door.ts'
 import { connect, openDatabase } from '../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Ref } from '../src/store/store.ts'
@@ -18,54 +18,39 @@ export async function bareSqlite(
   const db = connect(path)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
-  const head = db.prepare('SELECT seq FROM conversations WHERE tenant = ? AND conversation = ?')
-  const putEvent = db.prepare(
-    'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const head = db.prepare('SELECT max(seq) AS seq FROM events WHERE conversation_id = ?')
   const putConversation = db.prepare(
-    `INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at`,
+    "INSERT INTO conversations (tenant, conversation, created_at) VALUES ('local', 'bare', ?) RETURNING id",
+  )
+  const putEvent = db.prepare(
+    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
   const putTask = db.prepare(
-    `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position, removed = excluded.removed,
-       search = excluded.search, body = excluded.body`,
+    `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed, search) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed, search = excluded.search`,
   )
   const list = db.prepare(
-    'SELECT body FROM tasks WHERE tenant = ? AND conversation = ? AND removed = 0 ORDER BY position',
+    `SELECT data FROM events JOIN conversations c ON c.id = conversation_id
+     WHERE tenant = ? AND conversation = ? AND type = 'task_created' ORDER BY seq`,
   )
   // As long as what a change of ours writes.
-  const body = 'x'.repeat(500)
   const data = 'x'.repeat(640)
   const search = 'x'.repeat(110)
   const at = new Date().toISOString()
-  let seq = Number(head.get('local', 'bare')?.['seq'] ?? 0)
+  const id = Number(putConversation.get(at)?.['id'])
+  let seq = 0
   return {
     transact: events => {
       begin.run()
-      head.get('local', 'bare')
+      head.get(id)
       for (let index = 0; index < events; index += 1) {
         seq += 1
-        putEvent.run('local', 'bare', seq, 1, 'task_changed', 't1', at, data)
-        putTask.run(
-          'local',
-          events === 1 ? 'task' : `task-${seq}`,
-          'bare',
-          't1',
-          'pending',
-          seq,
-          seq,
-          at,
-          0,
-          search,
-          body,
-        )
+        putEvent.run(id, seq, 1, 'task_changed', 't1', at, data)
+        putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0, search)
       }
-      putConversation.run('local', 'bare', seq, 'bare', at, at)
       commit.run()
     },
-    read: conversation => list.all('local', conversation).map(row => JSON.parse(String(row['body'])) as unknown),
+    read: conversation => list.all('local', conversation).map(row => JSON.parse(String(row['data'])) as unknown),
     close: () => db.close(),
   }
 }
@@ -73,30 +58,30 @@ export async function bareSqlite(
 export async function benchSqlite(): Promise<Line[]> {
   const folder = scratchFolder()
   const bare = await bareSqlite(join(folder, 'bare.db'))
-  const runsheet = createRunsheet({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
+  const door = openDoor({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
   try {
     const lines = [
-      await oneChange(runsheet, bare.transact),
-      await batch(runsheet, bare.transact),
-      await reading(runsheet, join(folder, 'ours.db')),
-      await together(runsheet, bare.transact),
-      ...(await growing(runsheet)),
+      await oneChange(door, bare.transact),
+      await batch(door, bare.transact),
+      await reading(door, join(folder, 'ours.db')),
+      await together(door, bare.transact),
+      ...(await growing(door)),
     ]
     printTable('SQLite (WAL, synchronous=FULL), beside a bare node:sqlite transaction that writes the same rows', lines)
     return lines
   } finally {
-    await runsheet.close()
+    await door.close()
     bare.close()
     rmSync(folder, { recursive: true })
   }
 }
 
-async function oneChange(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
-  const ref = await planned(runsheet, 'one', 20)
+async function oneChange(door: Door, transact: (events: number) => void): Promise<Line> {
+  const ref = await planned(door, 'one', 20)
   const count = 1_500
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
-    () => rate(count, () => sequence(runsheet, ref, count)),
+    () => rate(count, () => sequence(door, ref, count)),
     () => rate(count, () => repeat(count, () => transact(1))),
   )
   return {
@@ -109,17 +94,17 @@ async function oneChange(runsheet: Runsheet, transact: (events: number) => void)
   }
 }
 
-async function batch(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
+async function batch(door: Door, transact: (events: number) => void): Promise<Line> {
   const count = 100
   let conversation = 0
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
     async () => {
       const refs = await Promise.all(
-        Array.from({ length: count }, () => planned(runsheet, `batch-${(conversation += 1)}`, 0)),
+        Array.from({ length: count }, () => planned(door, `batch-${(conversation += 1)}`, 0)),
       )
       return rate(count, async () => {
-        for (const ref of refs) await runsheet.run(ref, create(runsheet, 20))
+        for (const ref of refs) await door.run(ref, create(door, 20))
       })
     },
     () => rate(count, () => repeat(count, () => transact(20))),
@@ -134,15 +119,15 @@ async function batch(runsheet: Runsheet, transact: (events: number) => void): Pr
   }
 }
 
-async function reading(runsheet: Runsheet, path: string): Promise<Line> {
-  const ref = await planned(runsheet, 'reading', 20)
+async function reading(door: Door, path: string): Promise<Line> {
+  const ref = await planned(door, 'reading', 20)
   const bare = await bareSqlite(path)
   const count = 3_000
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
     () =>
       rate(count, async () => {
-        for (let index = 0; index < count; index += 1) await runsheet.store.queries.tasks(ref, {}, { limit: 200 })
+        for (let index = 0; index < count; index += 1) await door.tasks.list(ref, {}, { limit: 200 })
       }),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )
@@ -157,12 +142,12 @@ async function reading(runsheet: Runsheet, path: string): Promise<Line> {
   }
 }
 
-async function together(runsheet: Runsheet, transact: (events: number) => void): Promise<Line> {
-  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(runsheet, `caller-${index}`, 5)))
+async function together(door: Door, transact: (events: number) => void): Promise<Line> {
+  const refs = await Promise.all(Array.from({ length: 100 }, (_, index) => planned(door, `caller-${index}`, 5)))
   const each = 30
   const { ours, theirs, ratio } = await sideBySide(
     ROUNDS,
-    () => rate(100 * each, async () => void (await Promise.all(refs.map(ref => sequence(runsheet, ref, each))))),
+    () => rate(100 * each, async () => void (await Promise.all(refs.map(ref => sequence(door, ref, each))))),
     () => rate(1_500, () => repeat(1_500, () => transact(1))),
   )
   return {
@@ -176,14 +161,14 @@ async function together(runsheet: Runsheet, transact: (events: number) => void):
 }
 
 /** The same change in conversations that are short, long and very long, their lists grown along with them. */
-async function growing(runsheet: Runsheet): Promise<Line[]> {
+async function growing(door: Door): Promise<Line[]> {
   const sizes = [10, 1_000, 100_000]
-  const refs = await Promise.all(sizes.map(size => grown(runsheet, size)))
+  const refs = await Promise.all(sizes.map(size => grown(door, size)))
   const count = 500
   const costs = sizes.map((): number[] => [])
   for (let round = 0; round < 9; round += 1) {
     for (const [index, ref] of refs.entries()) {
-      costs[index]?.push(1_000_000 / (await rate(count, () => sequence(runsheet, ref, count))))
+      costs[index]?.push(1_000_000 / (await rate(count, () => sequence(door, ref, count))))
     }
   }
   const [shortest = Number.NaN] = costs.map(median)
@@ -202,15 +187,15 @@ async function growing(runsheet: Runsheet): Promise<Line[]> {
 }
 
 /** Plans of five, made and settled one after the other, until the log is as long as asked. */
-async function grown(runsheet: Runsheet, events: number): Promise<Ref> {
-  const ref = await planned(runsheet, `grown-${events}`, 2)
-  for (let { seq } = await runsheet.read(ref); seq < events; ) {
-    const made = await runsheet.run(ref, create(runsheet, Math.max(1, Math.min(5, events - seq))))
+async function grown(door: Door, events: number): Promise<Ref> {
+  const ref = await planned(door, `grown-${events}`, 2)
+  for (let { seq } = await door.read(ref); seq < events; ) {
+    const made = await door.run(ref, create(door, Math.max(1, Math.min(5, events - seq))))
     const tasks = made.events.flatMap(event => (event.type === 'task_created' ? [event.data.task.id] : []))
     seq = made.conversation.seq
     if (seq + tasks.length > events) continue
     const fields = { status: 'completed', outcome: 'Done.' } as const
-    const settled = await runsheet.run(ref, {
+    const settled = await door.run(ref, {
       type: 'edit_tasks',
       by: 'model',
       turn_id: 't1',
@@ -222,8 +207,8 @@ async function grown(runsheet: Runsheet, events: number): Promise<Ref> {
 }
 
 let changes = 0
-async function sequence(runsheet: Runsheet, ref: Ref, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await runsheet.run(ref, change((changes += 1)))
+async function sequence(door: Door, ref: Ref, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await door.run(ref, change((changes += 1)))
 }
 
 function repeat(count: number, work: () => void): void {

@@ -1,11 +1,11 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { Json } from '../src/domain/event.ts'
 import type { Toolset as ToolsetName } from '../src/domain/policy.ts'
-import { createRunsheet } from '../src/runsheet.ts'
+import { openDoor } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openAiTools } from '../src/toolsets/formats.ts'
 import { toolsets } from '../src/toolsets/index.ts'
-import { callTool } from '../src/toolsets/perform.ts'
+import { callTool } from '../src/toolsets/calls.ts'
 import type { JsonObject } from '../src/toolsets/toolset.ts'
 import { type Line, printTable } from './table.ts'
 
@@ -74,37 +74,32 @@ export async function benchTokens(): Promise<void> {
 
 /** The tokens of every call and every answer of a plan, which a person confirms as it is where one is asked. */
 async function traffic(name: ToolsetName, size: number): Promise<number> {
-  const runsheet = createRunsheet({ store: openMemoryStore() })
+  const door = openDoor({ store: openMemoryStore() })
   const ref = { tenant: 'local', conversation: 'bench' }
   const titles = Array.from({ length: size }, (_, index) => STEPS[index % STEPS.length] ?? '')
   let tokens = 0
   const say = async ([tool, input]: [string, JsonObject]): Promise<Json> => {
-    const call = callTool(toolsets[name], tool, input, { runsheet, ...ref, turn: 'turn' })
+    const call = callTool(toolsets[name], tool, input, { door, ...ref, turn: 'turn' })
     const answer = await Promise.race([call, decided().then(() => call)])
     tokens += countTokens(tool) + countTokens(JSON.stringify(input)) + countTokens(JSON.stringify(answer))
     return answer
   }
   /** The person, who has nothing to add. */
   const decided = async (): Promise<void> => {
-    for await (const events of runsheet.tail(ref)) {
+    for await (const { events } of door.tail(ref)) {
       for (const event of events) {
         if (event.type !== 'task_create_review_required') continue
         const tasks = event.data.draft_tasks.map((_, draft_index) => ({ draft_index }))
-        return void (await runsheet.decideReview(
-          'local',
-          event.data.review_id,
-          { action: 'confirm', tasks },
-          'library',
-        ))
+        return void (await door.reviews.decide('local', event.data.review_id, { action: 'confirm', tasks }, 'library'))
       }
     }
   }
   for (const call of SPEAK[name].create(titles)) await say(call)
-  for (const task of [...(await runsheet.read(ref)).tasks.values()].sort((a, b) => a.number - b.number)) {
+  for (const task of [...(await door.read(ref)).tasks.values()].sort((a, b) => a.number - b.number)) {
     const call = SPEAK[name].settle(task)
     if (call) await say(call)
   }
-  await runsheet.close()
+  await door.close()
   return tokens
 }
 

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { type ModelMessage, streamText } from 'ai'
-import { toolsFor } from '../src/agent/ask.ts'
-import { givenModels } from '../src/agent/models.ts'
-import { Runner } from '../src/agent/runner.ts'
-import { createRunsheet, type Runsheet } from '../src/runsheet.ts'
+import { toolsFor } from '../src/runner/ask.ts'
+import { givenModels } from '../src/runner/models.ts'
+import { Runner } from '../src/runner/runner.ts'
+import { openDoor, type Door } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { toolsets } from '../src/toolsets/index.ts'
@@ -87,11 +87,11 @@ async function bareTurn(flush: () => void = () => {}): Promise<number> {
 let turns = 0
 
 /** Starts a turn of ours, and resolves with how long it took once it is over. */
-async function ourTurn(runsheet: Runsheet, runner: Runner): Promise<{ ms: number; status: string }> {
+async function ourTurn(door: Door, runner: Runner): Promise<{ ms: number; status: string }> {
   const conversation = `bench-${(turns += 1)}`
   const ref = { tenant: 'local', conversation }
   const started = performance.now()
-  const { conversation: begun } = await runsheet.run(ref, {
+  const { conversation: begun } = await door.run(ref, {
     type: 'start_turn',
     turn_id: 't',
     message_id: 'm',
@@ -100,7 +100,7 @@ async function ourTurn(runsheet: Runsheet, runner: Runner): Promise<{ ms: number
     policy: { toolset: 'turn_todos' },
   })
   void runner.take(ref, 't')
-  for await (const events of runsheet.tail(ref, { after: begun.seq })) {
+  for await (const { events } of door.tail(ref, { after: begun.seq })) {
     const end = events.find(event => event.type === 'turn_finished')
     if (end?.type === 'turn_finished') return { ms: performance.now() - started, status: end.data.status }
   }
@@ -109,11 +109,11 @@ async function ourTurn(runsheet: Runsheet, runner: Runner): Promise<{ ms: number
 
 const folder = scratchFolder()
 const bare = await bareSqlite(join(folder, 'bare.db'))
-const sqlite = createRunsheet({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
-const memory = createRunsheet({ store: openMemoryStore() })
+const sqlite = openDoor({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
+const memory = openDoor({ store: openMemoryStore() })
 const models = givenModels(new Map([['zero', model]]), 'zero')
-const onSqlite = new Runner({ runsheet: sqlite, models })
-const inMemory = new Runner({ runsheet: memory, models })
+const onSqlite = new Runner({ door: sqlite, models })
+const inMemory = new Runner({ door: memory, models })
 
 const figures: { bare: number; flushed: number; memory: number; sqlite: number }[] = []
 for (let round = 0; round < ROUNDS + 2; round += 1) {

@@ -1,21 +1,21 @@
 // The tools in AI SDK's own loop. The model here is a stand-in that needs no network: put yours in its place.
 import { generateText, isStepCount } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
-import { createRunsheet, openMemoryStore, openTasks } from 'runsheet'
-import { aiSdkPrompt, aiSdkTools } from 'runsheet/ai-sdk'
+import { createRunsheet, openMemoryStore } from 'runsheet'
+import { aiSdkTools } from 'runsheet/ai-sdk'
 
-const runsheet = createRunsheet({ store: openMemoryStore() })
-const chat = { tenant: 'local', conversation: 'chat-1' }
+const runsheet = createRunsheet({ store: openMemoryStore(), policy: { toolset: 'turn_todos' } })
+const turn = runsheet.conversation('chat-1').turn('turn-1')
 
 const { text, steps } = await generateText({
   model: standIn(),
-  instructions: aiSdkPrompt('turn_todos'),
-  tools: aiSdkTools({ runsheet, ...chat, turn: 'turn-1', toolset: 'turn_todos' }),
+  instructions: await turn.prompt(),
+  tools: aiSdkTools(turn),
   stopWhen: isStepCount(10),
   prompt: 'Look, then leap.',
 })
 console.log(steps.length, 'steps:', text)
-console.log(openTasks(await runsheet.read(chat)).length, 'tasks open')
+console.log((await turn.openTasks()).length, 'tasks open')
 
 await runsheet.close()
 
@@ -29,8 +29,7 @@ function standIn(): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     doGenerate: async () => {
       step += 1
-      const open = openTasks(await runsheet.read(chat))
-      const [next] = open
+      const [next] = await turn.openTasks()
       if (step > 1 && !next) {
         return {
           content: [{ type: 'text', text: 'Looked and leapt.' }],

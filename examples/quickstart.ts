@@ -1,36 +1,26 @@
-import { createRunsheet, openSqliteStore, openTasks } from 'runsheet'
+import { createRunsheet } from 'runsheet'
+import { openSqliteStore } from 'runsheet/sqlite'
 
-const runsheet = createRunsheet({ store: await openSqliteStore({ path: '.runsheet/runsheet.db' }) })
-const chat = { tenant: 'local', conversation: `chat-${runsheet.newId()}` }
+const runsheet = createRunsheet({
+  store: await openSqliteStore('.runsheet/runsheet.db'),
+  // Ask your user here. This one rewords a task and confirms.
+  onReview: ({ draft_tasks }) => ({
+    action: 'confirm',
+    tasks: draft_tasks.map((_, index) =>
+      index === 1 ? { draft_index: 1, title: 'Write two pages' } : { draft_index: index },
+    ),
+  }),
+})
+const chat = runsheet.conversation(`chat-${Date.now()}`)
+const turn = chat.turn('turn-1')
 
-// The agent plans. Review is on by default, so nothing is written yet: a person is asked.
-await runsheet.run(
-  chat,
-  { type: 'open_turn', turn_id: 'turn-1' },
-  {
-    type: 'edit_tasks',
-    by: 'model',
-    turn_id: 'turn-1',
-    create: [
-      { id: runsheet.newId(), title: 'Collect the figures' },
-      { id: runsheet.newId(), title: 'Write the report' },
-    ],
-    review: { review_id: `rev_${chat.conversation}`, tool_call_id: 'call-1' },
-  },
-)
+// Give the model turn.tools() and turn.prompt(), and pass its tool calls on. Nothing is written before the review.
+console.log(await turn.call('plan', { tasks: [{ title: 'Collect the figures' }, { title: 'Write the report' }] }))
+console.log(await turn.call('update', { id: 1, outcome: 'Twelve figures, from the ledger.' }))
 
-// The person edits the plan and confirms it; the edited rows are what is written.
-const { resolution } = await runsheet.decideReview(
-  'local',
-  `rev_${chat.conversation}`,
-  { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1, title: 'Write a report of two pages' }] },
-  'library',
-)
-console.log(resolution?.changes?.edited)
+// Before each model call: where the plan stands. Before the last answer: what is still open.
+console.log(await turn.digest())
+for (const { number, title, status } of await turn.openTasks()) console.log(number, title, status)
 
-// The agent works it off; the next task becomes the current one by itself.
-const done = { status: 'completed', outcome: 'Twelve figures, from the ledger.' } as const
-await runsheet.run(chat, { type: 'edit_tasks', by: 'model', turn_id: 'turn-1', change: [{ task: 1, fields: done }] })
-for (const { number, title, status } of openTasks(await runsheet.read(chat))) console.log(number, title, status)
-
+console.log(await turn.finish())
 await runsheet.close()

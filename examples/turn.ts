@@ -1,9 +1,10 @@
-import { createRunsheet, openSqliteStore } from 'runsheet'
-import { configuredModels, givenTools, Runner } from 'runsheet/agent'
+import { createRunsheet } from 'runsheet'
+import { configuredModels, createRunner } from 'runsheet/runner'
+import { openSqliteStore } from 'runsheet/sqlite'
 
-const runsheet = createRunsheet({ store: await openSqliteStore({ path: '.runsheet/runsheet.db' }) })
+const runsheet = createRunsheet({ store: await openSqliteStore('.runsheet/runsheet.db') })
 
-// Tools of your own. What they answer is what the judge goes by.
+// A tool of your own. What it answers is what the assessor judges by.
 const weather = {
   name: 'weather',
   description: 'Says what the weather is like in a city.',
@@ -11,25 +12,15 @@ const weather = {
   isRepeatable: true,
   call: async () => 'Sunny, 21 degrees.',
 }
+const runner = createRunner({ runsheet, models: configuredModels({ model: 'demo' }), tools: [weather] })
 
-// The runner takes up whatever turn nobody drives: those that you start, and those that a crash left behind.
-const runner = new Runner({
-  runsheet,
-  models: configuredModels({ model: 'demo' }),
-  outside: givenTools([weather]),
-})
-runner.start()
-
-const chat = { tenant: 'local', conversation: `chat-${runsheet.newId()}` }
-const { conversation } = await runsheet.run(chat, {
-  type: 'start_turn',
-  turn_id: 'turn-1',
-  message_id: runsheet.newId(),
+const chat = runsheet.conversation(`chat-${Date.now()}`)
+await chat.startTurn('turn-1', {
   message: 'Look up the weather in Rome, then compute 21*2.',
   model: 'demo',
   policy: { review: false },
 })
-for await (const events of runsheet.tail(chat, { after: conversation.seq })) {
+for await (const { events } of chat.events()) {
   for (const event of events) {
     if (event.type === 'task_changed' && event.data.task.outcome)
       console.log(event.data.task.title, '→', event.data.task.outcome)

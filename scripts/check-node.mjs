@@ -1,10 +1,12 @@
-// Runs under any Node: says what to do when the one that runs the scripts is too old.
+// Must run on any Node: tells what to do if the one that runs the scripts is too old.
+const REQUIRED = [24, 15]
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < 24 || (major === 24 && minor < 15)) {
+if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   console.error(
-    `Runsheet needs Node 24.15 or newer, and this is ${process.version} (${process.platform} ${process.arch}).\n` +
-      'On Linux x64 and arm64 `npm ci` brings one along: run it without --omit=optional, and start through npm (`npm start`, `npm test`).\n' +
-      'Elsewhere install Node 24 from nodejs.org or with your version manager.',
+    `Runsheet needs Node ${REQUIRED.join('.')} or newer; this is ${process.version} on ${process.platform} ${process.arch}.\n` +
+      'On Linux x64 and arm64, `npm ci` installs it (without --omit=optional), and npm scripts such as `npm start` use it.\n' +
+      `Other platforms need Node ${REQUIRED.join('.')} or newer from nodejs.org or a version manager.`,
   )
   process.exit(1)
 }

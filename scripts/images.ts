@@ -6,7 +6,7 @@ import { openBrowser } from '../test/support/browser.ts'
 import { runCli } from '../test/support/children.ts'
 import { visit } from '../test/support/page.ts'
 
-/** The pictures in the README, of the page as it is built. */
+/** Takes the README's screenshots of the built page. */
 const folder = fileURLToPath(new URL('../docs/images', import.meta.url))
 const data = mkdtempSync(join(tmpdir(), 'runsheet-images-'))
 mkdirSync(folder, { recursive: true })

@@ -1,4 +1,4 @@
 import { copyFileSync } from 'node:fs'
 
-// The compiler leaves styles where they are.
+// tsc does not copy stylesheets.
 copyFileSync('src/react/styles.css', 'dist/react/styles.css')

@@ -1,17 +1,21 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { DataFolder } from '../src/cli/folder.ts'
+import { DataFolder } from '../src/cli/data-folder.ts'
+import { ServerLock } from '../src/cli/server-lock.ts'
 import { createClient } from '../src/client/client.ts'
 import { type Child, runCli, runProcess } from './support/children.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
 
 const READY = /^Runsheet is ready at (http:\/\/127\.0\.0\.1:\d+\/)#code=([\w-]+)$/
+
+const IDLE = 'Stopping: no requests, streams or pending reviews for a while.\n'
 
 let folder: string
 let data: string
@@ -41,6 +45,17 @@ async function serve(args: readonly string[] = [], options: Parameters<typeof ru
   return { child, line, url, code }
 }
 
+/** Runs a command as a hint prints it: in a shell that has nothing of npm's own PATH. */
+function shell(command: string, cwd = folder): Child {
+  const path = (process.env['PATH'] ?? '').split(':').filter(each => !each.endsWith('node_modules/.bin'))
+  const child = runProcess(['bash', '-c', `exec ${command}`], { cwd, env: { ...process.env, PATH: path.join(':') } })
+  children.push(child)
+  return child
+}
+
+/** What a message names as the command to run: the rest of its line. */
+const commandIn = (text: string, before: string): string => text.split(before)[1]?.split('\n')[0] ?? ''
+
 const said = async (child: Child): Promise<{ code: number | null; stderr: string; lines: readonly string[] }> => {
   const { code, stderr } = await child.ended
   return { code, stderr, lines: child.lines }
@@ -54,27 +69,44 @@ describe.each(['src/cli/main.ts', 'dist/cli/runsheet.js'])('%s', file => {
     expect(await createClient({ url, token }).sessions()).toEqual({ sessions: [], next_cursor: null })
   })
 
-  it('[CL5] says what it can do', async () => {
+  it('[CL5] --help lists the commands', async () => {
     const { code, lines } = await said(cli(['--help'], { file }))
     expect(code).toBe(0)
-    expect(lines.join('\n')).toMatch(/serve .*\n.*url/)
+    expect(lines.join('\n')).toMatch(/^  serve .*^  mcp .*^  url .*^  stats /ms)
   })
 
-  it('[CL6] answers an unknown word or option in one line', async () => {
-    for (const word of ['frobnicate', '--frobnicate']) {
+  it('[CL6] an unknown command or option is one line; the command that it names prints help', async () => {
+    for (const [word, kind] of [
+      ['frobnicate', 'command'],
+      ['--frobnicate', 'option'],
+    ] as const) {
       const { code, stderr, lines } = await said(cli([word], { file }))
-      expect({ code, stderr, lines }).toEqual({
-        code: 2,
-        stderr: `runsheet: I do not know ${word}. Try: ${file.startsWith('src') ? 'npm run -s runsheet --' : 'npx runsheet'} --help\n`,
-        lines: [],
+      expect({ code, lines }).toEqual({ code: 2, lines: [] })
+      expect(stderr).toMatch(new RegExp(`^runsheet: unknown ${kind}: ${word}\\. Try: [^\n]+ --help\n$`))
+      const help = await said(shell(commandIn(stderr, 'Try: ')))
+      expect({ code: help.code, first: help.lines[0] }).toEqual({
+        code: 0,
+        first: expect.stringMatching(/^Usage: runsheet /),
       })
     }
+  })
+
+  it('[CL9] the command that it prints for a new link works as printed', async () => {
+    const { child, url } = await serve([], { file })
+    const hint = await child.line(line => line.startsWith('Stop: '))
+    expect((await said(shell(commandIn(hint, 'New sign-in link: ')))).lines[0]).toContain(`${url}#code=`)
+  })
+
+  it('[CL9] the command that url names to start a server works as printed', async () => {
+    const { stderr } = await said(cli(['url', '--data', data], { file, env: { RUNSHEET_PORT: '0' } }))
+    const started = shell(`env RUNSHEET_PORT=0 ${commandIn(stderr, 'Start one: ')}`)
+    expect(await started.line(() => true)).toMatch(READY)
   })
 })
 
 describe('serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '[CL2] %s ends it cleanly, streams and waiting calls included',
+    '[CL2] %s ends it cleanly, streams and waiting calls included, also when it comes twice',
     async signal => {
       const { child, url } = await serve()
       const agent = createClient({ url, token: secret('agent-token') })
@@ -85,19 +117,22 @@ describe('serve', () => {
         headers: { authorization: `Bearer ${secret('agent-token')}` },
       })
       child.process.kill(signal)
+      await once(child.process.stderr ?? child.process, 'data')
+      child.process.kill(signal)
       expect(await waiting).toMatchObject({ status: 'pending_review' })
       expect(await stream.text()).toContain('task_create_review_required')
-      expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: what is under way is finished first.\n' })
+      expect(await said(child)).toMatchObject({ code: 0, stderr: 'Stopping: finishing requests in progress.\n' })
+      expect(existsSync(join(data, 'server.json'))).toBe(false)
     },
   )
 
-  it('[CL2] it ends at once where it waits for nobody to be there', async () => {
+  it('[CL2] a signal ends it at once, however long --idle-exit is', async () => {
     const { child } = await serve(['--idle-exit', '2h'])
     child.process.kill('SIGTERM')
     expect((await said(child)).code).toBe(0)
   })
 
-  it('[CL2] it closes what it has opened: of SQLite only the database is left', async () => {
+  it('[CL2] it closes what it opened: SQLite leaves only the database', async () => {
     const { child, url } = await serve(['--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })
     await agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } })
@@ -106,9 +141,10 @@ describe('serve', () => {
     expect((await said(child)).code).toBe(0)
     expect(existsSync(join(data, 'runsheet.db-wal'))).toBe(false)
     expect(existsSync(join(data, 'runsheet.db-shm'))).toBe(false)
+    expect(existsSync(join(data, 'server.lock-journal'))).toBe(false)
   })
 
-  it('[CL2] it lets go of PostgreSQL, which would keep it until it is ended the hard way', async () => {
+  it('[CL2] it closes its connections to PostgreSQL, which would keep the process alive', async () => {
     const database = await freshDatabase(inject('postgresUrl'))
     const { child, url } = await serve(['--store', database.url])
     const person = createClient({ url, token: secret('person-token') })
@@ -126,45 +162,46 @@ describe('serve', () => {
     other.close()
     expect(code).toBe(1)
     expect(stderr).toBe(
-      `runsheet: port ${port} on 127.0.0.1 is taken. Name another one with --port, or 0 for any that is free.\n`,
+      `runsheet: port ${port} on 127.0.0.1 is in use. Choose another with --port, or 0 for any free port.\n`,
     )
   })
 
-  it('[CL4] a second server on the same data says where the first one is, and ends', async () => {
+  it('[CL4] a second server on the same data says where the first one is, and exits', async () => {
     const { url, child } = await serve()
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
     expect(code).toBe(1)
-    expect(stderr).toBe(
-      `runsheet: another server serves ${data} already at ${url} (process ${child.process.pid}). For a link to it: npm run -s runsheet -- url\n`,
-    )
+    const before = `runsheet: ${data} is already served at ${url} (process ${child.process.pid}). For a sign-in link: `
+    expect(stderr.startsWith(before)).toBe(true)
+    expect((await said(shell(commandIn(stderr, before)))).lines[0]).toContain(`${url}#code=`)
   })
 
-  it('[CL4] one that was killed leaves the folder free', async () => {
+  it('[CL4] kill -9 leaves the folder free, and a stale note', async () => {
     const { child } = await serve()
     child.process.kill('SIGKILL')
     await child.ended
+    expect(existsSync(join(data, 'server.json'))).toBe(true)
     expect((await serve()).line).toMatch(READY)
   })
 
-  it('[CL7] a folder that is none, and a database that is none, are one line each', async () => {
+  it('[CL7] a data folder or database that is something else is one line', async () => {
     writeFileSync(data, 'a file')
     expect(await said(cli(['serve', '--port', '0', '--data', data]))).toMatchObject({
       code: 1,
-      stderr: `runsheet: cannot use the data folder ${data}: it is not a folder. Name another one with --data.\n`,
+      stderr: `runsheet: cannot use the data folder ${data}: it is not a folder. Choose another with --data.\n`,
     })
     rmSync(data)
     mkdirSync(data)
     writeFileSync(join(data, 'runsheet.db'), 'no database at all, but long enough to be looked at')
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^runsheet: cannot open SQLite: [^\n]+\n$/)
+    expect(stderr).toMatch(/^door: cannot open SQLite: [^\n]+\n$/)
   })
 
   it('[CL7] a database that does not answer is one line, without the password', async () => {
     const store = 'postgres://ann:s3cret@127.0.0.1:1/none'
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data, '--store', store]))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^runsheet: cannot open PostgreSQL at 127\.0\.0\.1:1\/none: [^\n]+\n$/)
+    expect(stderr).toMatch(/^door: cannot open PostgreSQL at 127\.0\.0\.1:1\/none: [^\n]+\n$/)
     expect(stderr).not.toContain('s3cret')
   })
 
@@ -173,23 +210,23 @@ describe('serve', () => {
     async store => {
       const { code, stderr } = await said(cli(['serve', '--data', data, '--store', store]))
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^runsheet: --store must be [^\n]*\n$/)
+      expect(stderr).toMatch(/^door: --store must be [^\n]*\n$/)
       expect(stderr).not.toContain('s3cret')
     },
   )
 
-  it('[CL7] what is not ours to read or to write is one line each', async () => {
+  it('[CL7] a file that cannot be read or written is one line', async () => {
     mkdirSync(data)
     for (const name of ['server.lock', 'person-token', 'runsheet.db']) {
       mkdirSync(join(data, name))
       const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
       expect(code, name).toBe(1)
-      expect(stderr).toMatch(/^runsheet: cannot [^\n]+\n$/)
+      expect(stderr).toMatch(/^door: cannot [^\n]+\n$/)
       rmSync(join(data, name), { recursive: true })
     }
   })
 
-  it.skipIf(process.getuid?.() !== 0)('[CL7] a folder that another owner keeps to themselves is one line', async () => {
+  it.skipIf(process.getuid?.() !== 0)('[CL7] a folder without permission is one line', async () => {
     const closed = scratchFolder()
     for (const mode of [0o000, 0o555]) {
       chmodSync(closed, mode)
@@ -197,12 +234,12 @@ describe('serve', () => {
       children.push(child)
       const { code, stderr } = await said(child)
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^runsheet: cannot use the data folder [^\n]+\n$/)
+      expect(stderr).toMatch(/^door: cannot use the data folder [^\n]+\n$/)
     }
     rmSync(closed, { recursive: true })
   })
 
-  it('[CL2] npm start ends on SIGTERM, and leaves nobody behind', async () => {
+  it('[CL2] [CL9] npm start prints a command for a new link that works as printed, and ends on SIGTERM', async () => {
     const root = fileURLToPath(new URL('..', import.meta.url))
     const npm = runProcess(['npm', 'start', '--silent', '--', '--port', '0', '--data', data], {
       cwd: root,
@@ -210,6 +247,9 @@ describe('serve', () => {
     })
     children.push(npm)
     const [, url = ''] = READY.exec(await npm.line(line => READY.test(line))) ?? []
+    const hint = await npm.line(line => line.startsWith('Stop: '))
+    expect(hint).toBe(`Stop: Ctrl-C. New sign-in link: npm run -s runsheet -- url --data ${data}`)
+    expect((await said(shell(commandIn(hint, 'New sign-in link: '), root))).lines[0]).toContain(`${url}#code=`)
     npm.process.kill('SIGTERM')
     await npm.ended
     await expect
@@ -222,17 +262,7 @@ describe('serve', () => {
       .toBe('gone')
   })
 
-  it('[CL9] the documented command prints a link from a clone', async () => {
-    const root = fileURLToPath(new URL('..', import.meta.url))
-    const { url } = await serve()
-    const npm = runProcess(['npm', 'run', '-s', 'runsheet', '--', 'url', '--data', data], {
-      cwd: root,
-      env: process.env,
-    })
-    expect((await said(npm)).lines[0]).toContain(`${url}#code=`)
-  })
-
-  it('[CL9] a token goes to the server that holds the folder, not to whoever has its old port', async () => {
+  it('[CL9] a token goes to the server that holds the folder, not to another process on its old port', async () => {
     const first = await serve()
     first.child.process.kill('SIGKILL')
     await first.child.ended
@@ -253,11 +283,11 @@ describe('serve', () => {
     expect(heard).toEqual([])
   })
 
-  it('[CL9] url says so where the server was given a token of its own, and makes none', async () => {
+  it('[CL9] url says so if the server was started with RUNSHEET_TOKEN, and creates no token', async () => {
     await serve([], { env: { RUNSHEET_TOKEN: 'given-to-a-person' } })
     expect(await said(cli(['url', '--data', data]))).toMatchObject({
       code: 1,
-      stderr: `runsheet: the server of ${data} was given a token of its own: set RUNSHEET_TOKEN to the same.\n`,
+      stderr: `runsheet: the server for ${data} was started with RUNSHEET_TOKEN. Set RUNSHEET_TOKEN to the same value.\n`,
     })
     expect(existsSync(join(data, 'person-token'))).toBe(false)
     const { lines } = await said(cli(['url', '--data', data], { env: { RUNSHEET_TOKEN: 'given-to-a-person' } }))
@@ -266,45 +296,49 @@ describe('serve', () => {
     expect(existsSync(join(folder, 'nowhere'))).toBe(false)
   })
 
-  it('[CL9] url says what is the matter with a server that gives out no link', async () => {
-    const folder = new DataFolder(data)
+  it('[CL9] url says why a server issues no link', async () => {
+    new DataFolder(data).tokens({})
     const url = (): Promise<{ code: number | null; stderr: string }> => said(cli(['url', '--data', data]))
-    const nobody = `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve --data ${data}\n`
-    const alone = folder.serveAlone()
-    // It is just starting.
-    expect(await url()).toMatchObject({ code: 1, stderr: nobody })
-    folder.tokens({})
+    const lock = ServerLock.take(data)
+    expect(await url()).toMatchObject({
+      code: 1,
+      stderr: `runsheet: the server for ${data} is starting or stopping. Try again in a moment.\n`,
+    })
     let status = 500
     const server = createHttpServer((_, response) => {
       response.writeHead(status).end('{"error":{"code":"internal","message":"Something went wrong."}}')
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const local = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    if ('note' in alone) alone.note({ url: local, local, pid: process.pid, store: 'folder' })
+    lock?.announce({ url: local, local, pid: process.pid, store: 'folder' })
     expect(await url()).toMatchObject({
       code: 1,
-      stderr: `runsheet: the server of ${data} does not give out a link: Something went wrong.\n`,
+      stderr: `runsheet: the server for ${data} did not issue a link: Something went wrong.\n`,
     })
     status = 401
     expect(await url()).toMatchObject({
       code: 1,
-      stderr: `runsheet: the server of ${data} was given a token of its own: set RUNSHEET_TOKEN to the same.\n`,
+      stderr: `runsheet: the server for ${data} was started with RUNSHEET_TOKEN. Set RUNSHEET_TOKEN to the same value.\n`,
     })
     server.closeAllConnections()
     await new Promise(resolve => server.close(resolve))
-    expect(await url()).toMatchObject({ code: 1, stderr: nobody })
+    expect(await url()).toMatchObject({
+      code: 1,
+      stderr: `runsheet: the server for ${data} (process ${process.pid}) does not answer at ${local}.\n`,
+    })
+    lock?.release()
   })
 
-  it('[CL9] behind a proxy the link has the public name, and the server is asked where it listens', async () => {
+  it('[CL9] behind a proxy the link has the public URL, and url asks the server at its local address', async () => {
     const child = cli(['serve', '--port', '0', '--data', data, '--public-url', 'https://runsheet.example.com'])
-    expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/runsheet\.example\.com\/#code=/)
+    expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/door\.example\.com\/#code=/)
     const { lines } = await said(cli(['url', '--data', data]))
-    expect(lines[0]).toMatch(/^https:\/\/runsheet\.example\.com\/#code=/)
+    expect(lines[0]).toMatch(/^https:\/\/door\.example\.com\/#code=/)
   })
 
-  it('[JU5] stats says how the judge did, also beside a server that runs', async () => {
+  it('[JU5] stats prints how the judge did, also while a server runs', async () => {
     const { url } = await serve()
-    expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['Nothing was judged yet.'])
+    expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['No judgements yet.'])
     const person = createClient({ url, token: secret('person-token') })
     await person.chat({ session_id: 'c', turn_id: 't', message: 'Look left. Look right.', review: false })
     await expect.poll(async () => (await person.session('c')).turns[0]?.status, { timeout: 20_000 }).toBe('done')
@@ -327,12 +361,12 @@ describe('serve', () => {
   ])('[CL6] %s %s is refused in one line', async (option, value) => {
     const { code, stderr } = await said(cli(['serve', '--data', data, option, value]))
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^runsheet: [^\n]*Try: npm run -s runsheet -- --help\n$/)
+    expect(stderr).toMatch(/^door: [^\n]* Try: [^\n]+ --help\n$/)
     expect(stderr).toContain(value)
     expect(existsSync(data)).toBe(false)
   })
 
-  it('[CL8] the environment says the same as the options; set empty is not set; an option counts more', async () => {
+  it('[CL8] each option is also a variable; an empty variable counts as unset; the option wins', async () => {
     const env = {
       RUNSHEET_PORT: '0',
       RUNSHEET_DATA: join(folder, 'elsewhere'),
@@ -355,30 +389,34 @@ describe('serve', () => {
     await expect(agent.setPolicy('c', { review: false })).rejects.toMatchObject({ code: 'persons_only' })
   })
 
-  it('[CL8] equal tokens are refused: nobody could tell an agent from a person', async () => {
+  it('[CL8] equal tokens are refused: an agent could act as a person', async () => {
     const env = { RUNSHEET_TOKEN: 'the-same', RUNSHEET_AGENT_TOKEN: 'the-same' }
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data], { env }))
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "runsheet: a person's token and an agent's must differ.\n" })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'runsheet: RUNSHEET_TOKEN and RUNSHEET_AGENT_TOKEN must differ, or agents could act as a person.\n',
+    })
   })
 
-  it('[CL8] a token that no header can carry is refused, without being shown', async () => {
+  it('[CL8] a token that does not fit into a header is refused, without being shown', async () => {
     const wrong = [
       { RUNSHEET_TOKEN: 'two words' },
       { RUNSHEET_TOKEN: 'x'.repeat(501) },
       { RUNSHEET_AGENT_TOKEN: 'schlüssel' },
       { RUNSHEET_MODEL_KEY: 'a\nb' },
     ]
-    const started = wrong.map(env => said(cli(['serve', '--port', '0', '--data', data], { env })))
-    for (const { code, stderr } of await Promise.all(started)) {
+    const started = wrong.map(async env => {
+      const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data], { env }))
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: 'runsheet: a token may hold letters, digits and signs, without spaces.\n',
+        stderr: `runsheet: ${Object.keys(env)[0]} must be 1 to 500 printable ASCII characters without spaces.\n`,
       })
-    }
+    })
+    await Promise.all(started)
     expect(existsSync(data)).toBe(false)
   })
 
-  it('[AU8] tokens are made at the first start, for the owner only, and stay', async () => {
+  it('[AU8] tokens are created at the first start, for the owner only, and stay', async () => {
     const first = await serve()
     const tokens = [secret('person-token'), secret('agent-token')]
     expect(new Set(tokens).size).toBe(2)
@@ -405,7 +443,7 @@ describe('serve', () => {
     }
   })
 
-  it('[CL9] url prints a fresh link, which works once; without a server it says so', async () => {
+  it('[CL9] url prints a new link, which works once; without a server it says so', async () => {
     const { child, url } = await serve()
     const { lines } = await said(cli(['url', '--data', data]))
     const [, code = ''] = /#code=([\w-]+)$/.exec(lines[0] ?? '') ?? []
@@ -414,13 +452,12 @@ describe('serve', () => {
     await expect(createClient({ url }).login(code)).rejects.toMatchObject({ status: 401, code: 'invalid_code' })
     child.process.kill('SIGKILL')
     await child.ended
-    expect(await said(cli(['url', '--data', data]))).toMatchObject({
-      code: 1,
-      stderr: `runsheet: no server serves ${data}. Start one with: npm run -s runsheet -- serve --data ${data}\n`,
-    })
+    const { code: exitCode, stderr } = await said(cli(['url', '--data', data]))
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^door: no server is running for [^\n]+\. Start one: [^\n]+ serve --data [^\n]+\n$/)
   })
 
-  it('[CL10] with --idle-exit it ends when nobody is there, but not while a review waits or somebody follows', async () => {
+  it('[CL10] --idle-exit ends an idle server, but not while a review is pending or a stream is open', async () => {
     const { child, url } = await serve(['--idle-exit', '300ms', '--store', 'memory'])
     const agent = createClient({ url, token: secret('agent-token') })
     const person = createClient({ url, token: secret('person-token') })
@@ -435,14 +472,15 @@ describe('serve', () => {
     expect(stream.status).toBe(200)
     asking.abort()
     await expect(waiting).rejects.toThrow()
-    // Several times over the limit, and only the review is left.
+    // Several times the limit, with only the review left.
     await new Promise(resolve => setTimeout(resolve, 1_000))
     const { reviews } = await person.pendingReviews()
     await person.decide(reviews[0]?.review_id ?? '', { action: 'cancel' })
-    expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: nobody was here for a while.\n' })
+    expect(await said(child)).toMatchObject({ code: 0, stderr: IDLE })
+    expect(existsSync(join(data, 'server.json'))).toBe(false)
   })
 
-  it('[CL10] nor for as long as somebody follows, however quiet it is; once they have left, it does', async () => {
+  it('[CL10] --idle-exit waits for a quiet stream to close', async () => {
     const { child, url } = await serve(['--idle-exit', '300ms', '--store', 'memory', '--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })
     await agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } })
@@ -452,14 +490,15 @@ describe('serve', () => {
       signal: following.signal,
     })
     expect(stream.status).toBe(200)
-    // Several times over the limit.
+    // Several times the limit.
     await new Promise(resolve => setTimeout(resolve, 1_000))
     expect((await fetch(new URL('/healthz', url))).status).toBe(200)
     following.abort()
-    expect(await said(child)).toMatchObject({ code: 0, stderr: 'Ending: nobody was here for a while.\n' })
+    expect(await said(child)).toMatchObject({ code: 0, stderr: IDLE })
+    expect(existsSync(join(data, 'server.json'))).toBe(false)
   })
 
-  it('[CL11] runsheet.json sets what new conversations get; what is wrong in it is one line', async () => {
+  it('[CL11] runsheet.json sets the policy of new conversations; a mistake in it is one line', async () => {
     writeFileSync(join(folder, 'runsheet.json'), JSON.stringify({ policy: { toolset: 'task_list', review: true } }))
     const { url, child } = await serve(['--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })
@@ -468,20 +507,20 @@ describe('serve', () => {
     child.process.kill('SIGTERM')
     await child.ended
     for (const [text, problem] of [
-      ['{', /runsheet\.json is not JSON/],
+      ['{', /door\.json is not valid JSON/],
       ['{"policy":{"toolset":"none"}}', /toolset must be one of/],
-      ['{"policy":{"reveiw":true}}', /there is no reveiw in a policy/],
+      ['{"policy":{"reveiw":true}}', /unknown policy field: reveiw/],
       ['{"polici":{}}', /polici/],
     ] as const) {
       writeFileSync(join(folder, 'runsheet.json'), text)
       const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^runsheet: [^\n]+\n$/)
+      expect(stderr).toMatch(/^door: [^\n]+\n$/)
       expect(stderr).toMatch(problem)
     }
   })
 
-  it.each(['sqlite', 'file', 'postgres'])('[CL1] on %s, what was decided is there after a restart', async kind => {
+  it.each(['sqlite', 'file', 'postgres'])('[CL1] on %s, plans survive kill -9 and a restart', async kind => {
     const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
     const store = database?.url ?? kind
     const first = await serve(['--store', store, '--review', 'off'])

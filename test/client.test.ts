@@ -4,16 +4,18 @@ import * as fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClient } from '../src/client/client.ts'
-import type { LiveConversation, LiveState } from '../src/client/live.ts'
-import { conversationOf } from '../src/client/state.ts'
-import { type Conversation, fold, listed, openTasks, planTurnOf, tasksInView } from '../src/domain/conversation.ts'
-import { Refusal } from '../src/domain/errors.ts'
-import { statusAt } from '../src/domain/review.ts'
+import type { ClientOptions, LiveConversation, LiveState } from '../src/client/index.ts'
+import type { CommandOf } from '../src/domain/command.ts'
+import { fold, listed } from '../src/domain/conversation.ts'
+import { Refusal } from '../src/domain/refusal.ts'
+import { conversationOf } from '../src/domain/snapshot.ts'
+import { view } from '../src/domain/view.ts'
+import type { SnapshotAnswer } from '../src/domain/wire.ts'
 import { createHttpServer } from '../src/http/server.ts'
-import { createRunsheet } from '../src/runsheet.ts'
+import { openDoor } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { conversations, resolved } from './support/commands.ts'
-import { Driver } from './support/domain.ts'
+import { Driver, plain } from './support/domain.ts'
 import { startServer, type TestServer, TOKENS } from './support/server.ts'
 
 const REF = { tenant: 'local', conversation: 'c' }
@@ -53,10 +55,10 @@ const titles = ({ conversation }: LiveState): string[] => listed(conversation).m
 
 describe('the client', () => {
   it('[LC1] what is refused is thrown with its code, row and field; what cannot be reached, too', async () => {
-    const { url, person, agent, runsheet } = await started()
+    const { url, person, agent, door } = await started()
     await expect(person.session('none')).rejects.toMatchObject({ status: 404, code: 'session_not_found' })
     await expect(agent.setPolicy('c', {})).rejects.toMatchObject({ status: 403, code: 'persons_only' })
-    await runsheet.run(REF, { type: 'open_turn', turn_id: 't' })
+    await door.run(REF, { type: 'open_turn', turn_id: 't' })
     await expect(person.addTask('c', { title: '' })).rejects.toMatchObject({
       name: 'RunsheetError',
       status: 422,
@@ -118,6 +120,37 @@ describe('the client', () => {
   })
 })
 
+describe("the client's address and token", () => {
+  const asked = async (options: Omit<ClientOptions, 'fetch'>) => {
+    const requests: Request[] = []
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      requests.push(new Request(...request))
+      return Response.json({ sessions: [], next_cursor: null })
+    }
+    await createClient({ ...options, fetch }).sessions({ limit: 1 })
+    return requests[0]
+  }
+
+  it.each(['https://host/base/', 'https://host/base', new URL('https://host/base/?code=1#x')])(
+    '[LC1] keeps a base path: %s',
+    async url => expect((await asked({ url }))?.url).toBe('https://host/base/api/sessions?limit=1'),
+  )
+
+  it('[LC1] takes an address that is relative to the page', async () => {
+    vi.stubGlobal('location', { href: 'https://host/chat/page.html' })
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect((await asked({ url: '/runsheet/' }))?.url).toBe('https://host/runsheet/api/sessions?limit=1')
+  })
+
+  it('[LC1] asks for its token before each request', async () => {
+    const url = 'https://host/'
+    for (const token of ['now', () => 'now', async () => 'now']) {
+      expect((await asked({ url, token }))?.headers.get('authorization')).toBe('Bearer now')
+    }
+    expect((await asked({ url }))?.headers.has('authorization')).toBe(false)
+  })
+})
+
 describe('a live conversation', () => {
   it('[LC2] is a snapshot, and then every event once and in order', async () => {
     const server = await started()
@@ -128,7 +161,7 @@ describe('a live conversation', () => {
     const { conversation } = await until(live, ({ status }) => status === 'live')
     expect(titles(live.snapshot())).toEqual(['one'])
     for (let i = 0; i < 20; i += 1) await plan(server, `more ${i}`)
-    const { seq } = await server.runsheet.read(REF)
+    const { seq } = await server.door.read(REF)
     await until(live, state => state.conversation.seq === seq)
     expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))
     expect(titles(live.snapshot())).toHaveLength(21)
@@ -149,12 +182,12 @@ describe('a live conversation', () => {
 
   it('[LC2] shows what is being written, from the middle on, until it is stored', async () => {
     const server = await started()
-    const { runsheet } = server
-    await runsheet.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
-    await runsheet.store.live.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
+    const { door } = server
+    await door.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
+    await door.liveText.write(REF, { turn_id: 't1', message_id: 'm2', text: 'Good mor' })
     const live = follow(server)
     expect((await until(live, ({ text }) => text !== null)).text).toEqual({ message_id: 'm2', text: 'Good mor' })
-    await runsheet.run(REF, {
+    await door.run(REF, {
       type: 'record',
       turn_id: 't1',
       fact: {
@@ -175,9 +208,9 @@ describe('a live conversation', () => {
       fc.asyncProperty(conversations(), fc.integer({ min: 0, max: 40 }), async (drawn, cut) => {
         const chat = new Driver()
         const store = openMemoryStore({ skewMs: () => Date.parse(chat.now) - Date.now() })
-        const runsheet = createRunsheet({ store })
+        const door = openDoor({ store })
         const server = createHttpServer({
-          runsheet,
+          door,
           tokens: TOKENS,
           tenant: 'local',
           version: '0',
@@ -185,22 +218,66 @@ describe('a live conversation', () => {
         })
         const client = createClient({ url: await server.listen(0, '127.0.0.1'), token: TOKENS.agent })
         const ref = { tenant: 'local', conversation: 'chat-1' }
-        let twin: Conversation | undefined
+        let taken: SnapshotAnswer | undefined
         for (const [index, one] of drawn.entries()) {
           const command = resolved(chat.wait(one.wait), one)
           const answer = chat.ask(command)
           const decided = answer instanceof Refusal ? [] : answer
           await store.commit(ref, () => ({ events: decided, value: null }))
-          if (index >= cut && chat.state.seq > 0) twin ??= conversationOf(await client.session('chat-1'))
+          if (index >= cut && chat.state.seq > 0) taken ??= await client.snapshot('chat-1')
         }
         await server.close(0)
-        const state = await runsheet.read(ref)
-        const missed = await store.eventsAfter(ref, twin?.seq ?? 0, 10_000)
-        if (twin) expect(shown(fold(twin, missed), chat.now)).toEqual(shown(state, chat.now))
-        await runsheet.close()
+        const state = await door.read(ref)
+        if (taken) {
+          const missed = await store.eventsAfter(ref, taken.conversation.seq, 10_000)
+          expect(plain(fold(conversationOf(taken.conversation), missed))).toEqual(plain(state))
+          expect(missed.reduce(view.apply, taken.view)).toEqual(view.of(await store.eventsAfter(ref, 0, 10_000)))
+        }
+        await door.close()
       }),
       { numRuns: 25, endOnFailure: true },
     )
+  })
+
+  it('[LC2] is plain data: it survives JSON, and holds how reviews ended and what tools answered', async () => {
+    const server = await started({ host: { review: true } })
+    const { door, person } = server
+    await door.run(REF, { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Hello', model: 'demo' })
+    const record = (fact: CommandOf<'record'>['fact']) => door.run(REF, { type: 'record', turn_id: 't1', fact })
+    const call = { tool_call_id: 'call-1', tool: 'look', arguments: {} }
+    await record({
+      type: 'step_finished',
+      data: { step: 1, message_id: 'm2', text: '', tool_calls: [call], usage: {}, digest_seq: 1 },
+    })
+    const result = 'x'.repeat(5_000)
+    await record({ type: 'tool_answered', data: { ...call, result, ok: true, duration_ms: 5 } })
+    await door.run(REF, {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      create: [{ id: door.newId(), title: 'one' }],
+      review: { review_id: 'review-1', tool_call_id: 'call-2' },
+    })
+    await person.decide('review-1', { action: 'cancel', comment: 'not now' })
+    const { snapshot } = follow(server)
+    await expect.poll(() => snapshot().status).toBe('live')
+    const state = snapshot()
+    expect(state).toEqual(JSON.parse(JSON.stringify(state)))
+    expect(state.resolutions['review-1']).toMatchObject({ action: 'cancel', comment: 'not now' })
+    const answer = state.messages.at(-1)?.tool_calls?.[0]?.answer
+    expect(answer).toMatchObject({ ok: true, duration_ms: 5, is_cut: true, result: 'x'.repeat(2_000) })
+    expect(await person.event('c', answer?.seq ?? 0)).toMatchObject({ type: 'tool_answered', data: { result } })
+  })
+
+  it('[LC2] a snapshot of another version is not folded on: the client says that it has to be updated', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    const answer = await server.agent.snapshot('c')
+    const other = { ...answer, conversation: { ...answer.conversation, version: -1 } }
+    const live = createClient({ url: server.url, fetch: async () => Response.json(other) }).live('c')
+    onTestFinished(live.close)
+    const { error } = await until(live, ({ status }) => status === 'failed')
+    expect(error?.code).toBe('upgrade_required')
   })
 
   it('[LC3] comes back by itself, and has missed nothing', async () => {
@@ -212,13 +289,13 @@ describe('a live conversation', () => {
     await until(live, ({ status }) => status === 'live')
     await server.server.close(0)
     await until(live, ({ status }) => status === 'reconnecting')
-    await server.runsheet.run(REF, {
+    await server.door.run(REF, {
       type: 'edit_tasks',
       by: 'person',
-      create: [{ id: server.runsheet.newId(), title: 'meanwhile' }],
+      create: [{ id: server.door.newId(), title: 'meanwhile' }],
     })
     const again = createHttpServer({
-      runsheet: server.runsheet,
+      door: server.door,
       tokens: TOKENS,
       tenant: 'local',
       version: '0',
@@ -280,10 +357,10 @@ describe('a live conversation', () => {
     await plan(server, 'one')
     const front = await proxy(server, [
       async response => {
-        const { seq } = await server.runsheet.read(REF)
+        const { seq } = await server.door.read(REF)
         await plan(server, 'two')
         await plan(server, 'three')
-        const [, ...later] = await server.runsheet.store.eventsAfter(REF, seq, 100)
+        const [, ...later] = await server.door.conversations.eventsAfter(REF, seq, 100)
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         response.end(later.map(event => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
       },
@@ -293,7 +370,7 @@ describe('a live conversation', () => {
     live.onEvent(({ seq }) => seqs.push(seq))
     const { conversation } = await until(live, ({ status }) => status === 'live')
     await until(live, ({ status }) => status === 'reconnecting')
-    const { seq } = await server.runsheet.read(REF)
+    const { seq } = await server.door.read(REF)
     const { conversation: after } = await until(live, state => state.conversation.seq === seq)
     expect(listed(after).map(({ title }) => title)).toEqual(['one', 'two', 'three'])
     expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))
@@ -342,27 +419,6 @@ describe('a live conversation', () => {
     expect(live.snapshot()).toBe(last)
   })
 })
-
-/** What is shown of a conversation: what a reader has to have right. */
-function shown(state: Conversation, now: string): unknown {
-  return {
-    seq: state.seq,
-    policy: state.policy,
-    tasks: listed(state).map(task => ({ task, plan: planTurnOf(state, task), edits: state.edits.get(task.id) })),
-    inView: tasksInView(state).map(({ id }) => id),
-    open: openTasks(state).map(({ id }) => id),
-    turns: [...state.turns.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    running: state.running_turn,
-    latest: state.latest_turn,
-    answered: state.answered_seq,
-    // One that is overdue is over, whether or not anybody wrote so.
-    reviews: [...state.reviews.values()]
-      .flatMap(each =>
-        statusAt(each, now) === 'pending' ? [`${each.review_id} ${each.panels.join()} ${each.closes_at}`] : [],
-      )
-      .sort(),
-  }
-}
 
 /** Passes requests on, but leaves the first ones without an answer, and answers the first streams as it is told. */
 async function proxy(

@@ -40,8 +40,9 @@ describe('the frozen corpus', () => {
     const events = read(name)
     const state = fold(emptyConversation(events[0]?.session_id ?? ''), events)
     const expected: unknown = JSON.parse(readFileSync(join(corpus, name.replace(/\.jsonl$/, '.state.json')), 'utf8'))
-    expect(frozen(state)).toStrictEqual(expected)
-    expect(frozen(thaw(freeze(state)))).toStrictEqual(expected)
+    // A newer version may know more about a conversation, never anything else.
+    expect(frozen(state)).toMatchObject(expected as object)
+    expect(frozen(thaw(freeze(state)))).toStrictEqual(frozen(state))
   })
 
   it.each(logs)('[EV1] %s is one log: seq without a hole, time that does not go back', name => {

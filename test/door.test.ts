@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { StoredEvent } from '../src/domain/event.ts'
 import type { PolicyPatch } from '../src/domain/policy.ts'
-import { createRunsheet, hashOf, type Runsheet } from '../src/runsheet.ts'
+import { type Commit, openDoor, hashOf, type Door } from '../src/door/door.ts'
 import { cancel, note, openTurn, propose, run, startTurn } from '../src/store/contract.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import type { Ref, Store } from '../src/store/store.ts'
@@ -13,11 +12,13 @@ const url = inject('postgresUrl')
 
 describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door on %s', kind => {
   let place: Place
-  let door: Runsheet
-  const others: Runsheet[] = []
+  let store: Store
+  let door: Door
+  const others: Door[] = []
   beforeEach(async () => {
     place = await placeFor(kind, url)
-    door = createRunsheet({ store: await place.open() })
+    store = await place.open()
+    door = openDoor({ store })
   })
   afterEach(async () => {
     await Promise.all([door, ...others.splice(0)].map(each => each.close()))
@@ -25,24 +26,24 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
   })
 
   /** Another door on the same data, as another process has it; for memory there is only the one. */
-  async function anotherDoor(): Promise<Runsheet> {
+  async function anotherDoor(): Promise<Door> {
     if (kind === 'memory') return door
-    const another = createRunsheet({ store: await place.open() })
+    const another = openDoor({ store: await place.open() })
     others.push(another)
     return another
   }
 
-  const write = (runsheet: Runsheet, text: string): Promise<unknown> =>
-    runsheet.run(ref, {
+  const write = (door: Door, text: string): Promise<unknown> =>
+    door.run(ref, {
       type: 'record',
       turn_id: 't1',
       fact: { type: 'message_added', data: { message_id: 'm', role: 'user', text } },
     })
 
-  async function collect(events: AsyncIterable<readonly StoredEvent[]>, until: number): Promise<number[]> {
+  async function collect(commits: AsyncIterable<Commit>, until: number): Promise<number[]> {
     const seqs: number[] = []
-    for await (const batch of events) {
-      seqs.push(...batch.map(({ seq }) => seq))
+    for await (const { events } of commits) {
+      seqs.push(...events.map(({ seq }) => seq))
       if (seqs.length >= until) break
     }
     return seqs
@@ -74,7 +75,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await expect(refused).rejects.toMatchObject({
         name: 'Refusal',
         code: 'invalid_field',
-        details: { row: 0, field: 'title' },
+        data: { row: 0, field: 'title' },
       })
       expect((await door.read(ref)).seq).toBe(0)
     })
@@ -101,8 +102,18 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
         })
         return { refused: refused instanceof Error ? refused.message : '', tasks: transaction.state.tasks.size }
       })
-      expect(value).toEqual({ refused: 'A batch needs at least 1 task.', tasks: 1 })
+      expect(value).toEqual({ refused: 'At least 1 task is needed.', tasks: 1 })
       expect(events).toHaveLength(3)
+    })
+
+    it('[DO1] a discarded transaction writes nothing, leaves its key unused and still returns its value', async () => {
+      const at = { ...ref, once: { key: 'call-1', bodyHash: 'h' } }
+      const discarded = await door.transact(at, transaction => {
+        transaction.mustRun(openTurn('t1'))
+        return transaction.discard('ask first')
+      })
+      expect(discarded).toMatchObject({ value: 'ask first', events: [], replayed: false, conversation: { seq: 0 } })
+      expect(await door.run(at, openTurn('t1'))).toMatchObject({ replayed: false, conversation: { seq: 2 } })
     })
   })
 
@@ -136,14 +147,50 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO2] catches up with a log that is longer than what it holds in memory', async () => {
       await door.run(ref, openTurn('t1'))
       const slow = door.tail(ref)[Symbol.asyncIterator]()
-      expect((await slow.next()).value?.map(({ seq }: StoredEvent) => seq)).toEqual([1, 2])
+      expect((await slow.next()).value).toMatchObject({ seq: 2, events: [{ seq: 1 }, { seq: 2 }] })
       for (let round = 0; round < 5; round += 1) {
-        await door.store.commit(ref, () => ({ events: Array.from({ length: 500 }, () => note('x')), value: null }))
+        await store.commit(ref, () => ({ events: Array.from({ length: 500 }, () => note('x')), value: null }))
       }
       const seqs: number[] = []
-      while (seqs.length < 2_500) seqs.push(...((await slow.next()).value ?? []).map(({ seq }: StoredEvent) => seq))
+      while (seqs.length < 2_500) seqs.push(...seqsOf((await slow.next()).value))
       expect(seqs).toEqual(countTo(3, 2_502))
       await slow.return?.()
+    })
+
+    it('[DO2] yields whole commits, also those that are longer than a page of the log', async () => {
+      const sizes = [3, 1, 498, 1_200, 2]
+      for (const size of sizes) {
+        await store.commit(ref, () => ({ events: Array.from({ length: size }, () => note('x')), value: null }))
+      }
+      const commits: Commit[] = []
+      for await (const commit of door.tail(ref)) if (commits.push(commit) === sizes.length) break
+      expect(commits.map(({ events }) => events.length)).toEqual(sizes)
+      expect(commits.map(({ seq }) => seq)).toEqual([3, 4, 502, 1_702, 1_704])
+      expect(commits.map(({ timestamp }) => timestamp)).toEqual(commits.map(({ events }) => events[0]?.timestamp))
+    })
+
+    it('[DO3] live text does not make a tail read the log', async () => {
+      await door.run(ref, openTurn('t1'))
+      let reads = 0
+      const eventsAfter = store.eventsAfter.bind(store)
+      store.eventsAfter = (...args) => {
+        reads += 1
+        return eventsAfter(...args)
+      }
+      const tail = door.tail(ref, { after: 2 })[Symbol.asyncIterator]()
+      const next = tail.next()
+      await write(door, 'a')
+      await next
+      const after = tail.next()
+      reads = 0
+      for (let index = 0; index < 10; index += 1) {
+        await store.live.write(ref, { turn_id: 't1', message_id: 'm', text: `${index}` })
+      }
+      // At most the read with which the feed found out that it is at the head.
+      expect(reads).toBeLessThanOrEqual(1)
+      await write(door, 'b')
+      expect((await after).value).toMatchObject({ seq: 4 })
+      await tail.return?.()
     })
 
     it('[DO2] a place behind the head is no hindrance to the others', async () => {
@@ -160,8 +207,8 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO3] many tails of one conversation share one reading of the log', async () => {
       await door.run(ref, openTurn('t1'))
       let reads = 0
-      const eventsAfter = door.store.eventsAfter.bind(door.store)
-      door.store.eventsAfter = (...args) => {
+      const eventsAfter = store.eventsAfter.bind(store)
+      store.eventsAfter = (...args) => {
         reads += 1
         return eventsAfter(...args)
       }
@@ -187,7 +234,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const one = collect(door.tail(ref, { signal: stop.signal }), 1)
       stop.abort()
       expect(await one).toEqual([])
-      const another = createRunsheet({ store: await place.open() })
+      const another = openDoor({ store: await place.open() })
       const two = collect(another.tail(ref), 1)
       const waiting = another.run(ref, openTurn('t1'))
       await another.close()
@@ -203,9 +250,9 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO4][RE1] is awaited across processes, and a confirm writes what was submitted', async () => {
       await opened('rev-1')
       const elsewhere = await anotherDoor()
-      const waiting = [door.awaitReview('local', 'rev-1'), elsewhere.awaitReview('local', 'rev-1')]
+      const waiting = [door.reviews.await('local', 'rev-1'), elsewhere.reviews.await('local', 'rev-1')]
       expect((await door.read(ref)).tasks.size).toBe(0)
-      const decided = await elsewhere.decideReview(
+      const decided = await elsewhere.reviews.decide(
         'local',
         'rev-1',
         { action: 'confirm', tasks: [{ draft_index: 1 }, { title: 'c' }], comment: 'go' },
@@ -222,26 +269,26 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
           resolution: { action: 'confirm', comment: 'go', via: 'library', created_count: 2 },
         })
       }
-      expect(await door.awaitReview('local', 'rev-1')).toEqual(decided)
+      expect(await door.reviews.await('local', 'rev-1')).toEqual(decided)
     })
 
     it('[DO6][RE6] the same decision again answers the same; another one is refused', async () => {
       await opened('rev-1')
       const decision = { action: 'confirm', tasks: [{ title: 'x', priority: 'high' }] } as const
-      const first = await door.decideReview('local', 'rev-1', decision, 'http')
+      const first = await door.reviews.decide('local', 'rev-1', decision, 'http')
       await door.run(ref, { type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { title: 'later' } }] })
       expect(
-        await door.decideReview(
+        await door.reviews.decide(
           'local',
           'rev-1',
           { tasks: [{ priority: 'high', title: 'x' }], action: 'confirm' },
           'http',
         ),
       ).toEqual(first)
-      await expect(door.decideReview('local', 'rev-1', { action: 'cancel' }, 'http')).rejects.toMatchObject({
+      await expect(door.reviews.decide('local', 'rev-1', { action: 'cancel' }, 'http')).rejects.toMatchObject({
         code: 'review_already_decided',
       })
-      await expect(door.decideReview('local', 'rev-2', { action: 'cancel' }, 'http')).rejects.toMatchObject({
+      await expect(door.reviews.decide('local', 'rev-2', { action: 'cancel' }, 'http')).rejects.toMatchObject({
         code: 'review_not_found',
       })
       expect((await door.read(ref)).tasks.size).toBe(1)
@@ -251,8 +298,8 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await opened('rev-1')
       const elsewhere = await anotherDoor()
       const racing = Array.from({ length: 100 }, (_, index) => {
-        const runsheet = index % 2 ? door : elsewhere
-        return runsheet.decideReview(
+        const either = index % 2 ? door : elsewhere
+        return either.reviews.decide(
           'local',
           'rev-1',
           { action: 'confirm', tasks: [{ title: `from ${index}` }] },
@@ -270,15 +317,15 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
 
     it('[RE2] stays pending after an invalid submission', async () => {
       await opened('rev-1')
-      const bad = door.decideReview(
+      const bad = door.reviews.decide(
         'local',
         'rev-1',
         { action: 'confirm', tasks: [{ title: 'fine' }, { title: '' }] },
         'http',
       )
-      await expect(bad).rejects.toMatchObject({ code: 'invalid_field', details: { row: 1, field: 'title' } })
-      expect((await door.review('local', 'rev-1')).record.review.status).toBe('pending')
-      await door.decideReview(
+      await expect(bad).rejects.toMatchObject({ code: 'invalid_field', data: { row: 1, field: 'title' } })
+      expect((await door.reviews.get('local', 'rev-1')).record.review.status).toBe('pending')
+      await door.reviews.decide(
         'local',
         'rev-1',
         { action: 'confirm', tasks: [{ title: 'fine' }, { title: 'now too' }] },
@@ -288,13 +335,13 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
 
     it('[DO5][RE7] expires by itself at its deadline', async () => {
       await opened('rev-1', { review_timeout_ms: 150 })
-      const record = await door.awaitReview('local', 'rev-1')
+      const record = await door.reviews.await('local', 'rev-1')
       expect(record).toMatchObject({
         review: { status: 'expired' },
         resolution: { action: 'cancel', reason: 'review_timeout', via: 'system' },
       })
       await expect(
-        door.decideReview('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
+        door.reviews.decide('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
       ).rejects.toMatchObject({ code: 'review_expired' })
       expect((await door.read(ref)).tasks.size).toBe(0)
     })
@@ -303,7 +350,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await opened('rev-1', { panel_grace_ms: 100 })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'show_panel', review_id: 'rev-1', panel })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'leave_panel', review_id: 'rev-1', panel })
-      expect(await door.awaitReview('local', 'rev-1')).toMatchObject({
+      expect(await door.reviews.await('local', 'rev-1')).toMatchObject({
         review: { status: 'cancelled' },
         resolution: { reason: 'panel_closed' },
       })
@@ -312,17 +359,17 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     it('[DO5] expires also when the process that opened it is gone', async () => {
       if (kind === 'memory') return
       await opened('rev-1', { review_timeout_ms: 300 })
-      const { expires_at } = (await door.review('local', 'rev-1')).record.review
+      const { expires_at } = (await door.reviews.get('local', 'rev-1')).record.review
       await door.close()
-      door = createRunsheet({ store: await place.open() })
-      const { review, resolution } = await door.awaitReview('local', 'rev-1')
+      door = openDoor({ store: await place.open() })
+      const { review, resolution } = await door.reviews.await('local', 'rev-1')
       expect(review.expires_at).toBe(expires_at)
       expect(resolution).toMatchObject({ reason: 'review_timeout' })
     })
 
     it('[RE7] that is overdue reads as expired before anybody wrote so', async () => {
       const store = await place.open()
-      const quiet = createRunsheet({
+      const quiet = openDoor({
         store: { ...bound(store), due: async () => ({ reviews: [] }) },
       })
       const asleep = { ...ref, conversation: 'asleep' }
@@ -332,15 +379,15 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       // Another commit, so that the clock has certainly moved on.
       await quiet.run(late, openTurn('t1'))
       await new Promise(resolve => setTimeout(resolve, 5))
-      expect((await quiet.review('local', 'rev-1')).record).toMatchObject({
+      expect((await quiet.reviews.get('local', 'rev-1')).record).toMatchObject({
         review: { status: 'expired' },
         resolution: null,
       })
       await expect(
-        quiet.decideReview('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
+        quiet.reviews.decide('local', 'rev-1', { action: 'confirm', tasks: [{ title: 'x' }] }, 'http'),
       ).rejects.toMatchObject({ code: 'review_expired' })
       await quiet.close()
-      door = createRunsheet({ store: await place.open() })
+      door = openDoor({ store: await place.open() })
     })
 
     it('[DO4] ten thousand that wait cost no timer and no reading each', async () => {
@@ -348,7 +395,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       const refs = Array.from({ length: count }, (_, index) => ({ ...ref, conversation: `c${index}` }))
       await Promise.all(refs.map((each, index) => door.run(each, startTurn('t1'), propose('t1', `rev-${index}`, 'a'))))
       const stop = new AbortController()
-      const waiting = refs.map((_, index) => door.awaitReview('local', `rev-${index}`, stop.signal))
+      const waiting = refs.map((_, index) => door.reviews.await('local', `rev-${index}`, stop.signal))
       const timers = process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length
       expect(timers).toBeLessThan(20)
       await door.run({ ...ref, conversation: 'c7' }, cancel('rev-7'))
@@ -368,7 +415,7 @@ describe('a door whose store fails now and then', () => {
     const store = openMemoryStore()
     let failures = 1
     const errors: unknown[] = []
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         changes: signal => {
           if (failures > 0) {
@@ -382,10 +429,10 @@ describe('a door whose store fails now and then', () => {
     })
     await door.run(ref, openTurn('t1'))
     const tail = door.tail(ref)[Symbol.asyncIterator]()
-    expect((await tail.next()).value).toHaveLength(2)
+    expect((await tail.next()).value).toMatchObject({ seq: 2, events: [{ seq: 1 }, { seq: 2 }] })
     const next = tail.next()
     await store.commit(ref, () => ({ events: [note('unheard')], value: null }))
-    expect((await next).value).toMatchObject([{ seq: 3 }])
+    expect((await next).value).toMatchObject({ seq: 3 })
     expect(errors).toMatchObject([{ message: 'no ears' }])
     await tail.return?.()
     await door.close()
@@ -395,7 +442,7 @@ describe('a door whose store fails now and then', () => {
     const store = openMemoryStore()
     let fails = false
     const errors: unknown[] = []
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         eventsAfter: (...args) => {
           if (!fails) return store.eventsAfter(...args)
@@ -409,15 +456,15 @@ describe('a door whose store fails now and then', () => {
     const tail = door.tail(ref)[Symbol.asyncIterator]()
     const seqs: number[] = []
     const read = async (until: number): Promise<void> => {
-      while (seqs.length < until) seqs.push(...((await tail.next()).value ?? []).map(({ seq }: StoredEvent) => seq))
+      while (seqs.length < until) seqs.push(...seqsOf((await tail.next()).value))
     }
     await read(2)
     const third = read(3)
-    await door.store.commit(ref, () => ({ events: [note('a')], value: null }))
+    await store.commit(ref, () => ({ events: [note('a')], value: null }))
     await third
     fails = true
     const sixth = read(6)
-    for (const text of ['b', 'c', 'd']) await door.store.commit(ref, () => ({ events: [note(text)], value: null }))
+    for (const text of ['b', 'c', 'd']) await store.commit(ref, () => ({ events: [note(text)], value: null }))
     await sixth
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6])
     expect(errors).toMatchObject([{ message: 'no eyes' }])
@@ -430,7 +477,7 @@ describe('a door whose store fails now and then', () => {
     await store.commit(ref, run(openTurn('t1')))
     const [reading, loading, hinting] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
     let reads = 0
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         // The second follower's reading is slow, so is the first one's look at the head, and hints come last of all.
         eventsAfter: async (...args) => {
@@ -459,7 +506,7 @@ describe('a door whose store fails now and then', () => {
       gate?.resolve()
       await new Promise(resolve => setImmediate(resolve))
     }
-    for (const next of heard) expect((await next).value).toMatchObject([{ seq: 3 }])
+    for (const next of heard) expect((await next).value).toMatchObject({ seq: 3 })
     for (const tail of tails) await tail.return?.()
     await door.close()
   })
@@ -469,7 +516,7 @@ describe('a door whose store fails now and then', () => {
     const broken = (conversation: string): boolean => conversation.startsWith('broken')
     let breaks = false
     const errors: unknown[] = []
-    const door = createRunsheet({
+    const door = openDoor({
       store: partly(store, {
         commit: (at, decide) =>
           breaks && broken(at.conversation) ? Promise.reject(new Error('broken file')) : store.commit(at, decide),
@@ -482,7 +529,7 @@ describe('a door whose store fails now and then', () => {
       await door.run({ ...ref, conversation }, startTurn('t1', timeout), propose('t1', `rev-${conversation}`, 'a'))
     }
     breaks = true
-    expect(await door.awaitReview('local', 'rev-sound')).toMatchObject({ resolution: { reason: 'review_timeout' } })
+    expect(await door.reviews.await('local', 'rev-sound')).toMatchObject({ resolution: { reason: 'review_timeout' } })
     expect(errors.length).toBeGreaterThanOrEqual(150)
     await door.close()
   })
@@ -493,6 +540,8 @@ it('[DO6] the same content has the same hash, whatever the order of its keys', (
   expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }))
   expect(hashOf([['a', 1]])).not.toBe(hashOf({ a: 1 }))
 })
+
+const seqsOf = (commit: Commit | void): number[] => commit?.events.map(({ seq }) => seq) ?? []
 
 /** A store's members as a plain object, so that a test can put another in their place. */
 function bound<T extends object>(store: T): T {

@@ -1,65 +1,33 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import * as agent from '../src/agent/index.ts'
 import * as client from '../src/client/index.ts'
 import * as http from '../src/http/index.ts'
-import * as runsheet from '../src/index.ts'
+import * as library from '../src/index.ts'
+import * as aiSdk from '../src/library/ai-sdk.ts'
+import * as files from '../src/library/files.ts'
+import * as postgres from '../src/library/postgres.ts'
+import * as runner from '../src/library/runner-entry.ts'
+import * as sqlite from '../src/library/sqlite.ts'
 
-it('[LA3] `runsheet` exports exactly this', () => {
-  expect(Object.keys(runsheet).sort()).toEqual([
-    'Refusal',
-    'StoreError',
-    'apply',
-    'awaitCall',
-    'callTool',
-    'createRunsheet',
-    'currentTask',
-    'currentToolContext',
-    'emptyConversation',
-    'fold',
-    'hashOf',
-    'isOpen',
-    'isSettled',
-    'jsonSchemaOf',
-    'listed',
-    'logCalls',
-    'openAiTools',
-    'openFileStore',
-    'openMemoryStore',
-    'openPostgresStore',
-    'openSqliteStore',
-    'openTasks',
-    'promptFor',
-    'reviewAnswer',
-    'takeCall',
-    'toolsets',
-    'withToolContext',
-  ])
-})
-
-it('[LA3] `runsheet/client` exports exactly this', () => {
-  expect(Object.keys(client).sort()).toEqual([
-    'RunsheetError',
-    'createClient',
-    'currentTask',
-    'listed',
-    'openTasks',
-    'planTurnOf',
-    'randomId',
-    'tasksInView',
-  ])
-})
-
-it('[LA3] `runsheet/agent` and `runsheet/http` export exactly this', () => {
-  expect(Object.keys(agent).sort()).toEqual([
-    'Runner',
-    'configuredModels',
-    'demoModel',
-    'givenModels',
-    'givenTools',
-    'mcpTools',
-  ])
-  expect(Object.keys(http)).toEqual(['createHttpServer'])
+it.each([
+  [
+    'runsheet',
+    library,
+    ['Conversation', 'Refusal', 'Runsheet', 'StoreError', 'Turn', 'createRunsheet', 'openMemoryStore'],
+  ],
+  ['runsheet/sqlite', sqlite, ['openSqliteStore']],
+  ['runsheet/files', files, ['openFileStore']],
+  ['runsheet/postgres', postgres, ['openPostgresStore']],
+  ['runsheet/ai-sdk', aiSdk, ['aiSdkTools']],
+  ['runsheet/runner', runner, ['configuredModels', 'createRunner', 'demoModel', 'givenModels', 'mcpTools']],
+  ['runsheet/http', http, ['createHttpServer']],
+  [
+    'runsheet/client',
+    client,
+    ['RunsheetError', 'createClient', 'currentTask', 'listed', 'openTasks', 'planTurnOf', 'randomId', 'tasksInView'],
+  ],
+])('[LA3] %s exports exactly this', (_, exports, names) => {
+  expect(Object.keys(exports).sort()).toEqual(names)
 })
 
 it('[LA3] every dependency is pinned exactly, and the lockfile names no address', () => {

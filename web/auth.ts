@@ -19,15 +19,13 @@ export async function signIn(): Promise<Error | undefined> {
 
 /** A client with the stored token; the same object while the token is the same. */
 export function signedInClient(): Client | undefined {
-  const token = storedToken()
+  const token = localStorage.getItem(TOKEN)
   if (token === null) return undefined
   if (current?.token !== token) current = { token, client: pageClient(token) }
   return current.client
 }
 
 let current: { readonly token: string; readonly client: Client } | undefined
-
-export const storedToken = (): string | null => localStorage.getItem(TOKEN)
 
 export function signOut(): void {
   localStorage.removeItem(TOKEN)

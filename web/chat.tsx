@@ -47,14 +47,15 @@ export function Chat(props: ChatProps): ReactElement {
   // Requested here or in another window; the turn ends once its current step does.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
-    running !== null && (stopping === running || conversation.turns.get(running)?.stop_requested === true)
+    running !== null && (stopping === running || (conversation.turns[running]?.stop_requested ?? false))
   const panels = useRef<HTMLDivElement>(null)
   const covered = useHeight(panels)
 
   useEffect(() => {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
-  useEffect(onChanged, [onChanged, title, conversation.turns.size, conversation.pending_reviews.length])
+  const turnCount = Object.keys(conversation.turns).length
+  useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
@@ -131,6 +132,7 @@ export function Chat(props: ChatProps): ReactElement {
           />
         ) : (
           <Messages
+            client={client}
             view={view}
             strings={strings}
             covered={covered}

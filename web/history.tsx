@@ -21,7 +21,7 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
   const plans = Map.groupBy(listed(conversation), each => planTurnOf(conversation, each))
   const turns = turnsInOrder(conversation)
   const [showsAll, setShowsAll] = useState(false)
-  const isKnown = task === undefined || conversation.tasks.has(task)
+  const isKnown = task === undefined || task in conversation.tasks
   return (
     <section className="app-scroll" tabIndex={0} aria-label={strings.history} style={bottomInset(covered)}>
       <div className="app-history">

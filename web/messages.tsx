@@ -1,12 +1,11 @@
 import { RotateCcw } from 'lucide-react'
 import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
-import { type Message, openTasks } from 'runsheet/client'
+import { type Client, type Message, openTasks } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
-import { type Answers, useAnswers } from './answers.ts'
 import { bottomInset } from './bottom-inset.ts'
 import { CopyButton } from './copy-button.tsx'
 import type { PageStrings } from './page-strings.ts'
-import { type StoredCall, ToolCall } from './tool-call.tsx'
+import { ToolCall } from './tool-call.tsx'
 
 /** Distance from the end that still counts as being there. */
 const END_ZONE_PX = 40
@@ -14,6 +13,7 @@ const END_ZONE_PX = 40
 const Markdown = lazy(() => import('./markdown.tsx'))
 
 interface MessagesProps {
+  readonly client: Client
   readonly view: ConversationView
   readonly strings: PageStrings
   /** Height in pixels of the panel that covers the end. */
@@ -28,6 +28,7 @@ interface MessagesProps {
 
 /** The messages, scrolled to the newest; examples before there are any. */
 export function Messages({
+  client,
   view,
   strings,
   covered,
@@ -39,7 +40,7 @@ export function Messages({
   const { messages, text, conversation, status } = view.state
   const { running_turn, latest_turn } = conversation
   const scroller = useRef<HTMLDivElement>(null)
-  const answers = useAnswers(view)
+  const hasTurns = Object.keys(conversation.turns).length > 0
   useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`, outgoing)
   const shown = messages.filter(
     message => message.synthetic !== true && (message.text !== '' || message.tool_calls?.length),
@@ -59,8 +60,8 @@ export function Messages({
           {strings.loading}
         </p>
       )}
-      {isEmpty && conversation.turns.size > 0 && <p className="app-quiet app-other-agent">{strings.otherAgent}</p>}
-      {isEmpty && conversation.turns.size === 0 && (status === 'live' || status === 'waiting') ? (
+      {isEmpty && hasTurns && <p className="app-quiet app-other-agent">{strings.otherAgent}</p>}
+      {isEmpty && !hasTurns && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
           <h2>{strings.emptyTitle}</h2>
           <p>{strings.emptyHint}</p>
@@ -81,7 +82,8 @@ export function Messages({
               <MessageView
                 message={message}
                 strings={strings}
-                answers={answers}
+                client={client}
+                session={conversation.session_id}
                 // A later message means that its calls have been answered.
                 isRunning={message.turn_id === running_turn && index === shown.length - 1 && text === null}
               />
@@ -123,17 +125,19 @@ export function Messages({
 interface MessageViewProps {
   readonly message: Message
   readonly strings: PageStrings
-  readonly answers: Answers
+  readonly client: Client
+  readonly session: string
   readonly isRunning: boolean
 }
 
 const MessageView = memo(function MessageView({
   message,
   strings,
-  answers,
+  client,
+  session,
   isRunning,
 }: MessageViewProps): ReactElement {
-  const calls = (message.tool_calls ?? []) as unknown as readonly StoredCall[]
+  const calls = message.tool_calls ?? []
   return (
     <article
       className={`app-message app-message-${message.role}${message.text === '' ? ' app-message-calls' : ''}`}
@@ -151,8 +155,8 @@ const MessageView = memo(function MessageView({
         <ToolCall
           key={call.tool_call_id}
           call={call}
-          turn={message.turn_id}
-          answers={answers}
+          client={client}
+          session={session}
           isRunning={isRunning}
           strings={strings}
         />
@@ -177,7 +181,7 @@ interface TurnEndingProps {
  */
 function TurnEnding({ view, turn, strings, onRetry }: TurnEndingProps): ReactElement | null {
   const { conversation, messages } = view.state
-  const status = turn === null ? undefined : conversation.turns.get(turn)?.status
+  const status = turn === null ? undefined : conversation.turns[turn]?.status
   if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
   const asked = messages.find(message => message.turn_id === turn && message.role === 'user')
   const canContinue = status === 'incomplete' && openTasks(conversation, turn).length > 0

@@ -1,34 +1,25 @@
 import { Check, CircleAlert, Loader, Wrench } from 'lucide-react'
-import { type ReactElement, useEffect, useState } from 'react'
-import type { Answers } from './answers.ts'
+import { type ReactElement, useState } from 'react'
+import type { Client, MessageCall } from 'runsheet/client'
+import { useResult } from './answers.ts'
 import type { PageStrings } from './page-strings.ts'
 
 /** Shorter durations are not shown. */
 const MIN_SHOWN_MS = 100
 
-/** A tool call as stored with its message. */
-export interface StoredCall {
-  readonly tool_call_id: string
-  readonly tool: string
-  readonly arguments: unknown
-}
-
 interface ToolCallProps {
-  readonly call: StoredCall
-  readonly turn: string | null
-  readonly answers: Answers
+  readonly client: Client
+  readonly session: string
+  readonly call: MessageCall
   readonly isRunning: boolean
   readonly strings: PageStrings
 }
 
 /** A tool call; its input and output show when it is opened. */
-export function ToolCall({ call, turn, answers, isRunning, strings }: ToolCallProps): ReactElement {
+export function ToolCall({ client, session, call, isRunning, strings }: ToolCallProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
-  const answer = answers.of(turn, call.tool_call_id)
-  const { read, hasFailed } = answers
-  useEffect(() => {
-    if (isOpen && !answer) read()
-  }, [isOpen, answer, read])
+  const { answer } = call
+  const { result, hasFailed } = useResult(client, session, answer, isOpen)
   return (
     <details className="app-call" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
@@ -52,11 +43,12 @@ export function ToolCall({ call, turn, answers, isRunning, strings }: ToolCallPr
           </dd>
           <dt>{strings.toolOutput}</dt>
           <dd>
-            {answer ? (
-              <pre tabIndex={0}>{formatted(answer.result)}</pre>
+            {result === undefined ? (
+              <p className="app-quiet">{strings.noOutputYet}</p>
             ) : (
-              <p className="app-quiet">{hasFailed ? strings.outputFailed : strings.noOutputYet}</p>
+              <pre tabIndex={0}>{formatted(result)}</pre>
             )}
+            {hasFailed && <p className="app-quiet">{strings.outputFailed}</p>}
           </dd>
         </dl>
       )}

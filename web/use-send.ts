@@ -37,9 +37,10 @@ export function useSend(
   const [sent, setSent] = useState<ChatRequest>()
   const [failure, setFailure] = useState<Failure>()
   const { turns } = state.conversation
-  const outgoing = sent && !turns.has(sent.turn_id) ? sent : undefined
+  const hasTurns = Object.keys(turns).length > 0
+  const outgoing = sent && !(sent.turn_id in turns) ? sent : undefined
   // Only the answer was lost: the log has the message.
-  const hasArrived = failure?.request !== undefined && turns.has(failure.request.turn_id)
+  const hasArrived = failure?.request !== undefined && failure.request.turn_id in turns
   useEffect(() => {
     if (!hasArrived) return
     setText(typed => (typed.trim() === failure.request?.message ? '' : typed))
@@ -49,7 +50,7 @@ export function useSend(
     if (!interrupted) return
     removeOutgoing(session)
     retry()
-    if (!turns.has(interrupted.turn_id)) return
+    if (!(interrupted.turn_id in turns)) return
     setText(typed => (typed.trim() === interrupted.message ? '' : typed))
     setInterrupted(undefined)
   }, [interrupted, session, retry, turns, setText])
@@ -58,8 +59,8 @@ export function useSend(
     if (failure) removeOutgoing(session)
   }, [failure, session])
   useEffect(() => {
-    if (turns.size > 0) markStarted(session)
-  }, [session, turns.size])
+    if (hasTurns) markStarted(session)
+  }, [session, hasTurns])
 
   const post = async (request: ChatRequest, isTyped: boolean): Promise<void> => {
     setFailure(undefined)

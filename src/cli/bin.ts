@@ -2,22 +2,24 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Where the installed program begins. An old Node must be able to read this file, so nothing else is imported by it.
+// The entry point of the installed program. It imports nothing of ours statically, so that an old Node can run the check.
 
-/** With the code that it was made from: whoever can write there could change the code itself, and it goes with it. */
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url))
-/** A host may end us by a signal, and at such an end nothing is kept. */
-const KEPT_AFTER_MS = 3_000
+const REQUIRED = [24, 15] as const
+
+/** Next to the code it was compiled from, so that it is removed with it. */
+const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url))
+/** Node writes the cache on a normal exit only, and a host may end us with a signal. */
+const FLUSH_AFTER_MS = 3_000
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < 24 || (major === 24 && minor < 15)) {
+if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   console.error(
-    `runsheet: this needs Node 24.15 or newer, and here is ${process.version}. Get it from nodejs.org or with your version manager.`,
+    `runsheet: Node ${REQUIRED.join('.')} or newer is required, this is ${process.version}. Install it from nodejs.org or with a version manager.`,
   )
   process.exitCode = 1
 } else {
-  // Where it cannot be kept, that costs time and nothing else.
-  module.enableCompileCache(CACHE)
-  setTimeout(() => module.flushCompileCache(), KEPT_AFTER_MS).unref()
+  // Without a writable folder, starting is merely slower.
+  module.enableCompileCache(COMPILE_CACHE)
+  setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
   await import('./main.ts')
 }

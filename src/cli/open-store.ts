@@ -2,20 +2,25 @@ import { join } from 'node:path'
 import { openMemoryStore } from '../store/memory.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { Store } from '../store/store.ts'
-import { Complaint } from './complaint.ts'
+import { CliError } from './cli-error.ts'
 
-const NAMES: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
+export interface StoreOptions {
+  readonly store: string
+  readonly data: string
+}
 
-/** Said without what was given: it may hold a password. */
+const LABELS: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
+
+/** Throws if `--store` is malformed. The value is not repeated: it may contain a password. */
 export function checkStore(store: string): void {
-  if (Object.hasOwn(NAMES, store) || (/^postgres(ql)?:\/\/./.test(store) && URL.canParse(store))) return
-  throw new Complaint(
-    '--store must be sqlite, file, memory or postgres://…, with what is special in a password encoded.',
+  if (Object.hasOwn(LABELS, store) || (/^postgres(ql)?:\/\/./.test(store) && URL.canParse(store))) return
+  throw new CliError(
+    '--store must be sqlite, file, memory or postgres://… (percent-encode special characters in the password).',
   )
 }
 
-/** The store that a command names, in the data folder or elsewhere. Those that few ask for are loaded when asked for. */
-export async function openStore({ store, data }: { readonly store: string; readonly data: string }): Promise<Store> {
+/** Opens the store that `--store` names. The less common stores are loaded on demand. */
+export async function openStore({ store, data }: StoreOptions): Promise<Store> {
   try {
     switch (store) {
       case 'sqlite':
@@ -28,17 +33,18 @@ export async function openStore({ store, data }: { readonly store: string; reado
         return await (await import('../store/postgres/store.ts')).openPostgresStore({ url: store })
     }
   } catch (error) {
-    throw new Complaint(`cannot open ${nameOf(store)}: ${(error as Error).message}`)
+    throw new CliError(`cannot open ${storeLabel(store)}: ${(error as Error).message}`)
   }
 }
 
-/** Stores of the same place hold the same: JSON files stand in front of the folder's database. */
-export const placeOf = (store: string): string => (store === 'sqlite' || store === 'file' ? 'folder' : nameOf(store))
+/** Equal for stores that hold the same plans: JSON files and SQLite share the folder's database. */
+export const storeLocation = (store: string): string =>
+  store === 'sqlite' || store === 'file' ? 'folder' : storeLabel(store)
 
-/** Without what a URL may hold of a password. */
-export function nameOf(store: string): string {
-  const known = NAMES[store]
-  if (known) return known
+/** The store's name for messages, without the password of its URL. */
+export function storeLabel(store: string): string {
+  const label = LABELS[store]
+  if (label) return label
   const { host, pathname } = new URL(store)
   return `PostgreSQL at ${host}${pathname}`
 }

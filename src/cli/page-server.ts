@@ -1,64 +1,77 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as after } from 'node:timers/promises'
-import type { DataFolder, ServerNote } from './folder.ts'
-import { placeOf } from './open-store.ts'
-import { quoted, self } from './version.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DataFolder } from './data-folder.ts'
+import { urlCommand } from './invocation.ts'
+import { storeLocation } from './open-store.ts'
+import { ServerLock, type ServerNote } from './server-lock.ts'
 
 export interface PageServerOptions {
   readonly store: string
   readonly config: string
   readonly idleExit: string
   readonly token?: string
-  /** How we were started, to start it the same way. */
+  /** Node's arguments that start this program. */
   readonly program: readonly string[]
   readonly environment: NodeJS.ProcessEnv
+  /** The command that runs this program again, for hints. */
+  readonly invocation: string
 }
 
-const START_MS = 20_000
-const LOOK_MS = 50
-/** One that could not be started is not tried for every call. */
-const AGAIN_MS = 10_000
-/** A server that is there and does not answer keeps nobody waiting. */
-const CODE_MS = 3_000
+const START_TIMEOUT_MS = 20_000
+const POLL_MS = 50
+const RETRY_AFTER_MS = 10_000
+const LOGIN_TIMEOUT_MS = 3_000
 
-/** The server of the page, which serves the same data folder in a process of its own and outlives us. */
+/** The server of the page. It serves the same data folder in a process of its own, which outlives this one. */
 export class PageServer {
   readonly #folder: DataFolder
   readonly #options: PageServerOptions
-  readonly #say: (line: string) => void
+  readonly #print: (line: string) => void
   #starting: Promise<ServerNote | undefined> | undefined
   #failedAt = -Infinity
-  #said = ''
+  #printed = ''
 
-  /** Says where it is, once for each place. */
-  constructor(folder: DataFolder, options: PageServerOptions, say: (line: string) => void) {
+  /** `print` gets one line whenever the page's address or its failure changes. */
+  constructor(folder: DataFolder, options: PageServerOptions, print: (line: string) => void) {
     this.#folder = folder
     this.#options = options
-    this.#say = say
+    this.#print = print
   }
 
-  /** Who serves our store; started where nobody serves the folder, or does any more. */
+  /** The running server if it serves our store; starts one if none runs. */
   async ready(): Promise<ServerNote | undefined> {
     let note: ServerNote | undefined
     try {
-      note = await this.#serving()
+      note = await this.#running()
     } catch (error) {
-      this.#tell(noPage(`${(error as Error).message.replace(/\.$/, '')}.`))
+      this.#report(noPage(`${(error as Error).message.replace(/\.$/, '')}.`))
       return undefined
     }
-    const isOurs = note?.store === placeOf(this.#options.store)
-    if (!note) this.#tell(noPage('serve.log says why.'))
-    else this.#tell(isOurs ? shownAt(note.url, this.#folder.path) : otherStore(note.url))
+    if (!note) {
+      this.#report(noPage(`See ${this.#logFile}.`))
+      return undefined
+    }
+    const isOurs = note.store === storeLocation(this.#options.store)
+    this.#report(isOurs ? pageAt(note.url, this.#signInCommand) : otherStore(note.url))
     return isOurs ? note : undefined
   }
 
-  async #serving(): Promise<ServerNote | undefined> {
-    const running = this.#folder.server()
-    if (running) return running
-    if (!this.#starting && performance.now() - this.#failedAt < AGAIN_MS) return undefined
+  /** The URL of a conversation; for a person with a code that signs in once. */
+  async link(conversation: string, signedIn: boolean): Promise<string | undefined> {
+    const note = await this.ready()
+    if (!note) return undefined
+    const url = new URL(`?chat=${conversation}`, note.url)
+    const code = signedIn ? await this.#loginCode(note) : undefined
+    if (code !== undefined) url.hash = `code=${code}`
+    return url.href
+  }
+
+  async #running(): Promise<ServerNote | undefined> {
+    const serving = ServerLock.serving(this.#folder.path)
+    if (typeof serving === 'object') return serving
+    if (!this.#starting && performance.now() - this.#failedAt < RETRY_AFTER_MS) return undefined
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined
     })
@@ -67,71 +80,76 @@ export class PageServer {
     return note
   }
 
-  #tell(line: string): void {
-    if (line === this.#said) return
-    this.#said = line
-    this.#say(line)
-  }
-
-  /** Where a conversation is shown; with a code that signs in once, for a person only. */
-  async link(conversation: string, signedIn: boolean): Promise<string | undefined> {
-    const note = await this.ready()
-    if (!note) return undefined
-    const url = new URL(`?chat=${conversation}`, note.url)
-    const token = this.#options.token ?? this.#folder.personToken()
-    if (signedIn && token !== undefined) {
-      const { createClient } = await import('../client/client.ts')
-      // One that was given another token can be reached all the same, by who has signed in there.
-      const login = await createClient({ url: note.local, token })
-        .loginCode(AbortSignal.timeout(CODE_MS))
-        .catch(() => undefined)
-      if (login) url.hash = `code=${login.code}`
-    }
-    return url.href
-  }
-
-  /** On the usual port, so that a page that is open finds it again; where that is taken, on any. */
+  /** Starts it on the usual port, where open pages find it again; if that is taken, on a free one. */
   async #start(): Promise<ServerNote | undefined> {
     const usual = await this.#startOn(this.#options.environment['RUNSHEET_PORT'] ?? '4747')
-    return usual === 'ended' ? noteIn(await this.#startOn('0')) : noteIn(usual)
+    const started = usual === 'exited' ? await this.#startOn('0') : usual
+    return typeof started === 'object' ? started : undefined
   }
 
-  async #startOn(port: string): Promise<ServerNote | 'ended' | 'slow'> {
+  async #startOn(port: string): Promise<ServerNote | 'exited' | 'slow'> {
+    const child = this.#spawn(port)
+    let hasExited = false
+    child.once('exit', () => (hasExited = true)).once('error', () => (hasExited = true))
+    const deadline = performance.now() + START_TIMEOUT_MS
+    while (performance.now() < deadline) {
+      await delay(POLL_MS, undefined, { ref: false })
+      const serving = ServerLock.serving(this.#folder.path)
+      if (typeof serving === 'object') return serving
+      // Ours also exits if another one was first; then that one is still starting.
+      if (hasExited && serving === undefined) return 'exited'
+    }
+    return 'slow'
+  }
+
+  #spawn(port: string): ChildProcess {
     const { store, config, idleExit, program, environment } = this.#options
-    const log = openSync(join(this.#folder.path, 'serve.log'), 'a', 0o600)
+    const log = openSync(this.#logFile, 'a', 0o600)
     const serve = ['serve', '--port', port, '--idle-exit', idleExit, '--config', config]
     const child = spawn(process.execPath, [...program, ...serve], {
       detached: true,
       windowsHide: true,
       stdio: ['ignore', 'ignore', log],
-      // A store's address may hold a password: the command line is there for everybody to read.
+      // Not on the command line, which every process can read: a store's URL may contain a password.
       env: { ...environment, RUNSHEET_DATA: this.#folder.path, RUNSHEET_STORE: store },
     })
     closeSync(log)
     child.unref()
-    const ended = once(child, 'exit').catch(() => {})
-    const isOver = ended.then(() => true as const)
-    const until = performance.now() + START_MS
-    let hasEnded = false
-    while (!hasEnded && performance.now() < until) {
-      hasEnded = (await Promise.race([isOver, after(LOOK_MS, false, { ref: false })])) ?? false
-      // Another may have been faster, and ours have ended because of that.
-      const note = this.#folder.server()
-      if (note) return note
-    }
-    // One that is slow may come yet: another would only be in its way.
-    return hasEnded ? 'ended' : 'slow'
+    return child
+  }
+
+  /** A server that has another token issues no code; its page asks to sign in. */
+  async #loginCode({ local }: ServerNote): Promise<string | undefined> {
+    const token = this.#options.token ?? this.#folder.personToken()
+    if (token === undefined) return undefined
+    const { createClient } = await import('../client/client.ts')
+    const login = createClient({ url: local, token }).loginCode(AbortSignal.timeout(LOGIN_TIMEOUT_MS))
+    return login.then(
+      ({ code }) => code,
+      () => undefined,
+    )
+  }
+
+  get #logFile(): string {
+    return join(this.#folder.path, 'serve.log')
+  }
+
+  get #signInCommand(): string {
+    return urlCommand(this.#options.invocation, this.#folder.path)
+  }
+
+  #report(line: string): void {
+    if (line === this.#printed) return
+    this.#printed = line
+    this.#print(line)
   }
 }
 
-const noteIn = (started: ServerNote | 'ended' | 'slow'): ServerNote | undefined =>
-  typeof started === 'string' ? undefined : started
-
-const shownAt = (url: string, data: string): string =>
-  `Runsheet: plans are shown and decided at ${url} (a link that signs you in: ${self} url --data ${quoted(data)})`
+const pageAt = (url: string, command: string): string =>
+  `Runsheet: review plans at ${url} (for a sign-in link: ${command})`
 
 const otherStore = (url: string): string =>
-  `Runsheet: the server at ${url} serves this folder with another --store; plans are decided in the host, if it can ask.`
+  `Runsheet: the server at ${url} uses another --store and cannot show these plans. Only a host that can ask reviews them.`
 
 const noPage = (why: string): string =>
-  `Runsheet: the page could not be started; plans are decided in the host, if it can ask. ${why.replaceAll(/\s+/g, ' ')}`
+  `Runsheet: the page could not be started. Only a host that can ask reviews plans. ${why.replaceAll(/\s+/g, ' ')}`

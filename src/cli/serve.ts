@@ -1,168 +1,57 @@
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { pino } from 'pino'
-import { UnknownModel } from '../agent/failure.ts'
-import { mcpTools } from '../agent/mcp-tools.ts'
-import { configuredModels, type Models } from '../agent/models.ts'
-import { Runner } from '../agent/runner.ts'
-import type { PolicyPatch } from '../domain/policy.ts'
-import { pageFrom } from '../http/page.ts'
-import { createHttpServer, type HttpServer } from '../http/server.ts'
-import { Changed } from '../mcp/changed.ts'
-import { roundCodec } from '../mcp/codec.ts'
-import { createMcpEndpoint } from '../mcp/http.ts'
-import { createRunsheet, type Runsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { logCalls } from '../toolsets/observe.ts'
-import { LOCAL_TENANT } from '../store/store.ts'
-import { Complaint } from './complaint.ts'
-import { DataFolder } from './folder.ts'
-import { checkStore, nameOf, openStore, placeOf } from './open-store.ts'
-import { readSettings } from './settings.ts'
-import { self, version } from './version.ts'
+import { CliError } from './cli-error.ts'
+import { type AppOptions, compose } from './compose.ts'
+import { type ConfigOptions, configure } from './configure.ts'
+import { DataFolder } from './data-folder.ts'
+import { urlCommand } from './invocation.ts'
+import { checkStore, openStore, storeLabel, storeLocation, type StoreOptions } from './open-store.ts'
+import { printReady } from './print-ready.ts'
+import { ServerLock } from './server-lock.ts'
+import { idleFor, signalled } from './stop-reasons.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends StoreOptions, ConfigOptions, AppOptions {
   readonly host: string
   readonly port: number
-  readonly data: string
-  readonly store: string
-  readonly config: string
-  readonly log: string
-  readonly agentWrites: number
-  readonly maxStreams: number
-  readonly model: string
-  readonly assessorModel?: string
-  readonly modelUrl?: string
-  readonly modelKey?: string
-  readonly environment?: Readonly<Record<string, string | undefined>>
-  readonly review?: 'on' | 'off'
   readonly idleExit?: number
-  readonly publicUrl?: URL
-  readonly token?: string
-  readonly agentToken?: string
+  /** The command that runs this program again, for hints. */
+  readonly invocation: string
 }
 
-/** SIGTERM ends us within 5 s: what is under way gets most of that. */
-const FINISH_MS = 3_000
-const END_MS = 4_500
-/** Whoever waits longer than this for the start is told what for. */
-const SILENCE_MS = 1_000
+/** A signal ends the process within 5 s. */
+const EXIT_TIMEOUT_MS = 4_500
+/** After this long, a start says what it waits for. */
+const QUIET_START_MS = 1_000
 
-/** Where the build puts it: the same place, seen from the source and from what is compiled. */
-const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
-
-/** Serves until a signal, or until nobody has been there for a while. */
+/** Serves until a signal, or until it was idle for `idleExit`. */
 export async function serve(options: ServeOptions): Promise<void> {
-  checkStore(options.store)
-  const folder = new DataFolder(options.data)
-  const alone = folder.serveAlone()
-  if ('other' in alone) {
-    const where = alone.other ? ` at ${alone.other.url} (process ${alone.other.pid})` : ''
-    throw new Complaint(`another server serves ${options.data} already${where}. For a link to it: ${self} url`)
-  }
-  const { policy, mcpServers } = readSettings(options.config)
-  const models = modelsFor(options)
-  const host: PolicyPatch = options.review === undefined ? policy : { ...policy, review: options.review === 'on' }
-  const log = pino({ level: options.log }, pino.destination({ dest: 2, sync: true }))
-  const tokens = folder.tokens({
-    ...(options.token ? { person: options.token } : {}),
-    ...(options.agentToken ? { agent: options.agentToken } : {}),
-  })
-  if (tokens.person === tokens.agent) throw new Complaint("a person's token and an agent's must differ.")
+  const { host, port, data, store, idleExit } = options
+  checkStore(store)
+  const folder = new DataFolder(data)
+  const lock = ServerLock.take(data)
+  if (!lock) throw alreadyServed(options)
+  process.once('exit', () => lock.release())
+  const stopped = signalled()
 
-  const ended = untilToldToEnd()
-  const store = await withNotice(`Opening ${nameOf(options.store)} …`, openStore(options))
-  const runsheet = createRunsheet({ store, onError: error => log.error({ err: error }, 'storage failed') })
-  const server = createHttpServer({
-    runsheet,
-    tokens,
-    log,
-    host,
-    version,
-    tenant: LOCAL_TENANT,
-    page: pageFrom(PAGE),
-    turns: { names: models.names, usual: models.usual, take: (ref, turn) => void runner.take(ref, turn).catch(noted) },
-    agentWritesPerMinute: options.agentWrites,
-    maxStreams: options.maxStreams,
-    mcp: (request, incoming) => mcp.fetch(request, incoming),
-    ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
-  })
-  const noted = (error: unknown): void => log.error({ err: error }, 'a turn cannot be driven')
-  const runner = new Runner({
-    runsheet,
-    models,
-    onText: (ref, text) => server.showText(ref, text),
-    onError: noted,
-    observe: logCalls(log),
-    outside: mcpTools({
-      servers: mcpServers,
-      version,
-      onError: (name, error) => {
-        log.warn({ err: error, server: name }, 'an MCP server cannot be used')
-        console.error(`The MCP server ${name} cannot be used, and is left out: ${(error as Error).message}`)
-      },
-    }),
-  })
-  const ending = new AbortController()
-  const mcp = createMcpEndpoint({
-    runsheet,
-    tenant: LOCAL_TENANT,
-    version,
-    host,
-    observe: logCalls(log),
-    onError: error => log.warn({ err: error }, 'an MCP request failed'),
-    codec: roundCodec(tokens.person),
-    changed: new Changed(runsheet, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
-    closing: ending.signal,
-    page: async (conversation, signedIn) =>
-      `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,
-  })
-  const url = await server.listen(options.port, options.host).catch(async (error: NodeJS.ErrnoException) => {
-    await runsheet.close()
+  const config = configure(folder, options)
+  const onError = (error: unknown): void => config.log.error({ err: error }, 'storage failed')
+  const opened = await withNotice(`Opening ${storeLabel(store)} …`, openStore(options))
+  const app = compose(openDoor({ store: opened, onError, observe: logCalls(config.log) }), config, options)
+  const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
+    await app.close()
     throw cannotListen(error, options)
   })
-  runner.start()
-  alone.note({ url: url.href, local: server.local().href, pid: process.pid, store: placeOf(options.store) })
-  console.log(`Runsheet is ready at ${url.href}#code=${server.loginCode()}`)
-  console.log(
-    `Data in ${options.data} (${nameOf(options.store)}).${options.agentToken ? '' : ` An agent's token is in ${join(options.data, 'agent-token')}.`}`,
-  )
-  console.log(`A fresh link: ${self} url. End with Ctrl-C.`)
+  lock.announce({ url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) })
+  printReady(options, `${url.href}#code=${app.loginCode()}`)
 
-  const why = await Promise.race([ended, idle(options.idleExit, () => runner.size > 0, server, runsheet)])
-  console.error(why)
-  const hard = setTimeout(() => process.exit(1), END_MS)
-  ending.abort()
-  await mcp.close()
-  await Promise.all([server.close(FINISH_MS), runner.close()])
-  await runsheet.close()
-  clearTimeout(hard)
-}
-
-/** So that a person can follow what the demo model does. */
-const DEMO_PACE_MS = 20
-
-function modelsFor({ model, assessorModel, modelUrl, modelKey, environment = {} }: ServeOptions): Models {
-  try {
-    const given = { model, assessor: assessorModel, url: modelUrl, key: modelKey, environment }
-    return configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })
-  } catch (error) {
-    if (error instanceof UnknownModel) throw new Complaint(error.message)
-    throw error
-  }
-}
-
-function cannotListen({ code, message }: NodeJS.ErrnoException, { host, port }: ServeOptions): Complaint {
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} on ${host} is taken. Name another one with --port, or 0 for any that is free.`,
-    EACCES: `port ${port} on ${host} is not ours to take. Name another one with --port.`,
-    EADDRNOTAVAIL: `this machine has no address ${host}. Name another one with --host.`,
-    ENOTFOUND: `this machine has no address ${host}. Name another one with --host.`,
-  }
-  return new Complaint(why[code ?? ''] ?? `cannot listen on ${host}:${port}: ${message}`)
+  console.error(await (idleExit === undefined ? stopped : Promise.race([stopped, idleFor(idleExit, app)])))
+  const forced = setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS)
+  await app.close()
+  clearTimeout(forced)
 }
 
 async function withNotice<T>(notice: string, work: Promise<T>): Promise<T> {
-  const timer = setTimeout(() => console.error(notice), SILENCE_MS)
+  const timer = setTimeout(() => console.error(notice), QUIET_START_MS)
   try {
     return await work
   } finally {
@@ -170,30 +59,21 @@ async function withNotice<T>(notice: string, work: Promise<T>): Promise<T> {
   }
 }
 
-function untilToldToEnd(): Promise<string> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => resolve('Ending: what is under way is finished first.'))
-    }
-  })
+function alreadyServed({ data, invocation }: ServeOptions): CliError {
+  const other = ServerLock.serving(data)
+  if (typeof other !== 'object') return new CliError(`another server for ${data} is starting or stopping.`)
+  const { url, pid } = other
+  const command = urlCommand(invocation, data)
+  return new CliError(`${data} is already served at ${url} (process ${pid}). For a sign-in link: ${command}`)
 }
 
-/** Nobody connected, nothing asked, and no review that waits for somebody to come back: for so long. */
-function idle(ms: number | undefined, isBusy: () => boolean, server: HttpServer, { store }: Runsheet): Promise<string> {
-  if (ms === undefined) return new Promise(() => {})
-  return new Promise(resolve => {
-    const look = async (): Promise<void> => {
-      const { underWay, lastAt } = server.activity()
-      const left = underWay > 0 || isBusy() ? ms : ms - (performance.now() - lastAt)
-      if (left > 0) return again(left)
-      const [waiting] = await store.queries.waiting(LOCAL_TENANT, undefined, 1)
-      if (waiting) return again(Math.max(1_000, Date.parse(waiting.expires_at) - Date.now()))
-      resolve('Ending: nobody was here for a while.')
-    }
-    const again = (left: number): void => {
-      // Whoever was told to end meanwhile does not wait for this.
-      setTimeout(() => void look().catch(() => again(ms)), Math.min(left + 5, ms, 2 ** 31 - 1)).unref()
-    }
-    again(ms)
-  })
+function cannotListen({ code, message }: NodeJS.ErrnoException, { host, port }: ServeOptions): CliError {
+  const noAddress = `this machine has no address ${host}. Choose another with --host.`
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} on ${host} is in use. Choose another with --port, or 0 for any free port.`,
+    EACCES: `no permission to listen on port ${port} of ${host}. Choose another with --port.`,
+    EADDRNOTAVAIL: noAddress,
+    ENOTFOUND: noAddress,
+  }
+  return new CliError(why[code ?? ''] ?? `cannot listen on ${host}:${port}: ${message}`)
 }

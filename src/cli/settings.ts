@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
-import type { McpServer } from '../agent/mcp-tools.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
 import { policyWith, type PolicyPatch } from '../domain/policy.ts'
-import { Refusal } from '../domain/errors.ts'
-import { Complaint } from './complaint.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { CliError } from './cli-error.ts'
 
 const schema = z.strictObject({
   policy: z.record(z.string(), z.unknown()).optional(),
@@ -23,35 +23,35 @@ const schema = z.strictObject({
 })
 
 export interface Settings {
-  /** What new conversations get. */
+  /** The policy that new conversations start with. */
   readonly policy: PolicyPatch
   readonly mcpServers: Readonly<Record<string, McpServer>>
 }
 
-/** `runsheet.json`, where there is one. */
+/** Reads `door.json`; a missing file means no settings. */
 export function readSettings(path: string): Settings {
   if (!existsSync(path)) return { policy: {}, mcpServers: {} }
   let raw: unknown
   try {
     raw = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw new Complaint(`${path} is not JSON: ${(error as Error).message}.`)
+    throw new CliError(`${path} is not valid JSON: ${(error as Error).message}.`)
   }
   const parsed = schema.safeParse(raw)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new Complaint(`${path}: ${[...(issue?.path ?? []), issue?.message ?? 'has another form'].join(' ')}.`)
+    throw new CliError(`${path}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}.`)
   }
   const { policy = {}, mcpServers = {} } = parsed.data
   return { policy: checkedPolicy(path, policy), mcpServers: mcpServers as Settings['mcpServers'] }
 }
 
-/** Said at the start, not when the first conversation begins. */
+/** Reports a wrong policy at startup instead of at the first conversation. */
 function checkedPolicy(path: string, policy: PolicyPatch): PolicyPatch {
   const known = policyWith(null, {}, {})
   const unknown = Object.keys(policy).find(key => known instanceof Refusal || !Object.hasOwn(known, key))
-  if (unknown !== undefined) throw new Complaint(`${path}: there is no ${unknown} in a policy.`)
+  if (unknown !== undefined) throw new CliError(`${path}: unknown policy field: ${unknown}.`)
   const checked = policyWith(null, policy, {})
-  if (checked instanceof Refusal) throw new Complaint(`${path}: ${checked.message}`)
+  if (checked instanceof Refusal) throw new CliError(`${path}: ${checked.message}`)
   return policy
 }

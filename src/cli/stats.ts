@@ -1,43 +1,37 @@
 import { existsSync } from 'node:fs'
-import { type Judgement, JUDGED, judgementsIn } from '../domain/judgement.ts'
+import { type Judgement, type Judgements, judgements } from '../domain/judgement.ts'
 import { LOCAL_TENANT, type Store } from '../store/store.ts'
-import { Complaint } from './complaint.ts'
-import { DataFolder } from './folder.ts'
-import { checkStore, openStore } from './open-store.ts'
+import { CliError } from './cli-error.ts'
+import { checkStore, openStore, type StoreOptions } from './open-store.ts'
 
-const PAGE = 200
+const PAGE_SIZE = 200
 
-export interface StatsOptions {
-  readonly data: string
-  readonly store: string
-}
-
-/** How often each assessor was right, by what persons made of its verdicts. */
-export async function printStats(options: StatsOptions): Promise<void> {
+/** Prints how often people overruled each assessor's verdicts. */
+export async function printStats(options: StoreOptions): Promise<void> {
   checkStore(options.store)
-  if (!existsSync(options.data)) throw new Complaint(`there is no data folder ${options.data}. Name it with --data.`)
-  const { path } = new DataFolder(options.data)
-  const store = await openStore({ store: options.store, data: path })
+  if (!existsSync(options.data))
+    throw new CliError(`the data folder ${options.data} does not exist. Set it with --data.`)
+  const store = await openStore(options)
   try {
-    const judgements = await allJudgements(store)
-    console.log(judgements.size === 0 ? 'Nothing was judged yet.' : table(judgements))
+    const { models } = await allJudgements(store)
+    console.log(models.size === 0 ? 'No judgements yet.' : table(models))
   } finally {
     await store.close()
   }
 }
 
-async function allJudgements({ queries }: Store): Promise<Map<string, Judgement>> {
-  let judgements = new Map<string, Judgement>()
+async function allJudgements({ queries }: Store): Promise<Judgements> {
+  let all = judgements.initial
   let cursor: string | undefined
   do {
-    const { items, next_cursor } = await queries.conversations(LOCAL_TENANT, { limit: PAGE, cursor })
+    const { items, next_cursor } = await queries.conversations(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
     for (const { session_id } of items) {
       const ref = { tenant: LOCAL_TENANT, conversation: session_id }
-      judgements = judgementsIn(await queries.events(ref, { types: JUDGED }), judgements)
+      all = (await queries.events(ref, { types: judgements.types })).reduce(judgements.apply, all)
     }
     cursor = next_cursor ?? undefined
   } while (cursor !== undefined)
-  return judgements
+  return all
 }
 
 const COLUMNS: readonly (keyof Judgement)[] = [
@@ -50,9 +44,12 @@ const COLUMNS: readonly (keyof Judgement)[] = [
   'false_rejects',
 ]
 
-function table(judgements: ReadonlyMap<string, Judgement>): string {
+function table(models: Judgements['models']): string {
   const head = ['assessor', ...COLUMNS.map(name => name.replace('_', ' '))]
-  const rows = [...judgements].map(([model, judgement]) => [model, ...COLUMNS.map(name => String(judgement[name]))])
+  const rows = [...models.entries()].map(([model, judgement]) => [
+    model,
+    ...COLUMNS.map(name => String(judgement[name])),
+  ])
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map(row => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
     cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')

@@ -1,29 +1,44 @@
 import { existsSync } from 'node:fs'
 import { createClient } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
-import { Complaint } from './complaint.ts'
-import { DataFolder } from './folder.ts'
-import { quoted, self } from './version.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
+import { CliError } from './cli-error.ts'
+import { DataFolder } from './data-folder.ts'
+import { serveCommand } from './invocation.ts'
+import { type ServerNote, ServerLock } from './server-lock.ts'
 
-/** A fresh link to the page of the server that serves this folder. It is asked where it listens, whatever its public name. */
-export async function printUrl({ data, token }: { readonly data: string; readonly token?: string }): Promise<void> {
-  const folder = existsSync(data) ? new DataFolder(data) : undefined
-  const note = folder?.server()
-  if (!folder || !note) throw nobody(data)
-  const person = token ?? folder.personToken()
-  if (person === undefined) throw otherToken(data)
+export interface UrlOptions {
+  readonly data: string
+  readonly token?: string
+  readonly invocation: string
+}
+
+/** Prints a new sign-in link. The server is asked at its local address: behind a proxy its URL may not resolve here. */
+export async function printUrl(options: UrlOptions): Promise<void> {
+  const { data } = options
+  const note = runningServer(options)
+  const token = options.token ?? new DataFolder(data).personToken()
+  if (token === undefined) throw otherToken(data)
   try {
-    const { code } = await createClient({ url: note.local, token: person }).loginCode()
+    const { code } = await createClient({ url: note.local, token }).loginCode()
     console.log(`${note.url}#code=${code}`)
   } catch (error) {
-    if (!(error instanceof RunsheetError) || error.status === 0) throw nobody(data)
-    if (error.status !== 401) throw new Complaint(`the server of ${data} does not give out a link: ${error.message}`)
-    throw otherToken(data)
+    if (!(error instanceof RunsheetError)) throw error
+    if (error.status === 401) throw otherToken(data)
+    throw new CliError(
+      error.status === 0
+        ? `the server for ${data} (process ${note.pid}) does not answer at ${note.local}.`
+        : `the server for ${data} did not issue a link: ${error.message}`,
+    )
   }
 }
 
-const nobody = (data: string): Complaint =>
-  new Complaint(`no server serves ${data}. Start one with: ${self} serve --data ${quoted(data)}`)
+function runningServer({ data, invocation }: UrlOptions): ServerNote {
+  const serving = existsSync(data) ? ServerLock.serving(data) : undefined
+  if (!serving) throw new CliError(`no server is running for ${data}. Start one: ${serveCommand(invocation, data)}`)
+  if (serving === 'starting')
+    throw new CliError(`the server for ${data} is starting or stopping. Try again in a moment.`)
+  return serving
+}
 
-const otherToken = (data: string): Complaint =>
-  new Complaint(`the server of ${data} was given a token of its own: set RUNSHEET_TOKEN to the same.`)
+const otherToken = (data: string): CliError =>
+  new CliError(`the server for ${data} was started with RUNSHEET_TOKEN. Set RUNSHEET_TOKEN to the same value.`)

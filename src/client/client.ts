@@ -1,5 +1,5 @@
 import type { CommandOf } from '../domain/command.ts'
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { Json } from '../domain/event.ts'
 import type { TaskFields } from '../domain/fields.ts'
 import type { PolicyPatch, Toolset } from '../domain/policy.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
@@ -7,23 +7,30 @@ import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
   DecisionAnswer,
-  ModelView,
+  EventAnswer,
+  FoundTasksAnswer,
+  ModelsAnswer,
   PolicyAnswer,
   ReviewAnswer,
+  ReviewsAnswer,
   SessionAnswer,
   SessionsAnswer,
+  SnapshotAnswer,
   TaskAnswer,
   TasksAnswer,
+  TemplatesAnswer,
+  TimelineAnswer,
   ToolAnswer,
   ToolsetAnswer,
-  ToolsetSummary,
+  ToolsetsAnswer,
   TurnAnswer,
 } from '../domain/wire.ts'
 import { ServerClock } from './clock.ts'
-import { RunsheetError } from './errors.ts'
 import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
 import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
+import { RunsheetError } from './runsheet-error.ts'
 
+/** The fields of a task that a person may set. */
 export type PersonsFields = {
   readonly [K in 'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position']?:
     | TaskFields[K]
@@ -51,11 +58,11 @@ interface Page {
 
 export type Client = ReturnType<typeof createClient>
 
-/** A server's routes as functions, for Node and the browser. What is refused is thrown as `RunsheetError`. */
-export function createClient(given: ClientOptions) {
+/** A server's routes as functions, for Node and the browser. Errors are thrown as `RunsheetError`. */
+export function createClient(options: ClientOptions) {
   const clock = new ServerClock()
-  const options = { ...given, fetch: clock.watched(given.fetch) }
-  const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(options, path, request)
+  const watched = { ...options, fetch: clock.watched(options.fetch) }
+  const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(watched, path, request)
   const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
   const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
   const review = (id: string): string => `/api/task-manager/reviews/${encodeURIComponent(id)}`
@@ -63,34 +70,39 @@ export function createClient(given: ClientOptions) {
   const template = (name: string): string => `/api/task-manager/templates/${encodeURIComponent(name)}`
 
   return {
-    /** The server's time, in milliseconds, as far as its answers tell: clocks differ, and deadlines are by its own. */
+    /** The server's time in milliseconds, as far as its answers tell. Deadlines are by that clock. */
     now: clock.now,
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
     sessions: (query: Page = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
-    /** The conversation as it is and as it changes; it reconnects by itself. */
-    live: (id: string, more: LiveOptions = {}): LiveConversation => liveConversation(options, id, more),
+    /** A conversation to fold events on; `live` does that for you. */
+    snapshot: (id: string, signal?: AbortSignal) => json<SnapshotAnswer>(`${session(id)}/snapshot`, { signal }),
+    /** One event of the log, such as the answer of a tool call whose result was cut. */
+    event: async (id: string, seq: number, signal?: AbortSignal) =>
+      (await json<EventAnswer>(`${session(id)}/events/${seq}`, { signal })).event,
+    /** The conversation as it is and as it changes. It reconnects by itself until it is closed. */
+    live: (id: string, more: LiveOptions = {}): LiveConversation => liveConversation(watched, id, more),
     /**
-     * Starts a turn, or attaches to it; resolves once it is under way. It belongs to the server from then on: follow it
-     * with `live`, and stop it with `stop`.
+     * Starts a turn, or attaches to it; resolves once it runs on the server. Follow it with `live`, stop it with
+     * `stop`.
      */
     chat: async (request: ChatRequest, signal?: AbortSignal): Promise<void> => {
-      const response = await ask(options, '/api/chat', { method: 'POST', body: request, signal })
+      const response = await ask(watched, '/api/chat', { method: 'POST', body: request, signal })
       await response.body?.cancel()
     },
     timeline: (id: string, taskId?: string) =>
-      json<{ events: readonly StoredEvent[]; seq: number }>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
+      json<TimelineAnswer>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
     setPolicy: (id: string, policy: PolicyPatch) =>
       json<PolicyAnswer>(`${session(id)}/policy`, { method: 'PUT', body: policy }),
     stop: (id: string, turnId: string) =>
       json<TurnAnswer>(`${session(id)}/turns/${encodeURIComponent(turnId)}/stop`, { method: 'POST' }),
 
     tasks: (id: string, query: Page & { turn_id?: string; status?: TaskStatus } = {}) =>
-      json<TasksAnswer & { seq: number }>(`${session(id)}/tasks`, { query: { ...query } }),
-    search: (q: string, query: Page = {}) => json<TasksAnswer>('/api/tasks', { query: { q, ...query } }),
-    /** With a key a repetition answers what the first one did. */
+      json<TasksAnswer>(`${session(id)}/tasks`, { query: { ...query } }),
+    search: (q: string, query: Page = {}) => json<FoundTasksAnswer>('/api/tasks', { query: { q, ...query } }),
+    /** With a key, a repeated request returns the first one's answer. */
     addTask: (id: string, fields: PersonsFields & { title: string }, key?: string) =>
       json<TaskAnswer>(`${session(id)}/tasks`, {
         method: 'POST',
@@ -103,10 +115,10 @@ export function createClient(given: ClientOptions) {
       json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
 
     pendingReviews: (sessionId?: string) =>
-      json<{ reviews: readonly ReviewRequest[] }>('/api/task-manager/reviews/pending', {
+      json<ReviewsAnswer>('/api/task-manager/reviews/pending', {
         query: { session_id: sessionId },
       }),
-    /** A review, and once it is decided what the tool answers. */
+    /** A review and, once it is decided, what the tool call answers. */
     review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
       const { reviews, ...answer } = await json<ReviewAnswer>(review(id))
       const [only] = reviews
@@ -118,16 +130,16 @@ export function createClient(given: ClientOptions) {
     showPanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'PUT' }),
     leavePanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'DELETE', keepalive: true }),
 
-    templates: () => json<{ templates: readonly Template[] }>('/api/task-manager/templates'),
+    templates: () => json<TemplatesAnswer>('/api/task-manager/templates'),
     template: (name: string) => json<Template>(template(name)),
     saveTemplate: (name: string, tasks: readonly SubmittedRow[]) =>
       json<Template>(template(name), { method: 'PUT', body: { tasks } }),
     deleteTemplate: (name: string) => json<void>(template(name), { method: 'DELETE' }),
 
-    toolsets: () => json<{ toolsets: readonly ToolsetSummary[] }>('/api/toolsets'),
+    toolsets: () => json<ToolsetsAnswer>('/api/toolsets'),
     toolset: (name: Toolset) => json<ToolsetAnswer>(`/api/toolsets/${name}`),
-    models: () => json<{ models: readonly ModelView[] }>('/api/models'),
-    /** One tool call: answered, or with a person who is still being asked after a while. */
+    models: () => json<ModelsAnswer>('/api/models'),
+    /** Calls a tool: its result, or `pending_review` if a person has not decided within 25 s. */
     call: (toolset: Toolset, tool: string, call: ToolCallRequest, signal?: AbortSignal) =>
       json<ToolAnswer>(`/api/toolsets/${toolset}/tools/${encodeURIComponent(tool)}`, {
         method: 'POST',

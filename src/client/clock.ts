@@ -1,16 +1,16 @@
-/** A second that the `Date` of an answer leaves open. */
+/** The `Date` header counts whole seconds. */
 const SECOND_MS = 1_000
 
 /**
- * The server's time, as far as its answers tell: each was dated after it was asked for and before it came. One's own
- * clock is gone by as long as that fits, so that a slow answer, or none with a date, changes nothing.
+ * The server's time, as far as its answers tell: each `Date` lies between request and response. The local clock holds
+ * as long as it fits, so that a slow answer, or one without a date, changes nothing.
  */
 export class ServerClock {
   #ahead = 0
 
   readonly now = (): number => Date.now() + this.#ahead
 
-  /** The same `fetch`, with an eye on when it was answered. */
+  /** A `fetch` that reads the date of each answer. */
   watched(fetch: typeof globalThis.fetch | undefined): typeof globalThis.fetch {
     return async (...request) => {
       const asked = Date.now()
@@ -18,7 +18,7 @@ export class ServerClock {
       const dated = Date.parse(response.headers.get('date') ?? '')
       const atLeast = dated - Date.now()
       const atMost = dated + SECOND_MS - asked
-      // Neither where there is no date, nor where the clock was set while the answer was on its way.
+      // False without a date, and if the local clock was set back in between.
       if (atLeast <= atMost) this.#ahead = Math.min(Math.max(this.#ahead, atLeast), atMost)
       return response
     }

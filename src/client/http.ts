@@ -1,11 +1,12 @@
 import type { ErrorBody } from '../domain/wire.ts'
-import { RunsheetError, unreachable } from './errors.ts'
+import { RunsheetError, unreachable } from './runsheet-error.ts'
 
 export interface ClientOptions {
-  /** Where the server is. */
+  /** Where the server is, with its base path if it has one. In a browser it may be relative to the page. */
   readonly url: string | URL
-  /** Absent only for what takes none: trading a code for one. */
-  readonly token?: string
+  /** A token, or how to get one for each request. Only `login` works without. */
+  readonly token?: string | (() => string | Promise<string>)
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -15,20 +16,21 @@ export interface Ask {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Goes out even when the page that asks is just being left. */
+  /** Sends the request even while the page is being closed. */
   readonly keepalive?: boolean
 }
 
-/** Asks the server. Whatever is not a 2xx is thrown. */
+/** Sends a request. An answer other than 2xx is thrown. */
 export async function ask(options: ClientOptions, path: string, request: Ask = {}): Promise<Response> {
   const { method = 'GET', query = {}, body, headers, signal, keepalive } = request
-  const url = new URL(path, options.url)
+  const url = new URL(`.${path}`, baseOf(options.url))
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
   const { fetch = globalThis.fetch } = options
+  const token = typeof options.token === 'function' ? await options.token() : options.token
   const response = await fetch(url, {
     method,
     headers: {
-      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -38,7 +40,7 @@ export async function ask(options: ClientOptions, path: string, request: Ask = {
   }).catch((cause: unknown) => {
     throw signal?.aborted ? signal.reason : unreachable(cause)
   })
-  if (!response.ok) throw await refusal(response)
+  if (!response.ok) throw await errorIn(response)
   return response
 }
 
@@ -52,7 +54,15 @@ export async function askJson<T>(options: ClientOptions, path: string, request: 
   }
 }
 
-async function refusal(response: Response): Promise<RunsheetError> {
+/** The server's root, as a folder. */
+function baseOf(url: string | URL): URL {
+  const { location } = globalThis as { location?: { readonly href: string } }
+  const base = new URL(url, location?.href)
+  if (!base.pathname.endsWith('/')) base.pathname += '/'
+  return base
+}
+
+async function errorIn(response: Response): Promise<RunsheetError> {
   const answer = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined
   const unknown = { code: 'unknown', message: `The server answered ${response.status}.` }
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)

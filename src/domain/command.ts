@@ -1,25 +1,34 @@
-import type { DecisionVia, NewEvent, Usage, Verdict } from './event.ts'
+import type { Judged, Opinion } from './claim.ts'
+import type { DecisionVia, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, Toolset } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
-import type { Ending } from './turn.ts'
+import type { Because } from './turn.ts'
 
-/** Where what is new came from; its ids are the host's. */
+/** The host's messages that new tasks came from. */
 export interface Sources {
   readonly source_user_message_id?: string | undefined
   readonly source_assistant_message_id?: string | undefined
 }
 
-/** A task to be made: its id is ours, drawn before the command, so that deciding twice decides the same. */
+/** Who asks for a review. */
+export interface ReviewOrigin {
+  readonly review_id: string
+  readonly tool_call_id: string
+  readonly toolset?: Toolset
+  readonly tool?: string
+}
+
+/** A new task. Its id is drawn before the command, so that `decide` stays pure. */
 export type NewTask = SomeFields & { readonly id: string }
 
-/** A change to one listed task, named by its id or its number. */
+/** A change to one listed task, by id or number. */
 export interface TaskChange {
   readonly task: string | number
   readonly fields: SomeFields
   /** A person's If-Match. */
   readonly if_version?: number | undefined
-  /** Refuse where the task is settled already, instead of taking the same status again for a success. */
+  /** Refuse if the task is already settled, instead of treating the same status as a success. */
   readonly if_open?: boolean | undefined
 }
 export interface TaskRemoval {
@@ -27,7 +36,7 @@ export interface TaskRemoval {
   readonly if_version?: number | undefined
 }
 
-/** The facts of a run that stand on their own: no rule but that their turn is under way. */
+/** Facts of a run. The only rule is that their turn is not over. */
 export type RunFact = Extract<
   NewEvent,
   {
@@ -45,7 +54,7 @@ type Fact = {
   readonly [T in RunFact['type']]: { readonly type: T; readonly data: Extract<RunFact, { type: T }>['data'] }
 }[RunFact['type']]
 
-/** What may be asked. Closed: every edge, tool and run speaks these, and nothing else writes. */
+/** Everything that can be written. Every edge, tool and run goes through these. */
 export type Command =
   | {
       readonly type: 'set_policy'
@@ -54,7 +63,7 @@ export type Command =
       readonly host?: PolicyPatch
     }
   | {
-      /** A tool call from outside brings its turn along. */
+      /** Opens the turn of a tool call from outside. */
       readonly type: 'open_turn'
       readonly turn_id: string
       readonly toolset?: Toolset | undefined
@@ -75,38 +84,36 @@ export type Command =
   | {
       readonly type: 'finish_turn'
       readonly turn_id: string
-      readonly ending: Ending
+      readonly because: Because
       readonly failure?: { readonly code: string; readonly message: string }
       readonly steps: number
       readonly usage: Usage
     }
   | ({
-      /** Creates, changes and removes, in this order and all or nothing. */
+      /** Creates, changes and removes, in this order, all or nothing. */
       readonly type: 'edit_tasks'
       readonly by: 'model' | 'person' | 'file'
-      /** A model's turn. A person's or a file's new tasks join the running or latest turn. */
+      /** The model's turn. New tasks of a person or a file join the running or latest turn. */
       readonly turn_id?: string
       readonly create?: readonly NewTask[]
       readonly change?: readonly TaskChange[]
       readonly remove?: readonly TaskRemoval[]
-      /** The ids of tasks, new ones included, in the order in which they are to stand: how a file says it. */
+      /** Task ids, new ones included, in the order that a file gives them. */
       readonly order?: readonly string[]
-      /** The seq that a model's call was based on; by default the last answer that it got. */
+      /** The seq that a model's call was based on; by default the last answer it got. */
       readonly basis?: number | undefined
-      /** Used when a review stands between a model and its new tasks. */
-      readonly review?: { readonly review_id: string; readonly tool_call_id: string }
+      /** Used when new tasks need a review. */
+      readonly review?: ReviewOrigin
+      /** What the assessor ruled on the claims of this edit; without a ruling the edit is refused with its claims. */
+      readonly judged?: readonly Judged[] | undefined
     } & Sources)
-  | {
+  | (Opinion & {
       readonly type: 'assess_task'
       readonly turn_id: string
       readonly task: string | number
-      readonly verdict: Verdict
-      readonly reason: string
-      readonly model: string
-      readonly usage?: Usage | undefined
       readonly claim: { readonly status: 'completed' | 'cancelled'; readonly outcome?: string }
       readonly basis?: number | undefined
-    }
+    })
   | {
       readonly type: 'decide_review'
       readonly review_id: string
@@ -114,7 +121,7 @@ export type Command =
         | { readonly action: 'confirm'; readonly tasks: readonly SubmittedRow[]; readonly comment?: string | undefined }
         | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
       readonly via: DecisionVia
-      /** Ids for the tasks that a confirm writes: at least as many as it has rows. */
+      /** Ids for the tasks that a confirm creates, at least one for each row. */
       readonly ids: readonly string[]
     }
   | { readonly type: 'expire_review'; readonly review_id: string }

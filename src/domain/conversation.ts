@@ -1,29 +1,30 @@
-import type { EventData, EventType, NewEvent, StoredEvent } from './event.ts'
+import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
+import { type Handlers, handled } from './projection.ts'
 import { dueAt, type Review, type ReviewStatus } from './review.ts'
-import { Table } from './table.ts'
+import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
-/** The state of one conversation: the fold of its log. It holds what decisions need and no message bodies. */
+/** The state of one conversation: the fold of its log. It holds what decisions need, and no messages or tool results. */
 export interface Conversation {
   readonly session_id: string
   readonly seq: number
   readonly created_at: Instant | null
   readonly updated_at: Instant | null
   readonly policy: Policy | null
-  /** The listed tasks by id; a removed one has left. */
+  /** By id, without the removed ones. */
   readonly tasks: Table<Task>
-  /** The ids of the open ones: at most 1,000, however long the list. */
+  /** The ids of the open tasks: at most 1,000, however long the list. */
   readonly open: readonly string[]
   readonly last_number: number
-  /** The highest position ever given: what is appended goes behind it. */
+  /** The highest position ever given: new tasks go behind it. */
   readonly last_position: number
-  /** Task to the turn that adopted it last; until then it is in the plan of the turn that made it. */
+  /** Task to the turn that adopted it last; others are in the plan of the turn that made them. */
   readonly adopted: Table<string>
-  /** Task to the fields that a person (or a file) edited, each with the seq of its newest edit: the fence. */
+  /** Task to the fields that a person or a file edited, each with the seq of its newest edit: the fence. */
   readonly edits: Table<Readonly<Record<string, number>>>
   /** Task to how often the assessor said `not_ok` since its status last changed. */
   readonly rejections: Table<number>
@@ -32,6 +33,8 @@ export interface Conversation {
   readonly latest_turn: string | null
   readonly reviews: Table<Review>
   readonly pending_reviews: readonly string[]
+  /** Decided reviews whose answer the agent has not received yet. */
+  readonly unheard_reviews: readonly string[]
   /** The seq of the newest answer that the conversation's agent got. */
   readonly answered_seq: number
 }
@@ -55,17 +58,17 @@ export function emptyConversation(session_id: string): Conversation {
     latest_turn: null,
     reviews: Table.from(),
     pending_reviews: [],
+    unheard_reviews: [],
     answered_seq: 0,
   }
 }
 
 /** The state after one more event. */
 export function apply(state: Conversation, event: StoredEvent): Conversation {
-  // A newer server may send types that this version does not know: they count, and change nothing here.
-  const reducer = REDUCERS[event.type] as Reducer<EventType> | undefined
   return {
     ...state,
-    ...reducer?.(state, event.data, event),
+    // A newer server may send types that this version does not know: they count, and change nothing here.
+    ...handled(REDUCERS, state, event, NOTHING),
     seq: event.seq,
     created_at: state.created_at ?? event.timestamp,
     updated_at: event.timestamp,
@@ -74,7 +77,7 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
 
 export const fold = (state: Conversation, events: readonly StoredEvent[]): Conversation => events.reduce(apply, state)
 
-/** Gives decided events their places behind the state's last one. */
+/** Decided events with the seqs that follow the state's last one. */
 export function stamped(state: Conversation, events: readonly NewEvent[], now: Instant): StoredEvent[] {
   return events.map((event, index) => ({
     type: event.type,
@@ -86,28 +89,40 @@ export function stamped(state: Conversation, events: readonly NewEvent[], now: I
   })) as StoredEvent[]
 }
 
-/** The turn in whose plan a task is: the one that adopted it last, else the one that made it. */
-export const planTurnOf = (state: Conversation, task: Task): string =>
-  state.adopted.get(task.id) ?? task.conversation_turn_id
+/** What the selectors below read: a state, or a snapshot of one. */
+export interface ConversationLike {
+  readonly policy: Policy | null
+  readonly tasks: Keyed<Task>
+  readonly open: readonly string[]
+  readonly adopted: Keyed<string>
+  readonly running_turn: string | null
+  readonly latest_turn: string | null
+}
 
-/** The listed tasks in list order; of one plan, if a turn is named. */
-export function listed(state: Conversation, turnId?: string): Task[] {
-  const tasks = [...state.tasks.values()]
+/** The turn whose plan holds a task: the one that adopted it last, else the one that made it. */
+export const planTurnOf = ({ adopted }: Pick<ConversationLike, 'adopted'>, task: Task): string =>
+  valueIn(adopted, task.id) ?? task.conversation_turn_id
+
+/** The tasks in list order; of one plan, if a turn is named. */
+export function listed(state: Pick<ConversationLike, 'tasks' | 'adopted'>, turnId?: string): Task[] {
+  const tasks = [...valuesIn(state.tasks)]
   const chosen = turnId === undefined ? tasks : tasks.filter(task => planTurnOf(state, task) === turnId)
   return chosen.sort(byPosition)
 }
 
-/** The open tasks in list order; of one plan, if a turn is named. `remaining` is how many these are. */
-export function openTasks(state: Conversation, turnId?: string): Task[] {
+/** The open tasks in list order; of one plan, if a turn is named. `remaining` is their number. */
+export function openTasks(state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>, turnId?: string): Task[] {
   return state.open
-    .flatMap(id => state.tasks.get(id) ?? [])
+    .flatMap(id => valueIn(state.tasks, id) ?? [])
     .filter(task => turnId === undefined || planTurnOf(state, task) === turnId)
     .sort(byPosition)
 }
 
 /** The task in progress; in one plan there is at most one. */
-export const currentTask = (state: Conversation, turnId?: string): Task | undefined =>
-  openTasks(state, turnId).find(task => task.status === 'in_progress')
+export const currentTask = (
+  state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>,
+  turnId?: string,
+): Task | undefined => openTasks(state, turnId).find(task => task.status === 'in_progress')
 
 export function planCounts(state: Conversation, turnId: string): PlanCounts {
   const removed = state.turns.get(turnId)?.removed ?? 0
@@ -116,28 +131,33 @@ export function planCounts(state: Conversation, turnId: string): PlanCounts {
   return counts
 }
 
-/** The tasks that a panel shows: the plan of the running or latest turn where the toolset keeps to that, else all. */
-export function tasksInView(state: Conversation): Task[] {
+/** The tasks that a panel shows: the running or latest turn's plan under a turn-scoped toolset, else all. */
+export function tasksInView(state: ConversationLike): Task[] {
   const ofTurn = state.policy && TOOLSETS[state.policy.toolset].scope === 'turn'
   return listed(state, ofTurn ? (state.running_turn ?? state.latest_turn ?? '') : undefined)
 }
 
-/** The fields of a task that a person changed after `basis`, as they are now. */
+/** The current values of the fields that a person changed after `basis`. */
 export function editedSince(state: Conversation, task: Task, basis: number): Record<string, unknown> | undefined {
   const fields = Object.entries(state.edits.get(task.id) ?? {}).filter(([, seq]) => seq > basis)
   if (fields.length === 0) return undefined
   return Object.fromEntries(fields.map(([field]) => [field, task[field as keyof Task] ?? null]))
 }
 
-/** A turn that waits for a person holds no lease and no timer. */
+/** Whether a turn waits for a person's decision. It then holds no lease and no timer. */
 export const isParked = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
-/** Whether a turn's plan was worked off: it had tasks, none is open, and nobody is being asked about more. */
+/** Whether a turn's plan is worked off: it has tasks, none is open, and no review waits. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
-  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && listed(state, turnId).length > 0
+  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(state, turnId)
 
-/** The next moment at which something in this conversation is over by itself. */
+function hasTasks(state: Conversation, turnId: string): boolean {
+  for (const task of state.tasks.values()) if (planTurnOf(state, task) === turnId) return true
+  return false
+}
+
+/** When the next pending review expires. */
 export function nextDeadline(state: Conversation): Instant | undefined {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
@@ -145,31 +165,27 @@ export function nextDeadline(state: Conversation): Instant | undefined {
     .sort()[0]
 }
 
-type Reducer<T extends EventType> = (
-  state: Conversation,
-  data: EventData[T],
-  event: StoredEvent,
-) => Partial<Conversation>
+const NOTHING: Partial<Conversation> = {}
+const none = (): Partial<Conversation> => NOTHING
 
-const none = (): Partial<Conversation> => ({})
+/** Required: a new event does not compile until it has its reducer. */
+const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
+  policy_set: (_, { data: { policy } }) => ({ policy }),
 
-const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
-  policy_set: (_, { policy }) => ({ policy }),
-
-  turn_opened: (state, { turn_id }, event) => ({
-    turns: state.turns.with(turn_id, newTurn(turn_id, 'open', event.timestamp)),
+  turn_opened: (state, { data: { turn_id }, timestamp }) => ({
+    turns: state.turns.with(turn_id, newTurn(turn_id, 'open', timestamp)),
     latest_turn: turn_id,
   }),
-  turn_started: (state, { turn_id, policy, continue_turn_id }, event) => ({
+  turn_started: (state, { data: { turn_id, policy, continue_turn_id }, timestamp }) => ({
     policy,
-    turns: state.turns.with(turn_id, newTurn(turn_id, 'running', event.timestamp)),
+    turns: state.turns.with(turn_id, newTurn(turn_id, 'running', timestamp)),
     running_turn: turn_id,
     latest_turn: turn_id,
     adopted: adopt(state, continue_turn_id, turn_id),
   }),
-  turn_stop_requested: (state, { turn_id }) => changeTurn(state, turn_id, { stop_requested: true }),
+  turn_stop_requested: (state, { data: { turn_id } }) => changeTurn(state, turn_id, { stop_requested: true }),
   turn_failed: none,
-  turn_finished: (state, { turn_id, status }) => ({
+  turn_finished: (state, { data: { turn_id, status } }) => ({
     ...changeTurn(state, turn_id, { status }),
     running_turn: state.running_turn === turn_id ? null : state.running_turn,
   }),
@@ -177,21 +193,27 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
   message_added: none,
   step_finished: none,
   tool_called: none,
-  tool_answered: (_, __, event) => ({ answered_seq: event.seq }),
+  tool_answered: (state, { seq, turn_id, data: { tool_call_id } }) => ({
+    answered_seq: seq,
+    unheard_reviews: state.unheard_reviews.filter(id => {
+      const review = state.reviews.get(id)
+      return review?.tool_call_id !== tool_call_id || review.conversation_turn_id !== turn_id
+    }),
+  }),
   todos_resubmitting: none,
   todos_limit_reached: none,
   gate_followed: none,
 
-  task_created: (state, { task }) => ({
+  task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),
     last_number: Math.max(state.last_number, task.number),
   }),
-  task_changed: (state, { task, by, from }, event) => ({
+  task_changed: (state, { data: { task, by, from }, seq }) => ({
     ...putTask(state, task),
-    ...(by === 'person' || by === 'file' ? { edits: noteEdit(state, task.id, Object.keys(from), event.seq) } : {}),
+    ...(by === 'person' || by === 'file' ? { edits: noteEdit(state, task.id, Object.keys(from), seq) } : {}),
     ...(startsAfresh(task, from) ? { rejections: state.rejections.without(task.id) } : {}),
   }),
-  task_removed: (state, { task }) => ({
+  task_removed: (state, { data: { task } }) => ({
     tasks: state.tasks.without(task.id),
     open: state.open.filter(id => id !== task.id),
     adopted: state.adopted.without(task.id),
@@ -199,17 +221,17 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
     rejections: state.rejections.without(task.id),
     ...changeTurn(state, planTurnOf(state, task), turn => ({ removed: turn.removed + 1 })),
   }),
-  task_assessed: (state, { task_id, verdict }) =>
+  task_assessed: (state, { data: { task_id, verdict } }) =>
     verdict === 'not_ok'
       ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
       : {},
 
-  task_create_review_required: (state, data) => ({
+  task_create_review_required: (state, { data }) => ({
     reviews: state.reviews.with(data.review_id, { ...data, panels: [], closes_at: null }),
     pending_reviews: [...state.pending_reviews, data.review_id],
   }),
-  task_create_review_resolved: (state, data) => ({
-    // The draft has done its service: the log and the projection keep it.
+  task_create_review_resolved: (state, { data }) => ({
+    // Decisions no longer need the draft; the log and the review's row keep it.
     ...changeReview(state, data.review_id, {
       status: resolvedStatus(data),
       draft_tasks: [],
@@ -217,14 +239,15 @@ const REDUCERS: { readonly [T in EventType]: Reducer<T> } = {
       closes_at: null,
     }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
+    unheard_reviews: [...state.unheard_reviews, data.review_id],
   }),
-  review_panel_opened: (state, { review_id, panel }) =>
+  review_panel_opened: (state, { data: { review_id, panel } }) =>
     changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),
-  review_panel_left: (state, { review_id, panel }, event) =>
+  review_panel_left: (state, { data: { review_id, panel }, timestamp }) =>
     changeReview(state, review_id, review => {
       const panels = review.panels.filter(other => other !== panel)
       const grace = state.policy?.panel_grace_ms ?? 0
-      return { panels, closes_at: panels.length === 0 ? plusMs(event.timestamp, grace) : null }
+      return { panels, closes_at: panels.length === 0 ? plusMs(timestamp, grace) : null }
     }),
 }
 
@@ -253,7 +276,7 @@ function noteEdit(state: Conversation, taskId: string, fields: readonly string[]
   return state.edits.with(taskId, edits)
 }
 
-/** Taking turns at being current is no new start; being settled or reopened is. */
+/** Whether a change settles or reopens a task. Moving between open statuses does neither. */
 function startsAfresh(task: Task, from: { readonly [field: string]: unknown }): boolean {
   if (from['status'] === undefined) return false
   return !(isOpen(task) && isOpen({ status: from['status'] as Task['status'] }))
@@ -281,6 +304,6 @@ function changeReview(
 
 function resolvedStatus({ action, reason, via }: EventData['task_create_review_resolved']): ReviewStatus {
   if (action === 'confirm') return 'confirmed'
-  // Only the clock lets one expire: a person who gives that as a reason has cancelled.
+  // Only the clock expires a review: a person who gives that as a reason has cancelled.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
 }

@@ -1,13 +1,22 @@
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
-import type { CancelReason, Changes, ReviewRequest } from './review.ts'
+import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
-import type { PlanCounts, TurnStatus } from './turn.ts'
+import type { Because, PlanCounts, TurnStatus } from './turn.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
-export type DecisionVia = 'http' | 'mcp_form' | 'mcp_app' | 'library' | 'system'
+export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
+
+/** A tool call as the step that made it stores it. */
+export interface ToolCallRecord {
+  readonly tool_call_id: string
+  readonly tool: string
+  readonly arguments: Json
+  /** Why the call cannot be made: an unknown tool, or arguments that are not JSON. */
+  readonly problem?: string
+}
 
 /** What happened: type to data. Closed; the stored event is the sent event, field for field. */
 export interface EventData {
@@ -26,6 +35,8 @@ export interface EventData {
   turn_finished: {
     readonly turn_id: string
     readonly status: TurnStatus
+    /** Absent in logs of older versions. */
+    readonly because?: Because
     readonly remaining: number
     readonly counts: PlanCounts
     readonly steps: number
@@ -41,7 +52,7 @@ export interface EventData {
     readonly step: number
     readonly message_id: string
     readonly text: string
-    readonly tool_calls: readonly Json[]
+    readonly tool_calls: readonly ToolCallRecord[]
     readonly usage: Usage
     /** What the plan's digest that this step was given was as of: the ground of its fence. */
     readonly digest_seq: number
@@ -49,8 +60,9 @@ export interface EventData {
     readonly task_id?: string
     /** How many model calls the turn may make, as far as was known then. */
     readonly budget?: number
-    /** The model's own parts and the provider's metadata, so that a resumed turn continues from them. */
+    /** The model's own parts, so that a resumed turn continues from them. */
     readonly parts?: Json
+    /** @deprecated No longer written; older logs have it. */
     readonly provider_metadata?: Json
   }
   tool_called: { readonly tool_call_id: string; readonly tool: string; readonly arguments: Json }
@@ -85,9 +97,12 @@ export interface EventData {
     readonly action: 'confirm' | 'cancel'
     readonly reason?: CancelReason | (string & {})
     readonly comment?: string
-    readonly via: DecisionVia
+    /** Older logs may also say `mcp_app`. */
+    readonly via: DecisionVia | 'mcp_app'
     readonly created_count: number
     readonly changes?: Changes
+    /** The task that each confirmed row became, in row order. Absent in logs of older versions. */
+    readonly tasks?: readonly ConfirmedTask[]
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
@@ -96,16 +111,21 @@ export interface EventData {
 export type EventType = keyof EventData
 
 /** An event that was decided and has no place in the log yet. */
-export type NewEvent = {
-  readonly [T in EventType]: { readonly type: T; readonly turn_id: string | null; readonly data: EventData[T] }
-}[EventType]
+export type NewEvent<T extends EventType = EventType> = {
+  readonly [K in T]: { readonly type: K; readonly turn_id: string | null; readonly data: EventData[K] }
+}[T]
 
 /** An event in its conversation's log. */
-export type StoredEvent = NewEvent & {
-  readonly seq: number
-  readonly timestamp: Instant
-  readonly session_id: string
-}
+export type StoredEvent<T extends EventType = EventType> = {
+  readonly [K in T]: {
+    readonly type: K
+    readonly timestamp: Instant
+    readonly seq: number
+    readonly session_id: string
+    readonly turn_id: string | null
+    readonly data: EventData[K]
+  }
+}[T]
 
 /** The version that new events are stored with. Raise it together with a step in `UPCASTS`. */
 export const EVENT_VERSION = 1

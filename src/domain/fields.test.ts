@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from './refusal.ts'
 import { cleanFields, type SomeFields } from './fields.ts'
 
 /** What an edge may hand through: nobody has looked at it yet. */
@@ -23,34 +23,34 @@ describe('the fields of a task', () => {
   it('[TA5] details, criteria and outcome each hold up to 8,000 code points', () => {
     for (const field of ['details', 'criteria', 'outcome']) {
       expect(unchecked({ [field]: '🗒'.repeat(8_000) })).not.toBeInstanceOf(Refusal)
-      expect(refused({ [field]: '🗒'.repeat(8_001) }).details).toEqual({ field })
+      expect(refused({ [field]: '🗒'.repeat(8_001) }).data).toMatchObject({ field })
     }
   })
 
   it('[BA1] a refusal names element and field', () => {
     const refusal = refused({ title: 'ok', priority: 'urgent' }, 3)
     expect(refusal.code).toBe('invalid_field')
-    expect(refusal.message).toBe('Element 3: priority must be one of high, medium, low.')
-    expect(refusal.details).toEqual({ row: 3, field: 'priority' })
+    expect(refusal.message).toBe('tasks[3].priority must be one of: high, medium, low.')
+    expect(refusal.data).toMatchObject({ row: 3, field: 'priority' })
   })
 
   it('[BA1] without a batch it names the field alone', () => {
     const refusal = refused({ title: '' })
     expect(refusal.message).toBe('title must not be empty.')
-    expect(refusal.details).toEqual({ field: 'title' })
+    expect(refusal.data).toMatchObject({ field: 'title' })
   })
 
   it('[BA1] an element that is no object is refused like any other', () => {
     for (const row of [null, undefined, 'a title', 7]) {
       expect(refused(row, 1).code).toBe('invalid_field')
-      expect(refused(row, 1).details.row).toBe(1)
+      expect(refused(row, 1).data).toMatchObject({ row: 1 })
     }
   })
 
   it('[TA1] a status is one of the table', () => {
     expect(cleanFields({ status: 'blocked' })).toEqual({ status: 'blocked' })
     for (const status of ['done', 'PENDING', '', null, 'toString', ['pending']]) {
-      expect(refused({ status }).details).toEqual({ field: 'status' })
+      expect(refused({ status }).data).toMatchObject({ field: 'status' })
     }
   })
 
@@ -58,14 +58,14 @@ describe('the fields of a task', () => {
     for (const position of [0, -2.5, 1e9, -1e9]) expect(cleanFields({ position })).toEqual({ position })
     expect(cleanFields({ position: -0 })).toStrictEqual({ position: 0 })
     for (const position of [Number.NaN, Number.POSITIVE_INFINITY, 1e9 + 1, -1e9 - 1, '3', null]) {
-      expect(refused({ position }).details).toEqual({ field: 'position' })
+      expect(refused({ position }).data).toMatchObject({ field: 'position' })
     }
   })
 
   it('[TA11] an order is a whole number', () => {
     for (const order of [-1, 0, 3]) expect(cleanFields({ order })).toEqual({ order })
     expect(cleanFields({ order: -0 })).toStrictEqual({ order: 0 })
-    for (const order of [1.5, Number.NaN, '1', null]) expect(refused({ order }).details).toEqual({ field: 'order' })
+    for (const order of [1.5, Number.NaN, '1', null]) expect(refused({ order }).data).toMatchObject({ field: 'order' })
   })
 
   it('hints and references are short lines', () => {
@@ -75,7 +75,7 @@ describe('the fields of a task', () => {
       ['file_id', 200],
     ] as const) {
       expect(unchecked({ [field]: 'x'.repeat(most) })).toEqual({ [field]: 'x'.repeat(most) })
-      expect(refused({ [field]: 'x'.repeat(most + 1) }).details).toEqual({ field })
+      expect(refused({ [field]: 'x'.repeat(most + 1) }).data).toMatchObject({ field })
     }
   })
 

@@ -1,10 +1,10 @@
-/** A moment as it stands on the wire: ISO 8601 in UTC with milliseconds, so that text order is time order. */
+/** ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Instant = string
 
 export const instantOf = (ms: number): Instant => new Date(ms).toISOString()
 
 export const plusMs = (at: Instant, ms: number): Instant => instantOf(Date.parse(at) + ms)
 
-/** The clock's moment, or the next one after `last` where the clock has not got that far: time never stands still or goes back. */
+/** The clock's time, or `last` plus 1 ms if the clock is not past it: time never stands still or goes back. */
 export const laterThan = (last: Instant | null, clock: Instant): Instant =>
   last === null || last < clock ? clock : plusMs(last, 1)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgementsIn } from './judgement.ts'
+import { judgements } from './judgement.ts'
 import type { StoredEvent } from './event.ts'
 import type { TaskStatus } from './task.ts'
 
@@ -14,7 +14,7 @@ const set = (id: string, from: TaskStatus, status: TaskStatus, by = 'person'): S
 describe('judgements', () => {
   it('[JU5] counts verdicts by the model that gave them', () => {
     const events = [judged('a', 'ok'), judged('b', 'not_ok'), judged('b', 'unknown'), judged('c', 'ok', 'other')]
-    expect(Object.fromEntries(judgementsIn(events))).toEqual({
+    expect(Object.fromEntries(judgements.of(events).models.entries())).toEqual({
       m: { judged: 3, ok: 1, not_ok: 1, unknown: 1, overruled: 0, false_passes: 0, false_rejects: 0 },
       other: { judged: 1, ok: 1, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 },
     })
@@ -29,18 +29,18 @@ describe('judgements', () => {
     ['marked done what it could not judge', 'unknown', 'in_progress', 'completed', { overruled: 0 }],
   ] as const)('[JU5] a person who %s', (_, verdict, from, to, counted) => {
     const events = [judged('a', verdict), set('a', from, to)]
-    expect(judgementsIn(events).get('m')).toMatchObject(counted)
+    expect(judgements.of(events).models.get('m')).toMatchObject(counted)
   })
 
   it('[JU5] a verdict is overruled once, and only by a person', () => {
     const again = [judged('a', 'ok'), set('a', 'completed', 'pending'), set('a', 'completed', 'pending')]
-    expect(judgementsIn(again).get('m')).toMatchObject({ overruled: 1 })
+    expect(judgements.of(again).models.get('m')).toMatchObject({ overruled: 1 })
     const byModel = [judged('a', 'ok'), set('a', 'completed', 'pending', 'model')]
-    expect(judgementsIn(byModel).get('m')).toMatchObject({ overruled: 0 })
+    expect(judgements.of(byModel).models.get('m')).toMatchObject({ overruled: 0 })
   })
 
   it('[JU5] adds to what is known of other conversations', () => {
-    const known = judgementsIn([judged('a', 'ok')])
-    expect(judgementsIn([judged('a', 'ok')], known).get('m')).toMatchObject({ judged: 2, ok: 2 })
+    const known = judgements.of([judged('a', 'ok')])
+    expect(judgements.apply(known, judged('b', 'ok')).models.get('m')).toMatchObject({ judged: 2, ok: 2 })
   })
 })

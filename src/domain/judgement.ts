@@ -1,60 +1,65 @@
-import type { EventType, StoredEvent, Verdict } from './event.ts'
+import type { StoredEvent, Verdict } from './event.ts'
+import { projection } from './projection.ts'
+import { Table } from './table.ts'
 import { isOpen, type TaskStatus } from './task.ts'
 
-/** How an assessor did, by what persons made of its verdicts. */
+/** An assessor's record: its verdicts, and how often a person overruled them. */
 export interface Judgement {
   readonly judged: number
   readonly ok: number
   readonly not_ok: number
   readonly unknown: number
-  /** Persons who said otherwise: the two kinds below. */
+  /** `false_passes` and `false_rejects` together. */
   readonly overruled: number
-  /** It passed what a person then reopened. */
+  /** Tasks that it passed and a person reopened. */
   readonly false_passes: number
-  /** It turned down what a person then marked done. */
+  /** Tasks that it rejected and a person marked done. */
   readonly false_rejects: number
 }
 
-export const JUDGED: readonly EventType[] = ['task_assessed', 'task_changed']
+/** Judgements by the assessor's model, of one log or of several. */
+export interface Judgements {
+  readonly models: Table<Judgement>
+  /** Task to its newest verdict that no person has overruled. */
+  readonly standing: Table<{ readonly verdict: Verdict; readonly model: string }>
+}
+
+export const judgements = projection<Judgements>({
+  initial: { models: Table.from(), standing: Table.from() },
+  on: {
+    task_assessed: ({ models, standing }, { data: { task_id, verdict, model } }) => ({
+      models: counted(models, model, 'judged', verdict),
+      standing: standing.with(task_id, { verdict, model }),
+    }),
+    task_changed: overruled,
+  },
+})
+
+/** A verdict is overruled once, however often the person changes the task. */
+function overruled(state: Judgements, { data: { task, by, from } }: StoredEvent<'task_changed'>): Judgements {
+  const last = state.standing.get(task.id)
+  const kind = last && by === 'person' ? overruling(last.verdict, from['status'], task.status) : undefined
+  if (!last || !kind) return state
+  return { models: counted(state.models, last.model, 'overruled', kind), standing: state.standing.without(task.id) }
+}
 
 const NONE = { judged: 0, ok: 0, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 }
 
-/** The judgements of a conversation's log, by the assessor's model, added to those that were known. */
-export function judgementsIn(
-  events: readonly StoredEvent[],
-  known: ReadonlyMap<string, Judgement> = new Map(),
-): Map<string, Judgement> {
-  const all = new Map(known)
-  const standing = new Map<string, { readonly verdict: Verdict; readonly model: string }>()
-  const count = (model: string, ...fields: readonly (keyof Judgement)[]): void => {
-    const counted: Record<keyof Judgement, number> = { ...(all.get(model) ?? NONE) }
-    for (const field of fields) counted[field] += 1
-    all.set(model, counted)
-  }
-  for (const event of events) {
-    if (event.type === 'task_assessed') {
-      const { task_id, verdict, model } = event.data
-      count(model, 'judged', verdict)
-      standing.set(task_id, { verdict, model })
-    } else if (event.type === 'task_changed' && event.data.by === 'person') {
-      const { task, from } = event.data
-      const last = standing.get(task.id)
-      const kind = last && overruling(last.verdict, from['status'] as TaskStatus | undefined, task.status)
-      if (!last || !kind) continue
-      count(last.model, 'overruled', kind)
-      // A verdict is overruled once, however often the person changes their mind.
-      standing.delete(task.id)
-    }
-  }
-  return all
+function counted(
+  models: Judgements['models'],
+  model: string,
+  ...fields: readonly (keyof Judgement)[]
+): Judgements['models'] {
+  const counts: Record<keyof Judgement, number> = { ...(models.get(model) ?? NONE) }
+  for (const field of fields) counts[field] += 1
+  return models.with(model, counts)
 }
 
-function overruling(
-  verdict: Verdict,
-  from: TaskStatus | undefined,
-  to: TaskStatus,
-): 'false_passes' | 'false_rejects' | undefined {
+function overruling(verdict: Verdict, from: unknown, to: TaskStatus): 'false_passes' | 'false_rejects' | undefined {
   if (from === undefined) return undefined
-  if (verdict === 'ok') return !isOpen({ status: from }) && isOpen({ status: to }) ? 'false_passes' : undefined
+  if (verdict === 'ok') {
+    const wasSettled = !isOpen({ status: from as TaskStatus })
+    return wasSettled && isOpen({ status: to }) ? 'false_passes' : undefined
+  }
   return verdict === 'not_ok' && to === 'completed' ? 'false_rejects' : undefined
 }

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { inRun, START } from '../../test/support/domain.ts'
 import type { StoredEvent } from './event.ts'
-import { limitedIn } from './limited.ts'
+import { limited } from './limited.ts'
 
 const { log } = inRun({ max_steps: 3, max_steps_with_plan: 5 })
-const after = (event: Pick<StoredEvent, 'type' | 'data'>): string[] => {
+const after = (event: Pick<StoredEvent, 'type' | 'data'>): readonly string[] => {
   const next = { ...event, seq: log.length + 1, timestamp: START, session_id: 'chat-1', turn_id: 'turn-1' }
-  return [...limitedIn([...log, next as StoredEvent])]
+  return limited.of([...log, next as StoredEvent]).turns
 }
-const finished = (status: 'incomplete' | 'done', steps: number): string[] => {
+const finished = (status: 'incomplete' | 'done', steps: number): readonly string[] => {
   const counts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 1 }
   return after({ type: 'turn_finished', data: { turn_id: 'turn-1', status, steps, remaining: 1, counts, usage: {} } })
 }

@@ -1,25 +1,28 @@
-import type { EventType, StoredEvent } from './event.ts'
-import type { Policy } from './policy.ts'
+import { projection } from './projection.ts'
 
-/** The types of events that tell which turns a limit ended. */
-export const LIMITING: readonly EventType[] = ['turn_started', 'todos_limit_reached', 'turn_finished']
-
-/** The turn of which this event says that a limit ended it: of steps that follow one another, or of model calls. */
-export function limitedBy({ type, data, turn_id }: StoredEvent, policy: Policy | null): string | undefined {
-  if (type === 'todos_limit_reached') return turn_id ?? undefined
-  if (type !== 'turn_finished' || data.status !== 'incomplete' || policy === null) return undefined
-  // However much of its plan is open, a turn takes no more.
-  return data.steps >= Math.max(policy.max_steps, policy.max_steps_with_plan) ? data.turn_id : undefined
+/** The turns that a limit ended. */
+export interface Limited {
+  readonly turns: readonly string[]
+  /** The model calls that the newest turn may make at most, however much of its plan is open. */
+  readonly max_steps: number | null
 }
 
-/** The turns that a limit ended, in a log or in what `LIMITING` chooses of it. */
-export function limitedIn(events: readonly StoredEvent[]): ReadonlySet<string> {
-  const limited = new Set<string>()
-  let policy: Policy | null = null
-  for (const event of events) {
-    if (event.type === 'turn_started') policy = event.data.policy
-    const turn = limitedBy(event, policy)
-    if (turn !== undefined) limited.add(turn)
-  }
-  return limited
+export const limited = projection<Limited>({
+  initial: { turns: [], max_steps: null },
+  on: {
+    turn_started: ({ turns }, { data: { policy } }) => ({
+      turns,
+      max_steps: Math.max(policy.max_steps, policy.max_steps_with_plan),
+    }),
+    todos_limit_reached: (state, { turn_id }) => withTurn(state, turn_id),
+    turn_finished: (state, { data: { turn_id, status, steps } }) =>
+      status === 'incomplete' && state.max_steps !== null && steps >= state.max_steps
+        ? withTurn(state, turn_id)
+        : state,
+  },
+})
+
+function withTurn(state: Limited, turn: string | null): Limited {
+  if (turn === null || state.turns.includes(turn)) return state
+  return { ...state, turns: [...state.turns, turn] }
 }

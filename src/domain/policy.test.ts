@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from './refusal.ts'
 import { type Policy, type PolicyPatch, policyWith, samePolicy, TOOLSETS } from './policy.ts'
 
 const LIMITS = {
@@ -110,7 +110,7 @@ describe('what is refused', () => {
     for (const value of [least - 1, most + 1, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
       const refusal = refused({ [field]: value })
       expect(refusal.code).toBe('invalid_field')
-      expect(refusal.details).toEqual({ field })
+      expect(refusal.data).toMatchObject({ field })
     }
   })
 
@@ -118,11 +118,11 @@ describe('what is refused', () => {
     for (const toolset of ['todo', '', 'toString', '__proto__', 7, ['runsheet'], { toString: null }]) {
       const refusal = refused({ toolset })
       expect(refusal.code).toBe('invalid_field')
-      expect(refusal.details).toEqual({ field: 'toolset' })
+      expect(refusal.data).toMatchObject({ field: 'toolset' })
     }
   })
 
   it.each(['review', 'assessor', 'gate'])('[PO1] a %s that is neither true nor false', field => {
-    for (const value of ['on', 1, null]) expect(refused({ [field]: value }).details).toEqual({ field })
+    for (const value of ['on', 1, null]) expect(refused({ [field]: value }).data).toMatchObject({ field })
   })
 })

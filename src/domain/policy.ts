@@ -1,4 +1,4 @@
-import { Refusal } from './errors.ts'
+import { invalidField, Refusal } from './refusal.ts'
 
 export type Toolset = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
 
@@ -77,7 +77,7 @@ const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
 export function policyWith(base: Policy | null, host: PolicyPatch, patch: PolicyPatch): Policy | Refusal {
   const toolset = patch.toolset ?? base?.toolset ?? host.toolset ?? 'runsheet'
   if (typeof toolset !== 'string' || !Object.hasOwn(TOOLSETS, toolset)) {
-    return invalid('toolset', `must be one of ${Object.keys(TOOLSETS).join(', ')}`)
+    return invalidField('toolset', { rule: 'not_allowed', allowed: Object.keys(TOOLSETS) })
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
   const ground = base ?? { review, assessor, gate, ...LIMIT_DEFAULTS, ...named(host) }
@@ -90,20 +90,17 @@ export const samePolicy = (a: Policy, b: Policy): boolean =>
 
 function checked(policy: Policy): Policy | Refusal {
   for (const field of ['review', 'assessor', 'gate'] as const) {
-    if (typeof policy[field] !== 'boolean') return invalid(field, 'must be true or false')
+    if (typeof policy[field] !== 'boolean') return invalidField(field, { rule: 'not_a_boolean' })
   }
   for (const [field, [least, most]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
     const value = policy[field]
-    // JSON writes -0 as 0: it would be another number once it was stored.
+    // JSON turns -0 into 0, which would then be a different policy.
     if (!Number.isInteger(value) || Object.is(value, -0) || value < least || value > most) {
-      return invalid(field, `must be a whole number from ${least} to ${most}`)
+      return invalidField(field, { rule: 'out_of_range', min: least, max: most })
     }
   }
   if (policy.toolset === 'manage_todos' && !policy.assessor) {
-    return new Refusal(
-      'assessor_required',
-      'manage_todos needs the assessor: without it nothing could ever be completed.',
-    )
+    return new Refusal('assessor_required', { toolset: policy.toolset })
   }
   return policy
 }
@@ -113,5 +110,3 @@ function named(patch: PolicyPatch): Partial<Policy> {
   const fields = ['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)] as (keyof Policy)[]
   return Object.fromEntries(fields.flatMap(field => (patch[field] === undefined ? [] : [[field, patch[field]]])))
 }
-
-const invalid = (field: string, rule: string): Refusal => new Refusal('invalid_field', `${field} ${rule}.`, { field })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from './refusal.ts'
 import {
   changesBetween,
   type ConfirmedRow,
@@ -110,12 +110,12 @@ describe('the rows of a confirm', () => {
   ])('[RE2] each row is checked again: %s is refused with row and field', (_, field, submitted) => {
     const refusal = refused(draft, [{ title: 'fine' }, submitted])
     expect(refusal.code).toBe('invalid_field')
-    expect(refusal.details).toEqual({ row: 1, field })
+    expect(refusal.data).toMatchObject({ row: 1, field })
   })
 
   it('[RE3] two doing rows are refused, also when the draft says so', () => {
     const refusal = refused(draft, [{ draft_index: 0 }, { title: 'C', status: 'doing' }])
-    expect(refusal.details).toEqual({ row: 1, field: 'status' })
+    expect([refusal.code, refusal.data]).toEqual(['two_in_progress', { row: 1, field: 'status' }])
     expect(
       confirmed(draft, [
         { draft_index: 0, status: 'todo' },
@@ -126,12 +126,12 @@ describe('the rows of a confirm', () => {
 
   it('[RE3] two rows with the same draft_index are refused', () => {
     const refusal = refused(draft, [{ draft_index: 1 }, { draft_index: 0, status: 'todo' }, { draft_index: 1 }])
-    expect(refusal.details).toEqual({ row: 2, field: 'draft_index' })
+    expect(refusal.data).toMatchObject({ row: 2, field: 'draft_index' })
   })
 
   it('[RE3] a draft_index that is no row of the draft is refused', () => {
     for (const draft_index of [2, -1, 0.5, Number.NaN, '0', null]) {
-      expect(refused(draft, [{ title: 'A', draft_index }]).details).toEqual({ row: 0, field: 'draft_index' })
+      expect(refused(draft, [{ title: 'A', draft_index }]).data).toMatchObject({ row: 0, field: 'draft_index' })
     }
   })
 })

@@ -1,6 +1,7 @@
-import { Refusal } from './errors.ts'
-import { cleanFields, invalidField, type SomeFields } from './fields.ts'
+import { cleanFields, type SomeFields } from './fields.ts'
 import type { Instant } from './instant.ts'
+import type { Toolset } from './policy.ts'
+import { invalidField, Refusal } from './refusal.ts'
 import type { Priority, TaskStatus } from './task.ts'
 import { LIMITS } from './text.ts'
 
@@ -8,8 +9,8 @@ export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
 export type CancelReason = 'user_cancelled' | 'review_timeout' | 'panel_closed' | 'turn_stopped'
 
-/** A row as a person sees and edits it. */
-export interface Row {
+/** A row as a person sees and edits it. A type, not an interface, so that it is JSON to the compiler. */
+export type Row = {
   readonly title: string
   readonly details: string
   readonly criteria: string
@@ -18,14 +19,14 @@ export interface Row {
   readonly tags: readonly string[]
 }
 
-/** A proposed row: what is seen, and what goes along unseen. */
+/** A proposed row, with the fields that the panel does not show. */
 export interface DraftRow extends Row {
   readonly agent_type?: string
   readonly parent_id?: string
   readonly order?: number
 }
 
-/** A row of a decision, as it comes in. */
+/** A row of a decision, before validation. */
 export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & {
   readonly draft_index?: number | undefined
 }
@@ -33,7 +34,7 @@ export interface ConfirmedRow extends DraftRow {
   readonly draft_index?: number
 }
 
-/** What is put before a person, as it is stored, sent and shown. */
+/** What a person is asked to review, as it is stored and sent. */
 export interface ReviewRequest {
   readonly review_id: string
   readonly status: ReviewStatus
@@ -45,17 +46,26 @@ export interface ReviewRequest {
   readonly expires_at: Instant
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
+  /** The tool that asked. Absent in logs of older versions. */
+  readonly toolset?: Toolset
+  readonly tool?: string
 }
 
 export interface Review extends ReviewRequest {
-  /** The panels that show it now. */
+  /** The panels that currently show it. */
   readonly panels: readonly string[]
-  /** When it counts as closed, because the last panel left and none came back. */
+  /** When it is cancelled because no panel shows it any more. */
   readonly closes_at: Instant | null
 }
 
+/** A task that a confirm wrote, and what the person did to its row. */
+export interface ConfirmedTask {
+  readonly task_id: string
+  readonly change: 'kept' | 'edited' | 'added'
+}
+
 /** What the person did to the draft, row by row. */
-export interface Changes {
+export type Changes = {
   readonly kept: readonly Row[]
   readonly edited: readonly { readonly from: Row; readonly to: Row }[]
   readonly added: readonly Row[]
@@ -78,29 +88,28 @@ export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
 
 const BLANK: Omit<DraftRow, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
 
-/** The moment at which a pending review is over by itself. */
+/** When a pending review ends by itself. */
 export const dueAt = (review: Review): Instant =>
   review.closes_at !== null && review.closes_at < review.expires_at ? review.closes_at : review.expires_at
 
-/** Why a pending review is over by itself, if it is: before any sweep has written so. */
+/** Why a pending review has ended by itself, even before that is written. */
 export function overdue(review: Review, now: Instant): 'review_timeout' | 'panel_closed' | undefined {
   if (review.status !== 'pending' || now < dueAt(review)) return undefined
   return dueAt(review) === review.expires_at ? 'review_timeout' : 'panel_closed'
 }
 
-/** The status that anybody who asks at `now` is told. */
+/** The status to report at `now`. */
 export function statusAt(review: Review, now: Instant): ReviewStatus {
   const reason = overdue(review, now)
   if (reason === undefined) return review.status
   return reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
 
-/** The rows that a person submitted, each laid over its draft and checked again; or the first that is wrong. */
+/** The submitted rows, each merged with its draft row and validated; or the first that is invalid. */
 export function confirmedRows(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] | Refusal {
-  if (rows.length === 0)
-    return new Refusal('batch_empty', 'A confirmed plan needs at least 1 task; to write none, cancel.')
+  if (rows.length === 0) return new Refusal('batch_empty', {})
   if (rows.length > LIMITS.batch) {
-    return new Refusal('batch_too_large', `A plan holds at most ${LIMITS.batch} tasks, got ${rows.length}.`)
+    return new Refusal('batch_too_large', { limit: LIMITS.batch, got: rows.length })
   }
   const confirmed: ConfirmedRow[] = []
   const taken = new Set<number>()
@@ -108,32 +117,36 @@ export function confirmedRows(draft: readonly DraftRow[], rows: readonly Submitt
     const one = confirmedRow(draft, row, index)
     if (one instanceof Refusal) return one
     if (one.draft_index !== undefined) {
-      if (taken.has(one.draft_index)) return invalidField('draft_index', `${one.draft_index} stands in two rows`, index)
+      if (taken.has(one.draft_index))
+        return invalidField('draft_index', { rule: 'duplicate', got: one.draft_index }, index)
       taken.add(one.draft_index)
     }
     if (one.status === 'doing' && confirmed.some(other => other.status === 'doing')) {
-      return invalidField('status', 'must be doing in one row at most', index)
+      return new Refusal('two_in_progress', { row: index, field: 'status' })
     }
     confirmed.push(one)
   }
   return confirmed
 }
 
+/** What the person did to one row. */
+export function changeOf(draft: readonly DraftRow[], row: ConfirmedRow): ConfirmedTask['change'] {
+  const from = row.draft_index === undefined ? undefined : draft[row.draft_index]
+  if (from === undefined) return 'added'
+  return sameRow(from, row) ? 'kept' : 'edited'
+}
+
 export function changesBetween(draft: readonly DraftRow[], confirmed: readonly ConfirmedRow[]): Changes {
   const kept: Row[] = []
   const edited: { from: Row; to: Row }[] = []
   const added: Row[] = []
-  const order: number[] = []
   for (const row of confirmed) {
-    const from = row.draft_index === undefined ? undefined : draft[row.draft_index]
-    if (row.draft_index === undefined || from === undefined) {
-      added.push(visible(row))
-      continue
-    }
-    order.push(row.draft_index)
-    if (sameRow(from, row)) kept.push(visible(row))
+    const from = draft[row.draft_index ?? -1]
+    if (from === undefined) added.push(visible(row))
+    else if (sameRow(from, row)) kept.push(visible(row))
     else edited.push({ from: visible(from), to: visible(row) })
   }
+  const order = confirmed.flatMap(({ draft_index }) => draft_index ?? [])
   return {
     kept,
     edited,
@@ -144,20 +157,20 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
 }
 
 function confirmedRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): ConfirmedRow | Refusal {
-  if (typeof row !== 'object' || row === null) return invalidField('row', 'must be an object with a title', index)
+  if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
   const from = row.draft_index
   if (from !== undefined && (!Number.isInteger(from) || draft[from] === undefined)) {
-    return invalidField('draft_index', `must be a row of the draft, 0 to ${draft.length - 1}`, index)
+    return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
   if (row.status !== undefined && !isRowStatus(row.status)) {
-    return invalidField('status', `must be one of ${Object.keys(TASK_STATUS).join(', ')}`, index)
+    return invalidField('status', { rule: 'not_allowed', allowed: Object.keys(TASK_STATUS) }, index)
   }
   const { title, details, criteria, priority, tags } = row
   const fields = cleanFields({ title, details, criteria, priority, tags } satisfies SomeFields, index)
   if (fields instanceof Refusal) return fields
   const base = from === undefined ? BLANK : { ...BLANK, ...draft[from] }
   const merged = { ...base, ...fields, status: row.status ?? base.status }
-  if (typeof merged.title !== 'string') return invalidField('title', 'must not be empty', index)
+  if (typeof merged.title !== 'string') return invalidField('title', { rule: 'empty' }, index)
   return { ...merged, title: merged.title, ...(from === undefined ? {} : { draft_index: from }) }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Driver, inRun, plain, underReview } from '../../test/support/domain.ts'
-import { emptyConversation } from './conversation.ts'
-import { freeze, snapshotIsDue, thaw } from './snapshot.ts'
+import { emptyConversation, listed } from './conversation.ts'
+import { conversationOf, freeze, SNAPSHOT_VERSION, snapshotIsDue, snapshotOf, thaw } from './snapshot.ts'
 import { Table } from './table.ts'
 import type { Task } from './task.ts'
 
@@ -36,6 +36,21 @@ describe('a snapshot', () => {
     }
     expect(b.log).toStrictEqual(a.log)
     expect(plain(b.state)).toStrictEqual(plain(a.state))
+  })
+
+  it('[EV1] is plain data: JSON keeps all of it, whatever the ids are', () => {
+    const { state } = lived()
+    const odd = { ...state, adopted: state.adopted.with('__proto__', 'turn-2').with('constructor', 'turn-2') }
+    const snapshot = snapshotOf(odd)
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot)
+    expect(plain(thaw(freeze(odd)))).toStrictEqual(plain(odd))
+    expect(listed(snapshot)).toEqual(listed(odd))
+    expect(snapshotOf(state).adopted['constructor']).toBeUndefined()
+  })
+
+  it('[SQ7] of another version is refused', () => {
+    const snapshot = { ...snapshotOf(lived().state), version: SNAPSHOT_VERSION + 1 }
+    expect(() => conversationOf(snapshot)).toThrow(`version ${SNAPSHOT_VERSION + 1}`)
   })
 
   it('[SQ7] is due after 200 events, or as many as the list has tasks where these are more', () => {

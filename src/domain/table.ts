@@ -1,17 +1,15 @@
-/** Few buckets for the many short lists; many for the few long ones. */
+/** Most lists are short and need few buckets. */
 const NARROW = 8
 const WIDE = 256
 const LONG = 128
 
 type Bucket<V> = ReadonlyMap<string, V>
 
-/**
- * An immutable map whose change costs the same in a short conversation and in one with 25,000 tasks:
- * it copies one of several small maps and the list that points at them.
- */
+/** An immutable map. A change copies one of its buckets, so that it costs little in a list of 25,000 tasks. */
 export class Table<V> {
   readonly size: number
   readonly #buckets: readonly (Bucket<V> | undefined)[]
+  #record: TableRecord<V> | undefined
 
   private constructor(buckets: readonly (Bucket<V> | undefined)[], size: number) {
     this.#buckets = buckets
@@ -19,11 +17,19 @@ export class Table<V> {
   }
 
   static from<V>(entries: Iterable<readonly [string, V]> = []): Table<V> {
-    const values = new Map(entries)
-    const width = values.size > LONG ? WIDE : NARROW
+    return Table.#of(new Map(entries))
+  }
+
+  static fromRecord<V>(record: TableRecord<V>): Table<V> {
+    return Table.#of(Object.entries(record))
+  }
+
+  static #of<V>(entries: ReadonlyMap<string, V> | readonly (readonly [string, V])[]): Table<V> {
+    const size = 'size' in entries ? entries.size : entries.length
+    const width = size > LONG ? WIDE : NARROW
     const buckets: (Map<string, V> | undefined)[] = Array.from({ length: width })
-    for (const [key, value] of values) (buckets[slot(key, width)] ??= new Map()).set(key, value)
-    return new Table(buckets, values.size)
+    for (const [key, value] of entries) (buckets[slot(key, width)] ??= new Map()).set(key, value)
+    return new Table(buckets, size)
   }
 
   get(key: string): V | undefined {
@@ -58,12 +64,38 @@ export class Table<V> {
     for (const bucket of this.#buckets) if (bucket) yield* bucket.values()
   }
 
+  /** The same as plain data. Made once, since a table never changes. */
+  toRecord(): TableRecord<V> {
+    return (this.#record ??= this.#plain())
+  }
+
+  #plain(): TableRecord<V> {
+    // Without a prototype, so that no key is anything but what the table holds.
+    const record = Object.create(null) as Record<string, V>
+    for (const bucket of this.#buckets) if (bucket) for (const [key, value] of bucket) record[key] = value
+    return record
+  }
+
   #replaced(at: number, bucket: Bucket<V>, size: number): Table<V> {
     const buckets = this.#buckets.slice()
     buckets[at] = bucket
     return new Table(buckets, size)
   }
 }
+
+/** A table as plain data, as JSON keeps it. */
+export type TableRecord<V> = { readonly [key: string]: V }
+
+/** Either form of a table, for reading. */
+export type Keyed<V> = Table<V> | TableRecord<V>
+
+export function valueIn<V>(keyed: Keyed<V>, key: string): V | undefined {
+  if (keyed instanceof Table) return keyed.get(key)
+  return Object.hasOwn(keyed, key) ? keyed[key] : undefined
+}
+
+export const valuesIn = <V>(keyed: Keyed<V>): Iterable<V> =>
+  keyed instanceof Table ? keyed.values() : Object.values(keyed)
 
 /** The tail of a key is what differs most, in UUIDv7s and in counted names alike. */
 function slot(key: string, width: number): number {

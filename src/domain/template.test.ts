@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from './refusal.ts'
 import { templateOf } from './template.ts'
 
 describe('a template', () => {
@@ -20,10 +20,10 @@ describe('a template', () => {
     ['a name of 64 characters', 'x'.repeat(65), [{ title: 'a' }], { field: 'name' }],
     ['a title in each row', 'n', [{ title: 'a' }, { details: 'b' }], { row: 1, field: 'title' }],
     ['no row of a draft', 'n', [{ draft_index: 0 }], { row: 0, field: 'draft_index' }],
-  ])('[HT14] needs %s', (_, name, rows, details) => {
+  ])('[HT14] needs %s', (_, name, rows, data) => {
     const refused = templateOf(name, rows)
     expect(refused).toBeInstanceOf(Refusal)
-    expect(refused).toMatchObject({ code: 'invalid_field', details })
+    expect(refused).toMatchObject({ code: 'invalid_field', data })
   })
 
   it('[HT14] holds 1 to 20 rows', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { sayProblem } from './say.ts'
 import { isBlank, isId, line, Problem, prose, tagList } from './text.ts'
 
 const ASTRAL = '🗒'
 const HALVES = ['\ud83d', 'a\ude00b', '\ude00\ud83d']
 
 const message = (value: unknown): string => {
-  if (value instanceof Problem) return value.message
+  if (value instanceof Problem) return sayProblem(value.fact)
   throw new Error(`No problem with ${JSON.stringify(value)}`)
 }
 
@@ -73,7 +74,7 @@ describe('one line', () => {
 
   it('[TA5] half of a surrogate pair is refused', () => {
     for (const half of HALVES) {
-      expect(message(line(half))).toBe('must be well-formed Unicode: it holds half of a surrogate pair')
+      expect(message(line(half))).toBe('must be well-formed Unicode: it contains half of a surrogate pair')
     }
   })
 
@@ -113,15 +114,15 @@ describe('tags', () => {
 
   it('[TA6] 20 tags are taken and 21 are not', () => {
     expect(tagList(tags(20))).toEqual(tags(20))
-    expect(message(tagList(tags(21)))).toBe('must hold at most 20, got 21')
+    expect(message(tagList(tags(21)))).toBe('must have at most 20 entries, got 21')
   })
 
   it('[TA6] a tag has 1 to 64 code points, and the one that does not is named', () => {
     expect(tagList([ASTRAL.repeat(64)])).toEqual([ASTRAL.repeat(64)])
-    expect(message(tagList(['ok', ASTRAL.repeat(65)]))).toBe('element 1 must be at most 64 characters, got 65')
-    expect(message(tagList(['ok', 'ok', ' ']))).toBe('element 2 must not be empty')
-    expect(message(tagList([null]))).toBe('element 0 must be a string, got null')
-    expect(message(tagList(['\ud83d']))).toMatch(/^element 0 must be well-formed/)
+    expect(message(tagList(['ok', ASTRAL.repeat(65)]))).toBe('must be at most 64 characters, got 65')
+    expect(message(tagList(['ok', 'ok', ' ']))).toBe('must not be empty')
+    expect(message(tagList([null]))).toBe('must be a string, got null')
+    expect(message(tagList(['\ud83d']))).toMatch(/^must be well-formed/)
   })
 
   it('[TA6] repeated tags count once, as they are after cleaning', () => {
@@ -129,6 +130,6 @@ describe('tags', () => {
   })
 
   it('[TA6] a string is no list of tags', () => {
-    expect(message(tagList('a,b'))).toBe('must be an array of strings')
+    expect(message(tagList('a,b'))).toBe('must be an array, got string')
   })
 })

@@ -1,3 +1,5 @@
+import type { FieldProblem } from './refusal.ts'
+
 export const LIMITS = {
   title: 400,
   text: 8_000,
@@ -8,11 +10,11 @@ export const LIMITS = {
   open: 1_000,
 } as const
 
-/** What is wrong with a value, in words that fit behind its name: "title must be …". */
+/** What is wrong with a value: a fact that `say` puts into words. */
 export class Problem {
-  readonly message: string
-  constructor(message: string) {
-    this.message = message
+  readonly fact: FieldProblem
+  constructor(fact: FieldProblem) {
+    this.fact = fact
   }
 }
 
@@ -21,7 +23,7 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
   const clean = onOneLine(text)
-  if (!isVisible(clean)) return new Problem('must not be empty')
+  if (!isVisible(clean)) return new Problem({ rule: 'empty' })
   return within(clean, limit)
 }
 
@@ -34,51 +36,56 @@ export function prose(raw: unknown): string | Problem {
 }
 
 export function tagList(raw: unknown): readonly string[] | Problem {
-  if (!Array.isArray(raw)) return new Problem('must be an array of strings')
+  if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
   const tags = new Set<string>()
   for (const [index, element] of raw.entries()) {
     const tag = line(element, LIMITS.tag)
-    if (tag instanceof Problem) return new Problem(`element ${index} ${tag.message}`)
+    if (tag instanceof Problem) return new Problem({ ...tag.fact, index })
     tags.add(tag)
   }
-  if (tags.size > LIMITS.tags) return new Problem(`must hold at most ${LIMITS.tags}, got ${tags.size}`)
+  if (tags.size > LIMITS.tags) return new Problem({ rule: 'too_many', limit: LIMITS.tags, got: tags.size })
   return [...tags]
 }
 
-/** Whether nothing would be left to see of a text once it is cleaned. */
+/** Whether a text shows nothing once it is cleaned. */
 export const isBlank = (text: string): boolean => !isVisible(onOneLine(text))
 
-/** An id that may be part of a path or a URL: nothing in it can point elsewhere. */
-export const isId = (raw: unknown): raw is string => typeof raw === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(raw)
+/** Safe inside a path or a URL. */
+export const ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/
+export const isId = (raw: unknown): raw is string => typeof raw === 'string' && ID_PATTERN.test(raw)
 
-/**
- * Control characters, and those that reorder the text around them: with these a title could show a person something
- * else than what it says.
- */
+/** Control characters, and bidirectional controls, which could make a title read differently from what it says. */
 const LINE_CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const PROSE_CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu
 
-/** Most texts are plain: for them the tables of Unicode, which take milliseconds to build, need not be looked at. */
+/** Fast path: building the Unicode tables of the other patterns takes milliseconds. */
 const PLAIN = /^[\x20-\x7e]*$/
 
 const onOneLine = (text: string): string => (PLAIN.test(text) ? text : text.replace(LINE_CONTROLS, ' ')).trim()
 
-/** Zero-width characters belong into words and emoji, but are nothing by themselves. */
+/** Zero-width characters belong in words and emoji, but show nothing on their own. */
 const isVisible = (text: string): boolean =>
   PLAIN.test(text) ? text.trim() !== '' : /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
 
 function wellFormed(raw: unknown): string | Problem {
-  if (typeof raw !== 'string') return new Problem(`must be a string, got ${kind(raw)}`)
-  if (!raw.isWellFormed()) return new Problem('must be well-formed Unicode: it holds half of a surrogate pair')
+  if (typeof raw !== 'string') return new Problem({ rule: 'not_text', got: kind(raw) })
+  if (!raw.isWellFormed()) return new Problem({ rule: 'malformed_unicode' })
   return raw
 }
 
 function within(text: string, limit: number): string | Problem {
-  // Code points are never more than code units: most texts need no counting.
+  // A text never has more code points than code units, so most need no counting.
   if (text.length <= limit) return text
   let length = 0
   for (const _ of text) length += 1
-  return length <= limit ? text : new Problem(`must be at most ${limit} characters, got ${length}`)
+  return length <= limit ? text : new Problem({ rule: 'too_long', limit, got: length })
 }
 
-const kind = (raw: unknown): string => (raw === null ? 'null' : Array.isArray(raw) ? 'an array' : typeof raw)
+/** The kind of a value, for a sentence. */
+export const kind = (raw: unknown): string => (raw === null ? 'null' : Array.isArray(raw) ? 'an array' : typeof raw)
+
+/** A text cut to a number of code points, with an ellipsis. */
+export function cut(text: string, limit: number): string {
+  const points = Array.from(text)
+  return points.length <= limit ? text : `${points.slice(0, limit - 1).join('')}…`
+}

@@ -1,21 +1,20 @@
-import type { StoredEvent } from './event.ts'
+import { projection } from './projection.ts'
 
-/** The first message, or before there is one the first task, proposed or made: only ever used where there is no title. */
-export function titleIn(events: readonly StoredEvent[]): string | null {
-  for (const event of events) {
-    if (event.type === 'turn_started') return shortened(event.data.message)
-    if (event.type === 'task_created') return shortened(event.data.task.title)
-    if (event.type === 'task_create_review_required') return shortened(event.data.draft_tasks[0]?.title ?? '')
-  }
-  return null
-}
+/** A conversation's title: its first message, or the first task if one was proposed or made before. */
+export const title = projection<string | null>({
+  initial: null,
+  on: {
+    turn_started: (known, { data }) => known ?? oneLine(data.message),
+    task_created: (known, { data }) => known ?? oneLine(data.task.title),
+    task_create_review_required: (known, { data }) => known ?? oneLine(data.draft_tasks[0]?.title ?? ''),
+  },
+})
 
-function shortened(text: string): string {
-  const line = [
-    ...text
-      .toWellFormed()
-      .replace(/[\s\p{Cc}]+/gu, ' ')
-      .trim(),
-  ]
-  return line.length > 80 ? `${line.slice(0, 79).join('')}…` : line.join('')
+const MAX_CHARACTERS = 80
+
+function oneLine(text: string): string {
+  const plain = text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ')
+  const characters = [...plain.trim()]
+  if (characters.length <= MAX_CHARACTERS) return characters.join('')
+  return `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`
 }

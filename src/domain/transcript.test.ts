@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NewEvent, StoredEvent } from './event.ts'
-import { transcriptOf, withSpoken } from './transcript.ts'
+import type { Json, NewEvent, StoredEvent } from './event.ts'
+import { transcript } from './transcript.ts'
 
 const at = '2026-11-15T09:00:00.000Z'
 
@@ -8,10 +8,12 @@ function log(...events: readonly NewEvent[]): StoredEvent[] {
   return events.map((event, index) => ({ ...event, seq: index + 1, timestamp: at, session_id: 'c' }))
 }
 
+const PLAN = { tool_call_id: 'call-1', tool: 'plan', arguments: {} }
+
 const step = (message_id: string, text: string): NewEvent => ({
   type: 'step_finished',
   turn_id: 't',
-  data: { step: 1, message_id, text, tool_calls: [{ tool: 'plan' }], usage: {}, digest_seq: 1 },
+  data: { step: 1, message_id, text, tool_calls: [PLAN], usage: {}, digest_seq: 1 },
 })
 const added = (message_id: string, text: string, synthetic?: boolean): NewEvent => ({
   type: 'message_added',
@@ -19,17 +21,23 @@ const added = (message_id: string, text: string, synthetic?: boolean): NewEvent 
   data: { message_id, role: 'assistant', text, ...(synthetic === undefined ? {} : { synthetic }) },
 })
 
+const answer = (result: Json): NewEvent => ({
+  type: 'tool_answered',
+  turn_id: 't',
+  data: { tool_call_id: 'call-1', tool: 'plan', result, duration_ms: 7, ok: true },
+})
+
 describe('a transcript', () => {
   const events = log(step('m1', 'I plan'), added('m2', 'NEXT', true), step('m3', 'half'), added('m3', 'half, and open'))
 
   it('[HT8] holds what was said, in order, with what was called along with it', () => {
-    expect(transcriptOf(events)).toEqual([
+    expect(transcript.of(events)).toEqual([
       {
         message_id: 'm1',
         turn_id: 't',
         role: 'assistant',
         text: 'I plan',
-        tool_calls: [{ tool: 'plan' }],
+        tool_calls: [PLAN],
         created_at: at,
       },
       { message_id: 'm2', turn_id: 't', role: 'assistant', text: 'NEXT', synthetic: true, created_at: at },
@@ -38,16 +46,35 @@ describe('a transcript', () => {
         turn_id: 't',
         role: 'assistant',
         text: 'half, and open',
-        tool_calls: [{ tool: 'plan' }],
+        tool_calls: [PLAN],
         created_at: at,
       },
     ])
   })
 
-  it('[LC2] event by event it comes to the same', () => {
-    for (let cut = 0; cut <= events.length; cut += 1) {
-      const rest = events.slice(cut)
-      expect(rest.reduce(withSpoken, transcriptOf(events.slice(0, cut)))).toEqual(transcriptOf(events))
-    }
+  it('[HT8] holds the answers of its calls, each with its own turn', () => {
+    const other: NewEvent = { ...step('m4', ''), turn_id: 'u' }
+    const messages = transcript.of(log(step('m1', ''), other, { ...answer('done'), turn_id: 'u' }))
+    expect(messages.map(({ tool_calls = [] }) => tool_calls[0]?.answer)).toEqual([
+      undefined,
+      { ok: true, duration_ms: 7, result: 'done', seq: 3 },
+    ])
+  })
+
+  it('[HT8] keeps an answer when its message gets a last word, and leaves out answers to calls made elsewhere', () => {
+    const [message] = transcript.of(log(step('m1', ''), answer({ id: 1 }), added('m1', 'half, and open')))
+    expect(message).toMatchObject({ text: 'half, and open', tool_calls: [{ answer: { result: { id: 1 } } }] })
+    expect(transcript.of(log(answer('nobody asked')))).toEqual([])
+  })
+
+  it('[HT8] cuts long results, and never through a character', () => {
+    const cut = (result: Json) => transcript.of(log(step('m1', ''), answer(result)))[0]?.tool_calls?.[0]?.answer
+    expect(cut('x'.repeat(2_000))).toMatchObject({ result: 'x'.repeat(2_000) })
+    expect(cut('x'.repeat(2_000))).not.toHaveProperty('is_cut')
+    expect(cut(`${'x'.repeat(1_999)}😀`)).toMatchObject({ result: `${'x'.repeat(1_999)}\ufffd`, is_cut: true })
+    expect(cut({ rows: ['y'.repeat(3_000)] })).toMatchObject({
+      result: `{"rows":["${'y'.repeat(1_990)}`,
+      is_cut: true,
+    })
   })
 })

@@ -1,5 +1,6 @@
-import type { EventType, Json, StoredEvent } from './event.ts'
+import type { Json, StoredEvent, ToolCallRecord } from './event.ts'
 import type { Instant } from './instant.ts'
+import { projection } from './projection.ts'
 
 /** One thing that was said, by a person, the assistant, or the system on its behalf. */
 export interface Message {
@@ -8,44 +9,79 @@ export interface Message {
   readonly role: 'user' | 'assistant' | 'system'
   readonly text: string
   readonly synthetic?: boolean
-  /** What the assistant called along with it. */
-  readonly tool_calls?: readonly Json[]
+  /** The tools that the assistant called along with it. */
+  readonly tool_calls?: readonly MessageCall[]
   readonly created_at: Instant
 }
 
-/** The types of events that a transcript is made of. */
-export const SPOKEN: readonly EventType[] = ['turn_started', 'message_added', 'step_finished']
-
-/** The transcript after one more event; a message that comes again is the newer one, in its old place. */
-export function withSpoken(transcript: readonly Message[], event: StoredEvent): readonly Message[] {
-  const message = messageIn(event)
-  if (!message) return transcript
-  const place = transcript.findLastIndex(({ message_id }) => message_id === message.message_id)
-  return place < 0 ? [...transcript, message] : transcript.with(place, { ...transcript[place], ...message })
+export interface MessageCall extends ToolCallRecord {
+  /** Absent while the call has no answer. */
+  readonly answer?: CallAnswer
 }
 
-export function transcriptOf(events: readonly StoredEvent[]): readonly Message[] {
-  const messages = new Map<string, Message>()
-  for (const event of events) {
-    const message = messageIn(event)
-    if (message) messages.set(message.message_id, { ...messages.get(message.message_id), ...message })
-  }
-  return [...messages.values()]
+/** What a tool answered, short enough to list: `seq` is the event that has all of it. */
+export interface CallAnswer {
+  readonly ok: boolean
+  readonly duration_ms: number
+  readonly result: Json
+  /** `result` is only the start of the text, or of the JSON text. */
+  readonly is_cut?: true
+  readonly seq: number
 }
 
-function messageIn({ type, data, turn_id, timestamp: created_at }: StoredEvent): Message | undefined {
-  switch (type) {
-    case 'turn_started':
-      return { message_id: data.message_id, turn_id, role: 'user', text: data.message, created_at }
-    case 'message_added': {
+type Messages = readonly Message[]
+
+/** Results are cut here, so that a long conversation still loads at once. */
+const MAX_RESULT_CHARACTERS = 2_000
+
+/** What was said, in order, with the tool calls and their answers. */
+export const transcript = projection<Messages>({
+  initial: [],
+  on: {
+    turn_started: (messages, { data, turn_id, timestamp: created_at }) =>
+      withMessage(messages, { message_id: data.message_id, turn_id, role: 'user', text: data.message, created_at }),
+    message_added: (messages, { data, turn_id, timestamp: created_at }) => {
       const { message_id, role, text, synthetic } = data
-      return { message_id, turn_id, role, text, ...(synthetic === undefined ? {} : { synthetic }), created_at }
-    }
-    case 'step_finished': {
+      const mark = synthetic === undefined ? {} : { synthetic }
+      return withMessage(messages, { message_id, turn_id, role, text, ...mark, created_at })
+    },
+    step_finished: (messages, { data, turn_id, timestamp: created_at }) => {
       const { message_id, text, tool_calls } = data
-      return { message_id, turn_id, role: 'assistant', text, tool_calls, created_at }
-    }
-    default:
-      return undefined
+      return withMessage(messages, { message_id, turn_id, role: 'assistant', text, tool_calls, created_at })
+    },
+    tool_answered: withAnswer,
+  },
+})
+
+/** A message that comes again replaces the older one in its place. */
+function withMessage(messages: Messages, message: Message): Messages {
+  const place = placeInTurn(messages, message.turn_id, ({ message_id }) => message_id === message.message_id)
+  return place === undefined ? [...messages, message] : messages.with(place, { ...messages[place], ...message })
+}
+
+function withAnswer(messages: Messages, { turn_id, data, seq }: StoredEvent<'tool_answered'>): Messages {
+  const { tool_call_id, ok, duration_ms, result } = data
+  const isCall = (call: MessageCall): boolean => call.tool_call_id === tool_call_id
+  const place = placeInTurn(messages, turn_id, ({ tool_calls = [] }) => tool_calls.some(isCall))
+  const message = place === undefined ? undefined : messages[place]
+  if (place === undefined || !message?.tool_calls) return messages
+  const answer = { ok, duration_ms, ...shortened(result), seq }
+  const tool_calls = message.tool_calls.map(call => (isCall(call) ? { ...call, answer } : call))
+  return messages.with(place, { ...message, tool_calls })
+}
+
+/** Only the newest turn is searched: it alone still changes. */
+function placeInTurn(messages: Messages, turn: string | null, fits: (message: Message) => boolean): number | undefined {
+  for (let place = messages.length - 1; place >= 0; place -= 1) {
+    const message = messages[place]
+    if (message?.turn_id !== turn) return undefined
+    if (fits(message)) return place
   }
+  return undefined
+}
+
+function shortened(result: Json): Pick<CallAnswer, 'result' | 'is_cut'> {
+  const text = typeof result === 'string' ? result : JSON.stringify(result)
+  if (text.length <= MAX_RESULT_CHARACTERS) return { result }
+  return { result: text.slice(0, MAX_RESULT_CHARACTERS).toWellFormed(), is_cut: true }
 }

@@ -2,22 +2,36 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
 
-/** `open` is a turn that an agent elsewhere works in; only a `running` one is driven, and finished, here. */
+/** `open`: an agent elsewhere works in it. `running`: we drive and finish it. */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
 
-/** How a run came to its end: what the finaliser was told, before the rules say what it amounts to. */
+/** Why a run ended. */
+export type Because = 'answered' | 'budget' | 'gate' | 'limit' | 'unjudged' | 'repeats' | 'empty' | 'stopped' | 'error'
+
 export type Ending = 'answered' | 'exhausted' | 'failed' | 'stopped'
+
+export const ENDINGS: Record<Because, Ending> = {
+  answered: 'answered',
+  gate: 'answered',
+  budget: 'exhausted',
+  limit: 'exhausted',
+  unjudged: 'exhausted',
+  repeats: 'exhausted',
+  empty: 'failed',
+  error: 'failed',
+  stopped: 'stopped',
+}
 
 export interface Turn {
   readonly id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
-  /** Tasks of its plan that were removed: they leave the list, but a finished turn still counts them. */
+  /** Removed tasks of its plan: they leave the list, but still count when the turn finishes. */
   readonly removed: number
 }
 
-/** The tasks of a plan by what became of them. */
+/** How many tasks of a plan ended how. */
 export interface PlanCounts {
   readonly completed: number
   readonly blocked: number
@@ -26,7 +40,7 @@ export interface PlanCounts {
   readonly open: number
 }
 
-/** Under which name a task of a plan is counted. */
+/** What a task counts as, by status. */
 export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   pending: 'open',
   in_progress: 'open',
@@ -35,7 +49,7 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   cancelled: 'cancelled',
 }
 
-/** Done means done: an answer, and nothing open or blocked, wherever a judge or a gate watches over the plan. */
+/** `done` means that the model answered and, where assessor or gate is on, that nothing is open or blocked. */
 export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'

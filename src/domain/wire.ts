@@ -1,12 +1,15 @@
-import type { Json } from './event.ts'
+import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, Toolset } from './policy.ts'
 import type { ReviewRequest } from './review.ts'
+import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task } from './task.ts'
+import type { Template } from './template.ts'
 import type { Message } from './transcript.ts'
 import type { TurnStatus } from './turn.ts'
+import type { View } from './view.ts'
 
-/** What HTTP answers, for those who serve it and those who ask. Types only: the rules are elsewhere. */
+/** What HTTP answers, for server and client. Types only; `http/` holds a schema to each of them. */
 
 export interface Session {
   readonly session_id: string
@@ -20,12 +23,12 @@ export interface TurnView {
   readonly turn_id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean
-  /** Waits for a person's decision. */
+  /** It waits for a person's decision. */
   readonly parked: boolean
   readonly started_at: Instant
-  /** Tasks that other turns made and that are in this one's plan now. */
+  /** Tasks that other turns made and this one's plan has taken over. */
   readonly adopted: readonly string[]
-  /** How many tasks of its plan were removed. */
+  /** The number of tasks that were removed from its plan. */
   readonly removed: number
   /** A limit ended it. */
   readonly limit_reached?: true
@@ -39,22 +42,24 @@ export interface SessionAnswer {
   readonly tasks: readonly Task[]
   readonly reviews: readonly ReviewRequest[]
   readonly seq: number
-  /** Which panels show the reviews that wait, and when one is over because all have left. */
-  readonly panels: {
-    readonly [review: string]: { readonly panels: readonly string[]; readonly closes_at: Instant | null }
-  }
-  /** The newest answer that the agent got, and what persons edited when: together they tell what it does not know yet. */
-  readonly answered_seq: number
-  readonly edits: { readonly [task: string]: { readonly [field: string]: number } }
+}
+
+/** A conversation to fold events on: `conversation.seq` is the `Last-Event-ID` to go on from. */
+export interface SnapshotAnswer {
+  readonly conversation: ConversationSnapshot
+  readonly view: View
 }
 
 export interface SessionsAnswer {
   readonly sessions: readonly Session[]
   readonly next_cursor: string | null
 }
-export interface TasksAnswer {
+export interface FoundTasksAnswer {
   readonly tasks: readonly Task[]
   readonly next_cursor: string | null
+}
+export interface TasksAnswer extends FoundTasksAnswer {
+  readonly seq: number
 }
 export interface TaskAnswer {
   readonly task: Task
@@ -70,15 +75,33 @@ export interface TurnAnswer {
 }
 export interface DecisionAnswer {
   readonly review: ReviewRequest
-  /** What the tool that asked answers. */
+  /** What the tool call that asked for the review answers. */
   readonly result: Json
 }
 export interface ReviewAnswer {
-  /** The one that was asked for. */
+  /** Only the review that was asked for. */
   readonly reviews: readonly ReviewRequest[]
+  /** Once it is decided. */
   readonly result?: Json
 }
-export type ToolAnswer = { readonly result: Json } | { readonly status: 'pending_review'; readonly review_id: string }
+export interface ReviewsAnswer {
+  readonly reviews: readonly ReviewRequest[]
+}
+export interface TimelineAnswer {
+  readonly events: readonly StoredEvent[]
+  readonly seq: number
+}
+export interface EventAnswer {
+  readonly event: StoredEvent
+}
+export interface AnsweredCall {
+  readonly result: Json
+}
+export interface PendingCall {
+  readonly status: 'pending_review'
+  readonly review_id: string
+}
+export type ToolAnswer = AnsweredCall | PendingCall
 export interface ToolsetSummary {
   readonly name: Toolset
   readonly review: boolean
@@ -92,14 +115,60 @@ export interface ToolsetAnswer {
   readonly tools: readonly Json[]
   readonly prompt: string
 }
+export interface ToolsetsAnswer {
+  readonly toolsets: readonly ToolsetSummary[]
+}
 export interface ModelView {
   readonly name: string
   readonly default: boolean
 }
-export interface ErrorBody {
-  readonly code: string
-  readonly message: string
+export interface ModelsAnswer {
+  readonly models: readonly ModelView[]
+}
+export interface TemplatesAnswer {
+  readonly templates: readonly Template[]
+}
+
+/** What an error carries besides code and message, as its code has it. */
+export interface ErrorDetails {
+  /** The row of the batch, counted from 0. */
   readonly row?: number
   readonly field?: string
+  /** The task as it is now. */
   readonly task?: Task
+  readonly [detail: string]: unknown
 }
+export interface ErrorBody extends ErrorDetails {
+  readonly code: string
+  readonly message: string
+}
+
+/** Events that are sent and not stored: they have no `seq`, and no reader resumes from them. */
+export interface PassingEventData {
+  reset: { readonly seq: number }
+  text_delta: { readonly message_id: string; readonly text: string }
+  text_snapshot: { readonly message_id: string; readonly text: string }
+  todos_updated: TodosView & { readonly items: readonly Todo[]; readonly more?: number }
+  todos_current: TodosView
+}
+export interface TodosView {
+  readonly current: Todo | null
+  readonly remaining: number
+  readonly total: number
+  readonly as_of_seq: number
+}
+export interface Todo {
+  /** The task's number. */
+  readonly id: number
+  readonly description: string
+  readonly status: string
+}
+export type PassingEvent<T extends keyof PassingEventData = keyof PassingEventData> = {
+  readonly [K in T]: {
+    readonly type: K
+    readonly timestamp: Instant
+    readonly session_id: string
+    readonly turn_id: string | null
+    readonly data: PassingEventData[K]
+  }
+}[T]

@@ -1,9 +1,10 @@
 import type { Command } from '../domain/command.ts'
 import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Decided } from '../store/store.ts'
 
 /** Several commands that become one commit: each is decided on what the ones before it leave. */
 export class Transaction {
@@ -12,6 +13,8 @@ export class Transaction {
   #state: Conversation
   /** Decided and not folded in yet: most transactions are one command, and nobody asks for the state in between. */
   #ahead: readonly StoredEvent[] = []
+
+  #discarded = false
 
   constructor(state: Conversation, now: Instant) {
     this.#state = state
@@ -39,5 +42,16 @@ export class Transaction {
     const decided = this.run(command)
     if (decided instanceof Refusal) throw decided
     return decided
+  }
+
+  /** Ends the transaction without writing anything: `return transaction.discard(value)` still answers the value. */
+  discard<T>(value: T): T {
+    this.#discarded = true
+    return value
+  }
+
+  /** What the store is to do with this transaction. */
+  decided<T>(value: T): Decided<T> {
+    return this.#discarded ? { value, discard: true } : { value, events: this.events, after: this.state }
   }
 }

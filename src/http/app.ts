@@ -77,7 +77,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, mc
     if (route.role === 'person' && who.role !== 'person') {
       throw new HttpError(403, 'persons_only', "This is a person's to do: an agent's token does not allow it.")
     }
-    if (route.role !== 'nobody' && route.method !== 'get') await limits.write(who)
+    if (route.role !== 'nobody' && route.method !== 'get') limits.write(who)
     const raw = route.body || hasBody(c) ? await readJson(c) : undefined
     const call: Call<unknown, unknown, unknown> = {
       params: parseUrl(route.params, c.req.param()),
@@ -100,7 +100,7 @@ export function createApp({ desk, routes, credentials, origins, limits, page, mc
     origins.check(c.req.header('host'), c.req.header('origin'))
     const who = authorized(c)
     if (!MCP_METHODS.includes(c.req.method)) return refused(c, false, MCP_METHODS.join(', '))
-    if (c.req.method === 'POST') await limits.write(who)
+    if (c.req.method === 'POST') limits.write(who)
     const body = c.req.method === 'POST' ? await readJson(c) : undefined
     const closed = new AbortController()
     c.env.outgoing.once('close', () => closed.abort())

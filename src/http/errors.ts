@@ -1,22 +1,22 @@
 import { RequestError } from '@hono/node-server'
-import type { RefusalCode } from '../domain/errors.ts'
-import { Refusal } from '../domain/errors.ts'
-import type { ErrorBody } from '../domain/wire.ts'
-import { StoreError } from '../runsheet.ts'
+import type { RefusalCode } from '../domain/refusal.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
+import { StoreError } from '../door/door.ts'
 
 /** What an edge itself turns down, before any rule is asked. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
   readonly code: string
-  readonly details: Omit<ErrorBody, 'code' | 'message'>
+  readonly details: ErrorDetails
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
     status: number,
     code: string,
     message: string,
-    { headers = {}, ...details }: HttpError['details'] & { headers?: Readonly<Record<string, string>> } = {},
+    { headers = {}, ...details }: ErrorDetails & { headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(message)
     this.status = status
@@ -49,6 +49,7 @@ const REFUSED: Record<RefusalCode, number> = {
   reviewed_tasks_are_fixed: 409,
   assessment_required: 409,
   not_accepted: 409,
+  rejected_task_stays: 409,
   assessor_required: 400,
   persons_only: 403,
   no_turn: 409,
@@ -84,18 +85,8 @@ export function errorAnswer(error: unknown): ErrorAnswer | undefined {
     return { status, error: { code, message, ...details }, headers }
   }
   if (error instanceof Refusal) {
-    const { code, message, details } = error
-    const { row, field } = details
-    return {
-      status: REFUSED[code],
-      error: {
-        code,
-        message,
-        ...(row === undefined ? {} : { row }),
-        ...(field === undefined ? {} : { field }),
-        ...(details.task === undefined ? {} : { task: details.task as NonNullable<ErrorBody['task']> }),
-      },
-    }
+    const { code, message, data } = error
+    return { status: REFUSED[code], error: { code, message, ...data } }
   }
   if (error instanceof StoreError) {
     const { status, again } = STORAGE[error.code]

@@ -1,26 +1,34 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Credential } from './credentials.ts'
 import { HttpError } from './errors.ts'
 
-/** How much an agent may write, so that one that has lost its way fills neither the disk nor a person's day. */
+const WINDOW_MS = 60_000
+
+/** Limits how often agents write, so that a runaway agent fills neither the disk nor a person's day. */
 export class Limits {
-  readonly #writes: RateLimiterMemory
+  readonly #perMinute: number
+  /** Writes in the current window by tenant; cleared with each window, so it holds only active tenants. */
+  readonly #writes = new Map<string, number>()
+  #endsAt = 0
 
   constructor(agentWritesPerMinute: number) {
-    this.#writes = new RateLimiterMemory({ points: agentWritesPerMinute, duration: 60 })
+    this.#perMinute = agentWritesPerMinute
   }
 
-  async write({ role, tenant }: Credential): Promise<void> {
+  /** Counts a write. Throws 429 with `Retry-After` if an agent's tenant has used up this minute. */
+  write({ role, tenant }: Credential): void {
     if (role === 'person') return
-    try {
-      await this.#writes.consume(tenant)
-    } catch (refused) {
-      if (refused instanceof Error) throw refused
-      const { msBeforeNext } = refused as { msBeforeNext: number }
-      const seconds = Math.max(1, Math.ceil(msBeforeNext / 1_000))
-      throw new HttpError(429, 'rate_limited', `An agent may write ${this.#writes.points} times a minute.`, {
-        headers: { 'retry-after': String(seconds) },
-      })
+    const now = performance.now()
+    if (now >= this.#endsAt) {
+      this.#writes.clear()
+      this.#endsAt = now + WINDOW_MS
     }
+    const writes = this.#writes.get(tenant) ?? 0
+    if (writes >= this.#perMinute) throw this.#exceeded(this.#endsAt - now)
+    this.#writes.set(tenant, writes + 1)
+  }
+
+  #exceeded(leftMs: number): HttpError {
+    const headers = { 'retry-after': String(Math.ceil(leftMs / 1_000)) }
+    return new HttpError(429, 'rate_limited', `An agent may write ${this.#perMinute} times a minute.`, { headers })
   }
 }

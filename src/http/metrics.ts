@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ObservedCall } from '../toolsets/observe.ts'
+import type { ObservedCall } from '../door/door.ts'
 
 /** Counts and durations, by route and tool; never what was said. */
 export class Metrics {
@@ -24,8 +24,9 @@ export class Metrics {
     registers: [this.#registry],
   })
 
-  constructor(streams: { readonly size: number; readonly cuts: number }) {
+  constructor(streams: { readonly size: number; readonly cuts: number }, reviews: { readonly waiters: number }) {
     collectDefaultMetrics({ register: this.#registry })
+    this.#gauge('runsheet_review_waiters', 'Calls that wait for a decision.', () => reviews.waiters)
     this.#gauge('runsheet_stream_readers', 'Event streams that are open.', () => streams.size)
     this.#gauge('runsheet_stream_cuts', 'Readers that were cut off because they did not read.', () => streams.cuts)
   }

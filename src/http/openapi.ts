@@ -1,14 +1,21 @@
 import * as z from 'zod'
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { type Documented, type Route, route } from './route.ts'
+import {
+  createDocument,
+  type ZodOpenApiContentObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi'
+import { type Documented, type Route, route, TAGS } from './route.ts'
 import { errorBody } from './schemas.ts'
 
-/** The document, made from the routes themselves, and the route that serves it. */
+/** The routes, and one more that serves the document made from them. */
 export function withOpenApi(routes: readonly Route[], version: string): readonly Route[] {
   let document: unknown
   const own: Route = route({
     method: 'get',
     path: '/api/openapi.json',
+    operationId: 'getOpenApi',
+    tag: 'Operation',
     role: 'agent',
     summary: 'This document',
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
@@ -33,19 +40,21 @@ export function openApiDocument(routes: readonly Route[], version: string): Retu
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   })
 }
 
 function operation(each: Route): ZodOpenApiOperationObject {
-  const { params, query, headers, body, role, summary, answers } = each
+  const { operationId, tag, params, query, headers, body, role, summary, answers } = each
   const documented: Readonly<Record<string, Documented>> = {
     ...answers,
-    default: { description: 'What went wrong', schema: errorBody },
+    default: { description: 'An error', schema: errorBody },
   }
   return {
-    operationId: operationId(each),
+    operationId,
+    tags: [tag],
     summary,
     'x-role': role,
     security: role === 'nobody' ? [] : [{ token: [] }],
@@ -60,19 +69,18 @@ function operation(each: Route): ZodOpenApiOperationObject {
       : {}),
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
     responses: Object.fromEntries(
-      Object.entries(documented).map(([status, { description, schema = failed(status), type }]) => [
+      Object.entries(documented).map(([status, answer]) => [
         status,
-        {
-          description,
-          ...(schema ? { content: { 'application/json': { schema } } } : type ? { content: { [type]: {} } } : {}),
-        },
+        { description: answer.description, content: contentOf(status, answer) },
       ]),
     ),
   }
 }
 
-/** Whatever goes wrong is told in one form. */
-const failed = (status: string): z.ZodType | undefined => (Number(status) >= 400 ? errorBody : undefined)
+function contentOf(status: string, { schema = failed(status), type, message }: Documented): ZodOpenApiContentObject {
+  if (schema) return { 'application/json': { schema } }
+  return type === undefined ? {} : { [type]: message ? { schema: message } : {} }
+}
 
-const operationId = ({ method, path }: Route): string =>
-  `${method}_${path.replace(/^\//, '').replaceAll(/[^A-Za-z0-9]+/g, '_')}`
+/** All errors have one form. */
+const failed = (status: string): z.ZodType | undefined => (Number(status) >= 400 ? errorBody : undefined)

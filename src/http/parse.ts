@@ -1,39 +1,39 @@
 import type * as z from 'zod'
-import { invalidId, Refusal } from '../domain/errors.ts'
-import { issueInWords } from '../toolsets/teach.ts'
+import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
+import { problemIn, unknownKey } from '../toolsets/input.ts'
 import { HttpError } from './errors.ts'
 import { INVALID_ID } from './schemas.ts'
 
-/** What a path or query says, as the schema has it. */
+/** A path or query, parsed. */
 export function parseUrl<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
   if (issue.message === INVALID_ID) throw invalidId(fieldOf(issue))
-  throw new HttpError(400, 'invalid_request', issueInWords(issue, raw, 'The query'), { field: fieldOf(issue) })
+  throw asQuery(invalidField(fieldOf(issue), problemIn(issue, raw)))
 }
 
-/** A page of a list; a cursor that no page gave out is a query that does not fit. */
+/** A page of a list; an invalid cursor is a bad request. */
 export async function pageOf<T>(page: Promise<T>): Promise<T> {
   try {
     return await page
   } catch (error) {
-    if (!(error instanceof Refusal) || error.details.field !== 'cursor') throw error
-    throw new HttpError(400, 'invalid_request', error.message, { field: 'cursor' })
+    if (!(error instanceof Refusal && error.is('invalid_field') && error.data.field === 'cursor')) throw error
+    throw asQuery(error)
   }
 }
 
-/** What a body says; where it does not fit, the element of its list and the field are named. */
+/** A body, parsed; a refusal names the row and the field at fault. */
 export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
   if (issue.message === INVALID_ID) throw invalidId(fieldOf(issue))
   const row = issue.path.find(step => typeof step === 'number')
   const field = fieldOf(issue)
-  throw new Refusal('invalid_field', issueInWords(issue, raw, 'The body'), {
-    ...(row === undefined ? {} : { row }),
-    field,
-  })
+  throw invalidField(field, problemIn(issue, raw), row)
 }
+
+/** The same fault in a URL is a bad request, not an unprocessable body. */
+const asQuery = ({ message, data }: Refusal): HttpError => new HttpError(400, 'invalid_request', message, { ...data })
 
 function attempt<T>(schema: z.ZodType<T> | undefined, raw: unknown): { issue?: z.core.$ZodIssue; value?: T } {
   if (!schema) return {}
@@ -43,9 +43,8 @@ function attempt<T>(schema: z.ZodType<T> | undefined, raw: unknown): { issue?: z
   return issue ? { issue } : {}
 }
 
-/** The name of what is wrong: the last name on the way to it, or the key that should not be there. */
+/** The name of the field at fault: the last name on its path, or the unknown key. */
 function fieldOf(issue: z.core.$ZodIssue): string {
   const named = issue.path.findLast(step => typeof step === 'string')
-  const unknown = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
-  return (unknown ?? (typeof named === 'string' ? named : 'body')).slice(0, 64).toWellFormed()
+  return unknownKey(issue) ?? (typeof named === 'string' ? named.slice(0, 64).toWellFormed() : 'body')
 }

@@ -3,15 +3,14 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
-import type { Ref, Runsheet } from '../runsheet.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
+import type { Ref, Door } from '../door/door.ts'
 import type { Credential, LoginCodes, Role } from './credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { Streams } from './sse/streams.ts'
 
 /** What the routes stand on. */
 export interface Desk {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly streams: Streams
   readonly metrics: Metrics
   readonly codes: LoginCodes
@@ -21,7 +20,6 @@ export interface Desk {
   readonly turns: Turns | undefined
   /** What new conversations get. */
   readonly host: PolicyPatch
-  readonly observe: (call: ObservedCall) => void
   /** How long a tool call waits for a person before it is told to ask again. */
   readonly reviewWaitMs: number
   /** Ends when the server does. */
@@ -65,13 +63,32 @@ export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType
   readonly type?: string
+  /** What each message of a stream holds. */
+  readonly message?: z.ZodType
 }
+
+/** Routes are grouped by these in the OpenAPI document. */
+export const TAGS = {
+  Sessions: 'Conversations and their policies',
+  Turns: 'Messages to the agent and what it does about them',
+  Tasks: "A conversation's tasks",
+  Reviews: 'Proposals that a person confirms or cancels',
+  Templates: 'Saved batches of tasks',
+  Events: 'The log of a conversation',
+  Toolsets: 'Tools for agents that run elsewhere',
+  Login: "The page's way to its token",
+  Operation: 'Health, metrics and this document',
+} as const
+export type Tag = keyof typeof TAGS
 
 /** One route: who may ask, what it takes, what it answers. The server and the OpenAPI document are made from the same. */
 export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** With `:name` for what varies. */
   readonly path: string
+  /** Its name in the OpenAPI document, for generated clients. */
+  readonly operationId: string
+  readonly tag: Tag
   /** Whose token it takes; `nobody` takes none. */
   readonly role: Role | 'nobody'
   /** Answers under any name and to any page: for probes. */
@@ -82,8 +99,9 @@ export interface Route<P = unknown, Q = unknown, B = unknown> {
   readonly headers?: z.ZodObject
   readonly body?: z.ZodType<B>
   readonly answers: Readonly<Record<number, Documented>>
-  readonly handle: (call: Call<P, Q, B>, desk: Desk) => Promise<Answer | Response>
+  /** A method, so that routes of any parameters fit in one list. */
+  handle(call: Call<P, Q, B>, desk: Desk): Promise<Answer | Response>
 }
 
 /** Keeps a route's schemas together with what its handler gets. */
-export const route = <P, Q, B>(definition: Route<P, Q, B>): Route => definition as unknown as Route
+export const route = <P, Q, B>(definition: Route<P, Q, B>): Route => definition

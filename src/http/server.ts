@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { LiveEntry, Ref, Runsheet } from '../runsheet.ts'
-import { logCalls } from '../toolsets/observe.ts'
+import type { LiveEntry, Ref, Door } from '../door/door.ts'
 import { createApp, failed } from './app.ts'
 import { Credentials, LoginCodes, type Role } from './credentials.ts'
 import { Limits } from './limits.ts'
@@ -24,7 +23,7 @@ import { toolsetRoutes } from './routes/toolsets.ts'
 import { Streams } from './sse/streams.ts'
 
 export interface ServerOptions {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly tenant: string
   readonly tokens: Readonly<Record<Role, string>>
   readonly log: Logger
@@ -75,20 +74,21 @@ export const ROUTES: readonly Route[] = [
 ]
 
 export function createHttpServer(options: ServerOptions): HttpServer {
-  const { runsheet, tokens, log, publicUrl } = options
+  const { door, tokens, log, publicUrl } = options
   const closing = new AbortController()
   const codes = new LoginCodes()
   const origins = new Origins()
   const streams = new Streams({
-    runsheet,
+    door,
     most: options.maxStreams ?? MOST_STREAMS,
     onError: error => log.warn({ err: error }, 'a stream ended'),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
   })
-  const metrics = new Metrics(streams)
-  const logged = logCalls(log)
+  door.servesPage()
+  const metrics = new Metrics(streams, door.reviews)
+  const stopObserving = door.observe(call => metrics.call(call))
   const desk: Desk = {
-    runsheet,
+    door,
     streams,
     metrics,
     codes,
@@ -96,10 +96,6 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     models: (options.turns?.names ?? []).map(name => ({ name, default: name === options.turns?.usual })),
     turns: options.turns,
     host: options.host ?? {},
-    observe: call => {
-      logged(call)
-      metrics.call(call)
-    },
     reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
     closing: closing.signal,
   }
@@ -155,6 +151,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       const cut = setTimeout(() => server.closeAllConnections(), withinMs)
       await closed
       clearTimeout(cut)
+      stopObserving()
     },
   }
 }

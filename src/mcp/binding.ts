@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import type { Sources } from '../domain/command.ts'
-import { Refusal } from '../domain/errors.ts'
+import { invalidField } from '../domain/refusal.ts'
 import { LIMITS, line, Problem } from '../domain/text.ts'
 
 /** What a host may say beside a call's arguments: no model sees or sets it. */
@@ -30,7 +30,7 @@ export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): B
     const value = mcpReq._meta?.[key]
     if (value === undefined) return undefined
     const clean = line(value, LIMITS.reference)
-    if (clean instanceof Problem) throw new Refusal('invalid_id', `_meta ${key} ${clean.message}.`)
+    if (clean instanceof Problem) throw invalidField(`_meta ${key}`, clean.fact)
     return clean
   }
   const header = (name: string): string | undefined => http?.req?.headers.get(name) ?? undefined
@@ -52,8 +52,9 @@ export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): B
 export function turnFor(state: Conversation, creates: boolean): string {
   const latest = state.turns.get(state.latest_turn ?? '')
   if (latest?.status === 'open') {
-    const isOver = latest.stop_requested || isPlanOver(state, latest.id)
-    if (!creates || !isOver) return latest.id
+    // Asked only where it matters: it looks through the whole list.
+    const isOver = creates && (latest.stop_requested || isPlanOver(state, latest.id))
+    if (!isOver) return latest.id
   }
   let number = state.turns.size + 1
   while (state.turns.has(`plan_${number}`)) number += 1

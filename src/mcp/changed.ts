@@ -1,21 +1,21 @@
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
-import type { Runsheet } from '../runsheet.ts'
+import type { Door } from '../door/door.ts'
 
 const LISTEN_AGAIN_MS = 1_000
 
 export const tasksUri = (conversation: string): string => `runsheet://${conversation}/tasks`
 export const isTasksUri = (uri: string): boolean => uri.startsWith('runsheet://')
 
-/** Tells whoever subscribed that a conversation has changed, whichever process changed it. Nobody there: nothing runs. */
+/** Tells subscribers that a conversation's log changed, in whichever process. Listens only while there are subscribers. */
 export class Changed implements ServerEventBus {
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #tenant: string
   readonly #onError: (error: unknown) => void
   readonly #listeners = new Set<(event: ServerEvent) => void>()
   #listening: AbortController | undefined
 
-  constructor(runsheet: Runsheet, tenant: string, onError: (error: unknown) => void) {
-    this.#runsheet = runsheet
+  constructor(door: Door, tenant: string, onError: (error: unknown) => void) {
+    this.#door = door
     this.#tenant = tenant
     this.#onError = onError
   }
@@ -25,7 +25,7 @@ export class Changed implements ServerEventBus {
   }
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
-    // Its own, so that one listener may subscribe twice and leave once.
+    // A function of its own, so that a listener can subscribe twice and leave once.
     const mine = (event: ServerEvent): void => listener(event)
     this.#listeners.add(mine)
     if (!this.#listening) {
@@ -41,8 +41,9 @@ export class Changed implements ServerEventBus {
 
   async #listen(signal: AbortSignal): Promise<void> {
     try {
-      for await (const { tenant, conversation } of this.#runsheet.store.changes(signal)) {
-        if (tenant === this.#tenant) this.publish({ kind: 'resource_updated', uri: tasksUri(conversation) })
+      for await (const { kind, tenant, conversation } of this.#door.changes(signal)) {
+        if (kind === 'log' && tenant === this.#tenant)
+          this.publish({ kind: 'resource_updated', uri: tasksUri(conversation) })
       }
     } catch (error) {
       if (signal.aborted) return

@@ -2,7 +2,7 @@ import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelc
 import { type DraftRow, type ReviewRequest, type RowStatus, type SubmittedRow, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
-import type { Decision } from '../runsheet.ts'
+import type { Decision } from '../door/door.ts'
 
 /** Rows that a person may fill in. */
 const SPARE = 2

@@ -111,7 +111,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     const named = headers?.get(HEADERS.toolset) ?? ''
     if (isToolset(named)) return toolsets[named]
     const conversation = headers?.get(HEADERS.session) ?? ''
-    const state = isId(conversation) ? await options.runsheet.read({ tenant: options.tenant, conversation }) : undefined
+    const state = isId(conversation) ? await options.door.read({ tenant: options.tenant, conversation }) : undefined
     return toolsets[state?.policy?.toolset ?? options.host.toolset ?? 'runsheet']
   }
 }

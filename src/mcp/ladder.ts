@@ -6,9 +6,11 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
-import type { Runsheet } from '../runsheet.ts'
+import { say } from '../domain/say.ts'
+import type { Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { type Complaint, type Content, decisionIn, reviewForm } from './form.ts'
@@ -40,7 +42,7 @@ export const PATIENCE: Patience = {
 }
 
 export interface Asker {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly server: McpServer
   readonly era: 'legacy' | 'modern'
   readonly patience: Patience
@@ -115,29 +117,25 @@ export class Ladder {
     const form = action === 'accept' ? decisionIn(review, content) : { decision: NO, places: [] }
     if (!form) return { message: 'The form came back empty.', content }
     try {
-      await this.#by.runsheet.decideReview(context.tenant, review.review_id, form.decision, 'mcp_form')
+      await this.#by.door.reviews.decide(context.tenant, review.review_id, form.decision, 'mcp_form')
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       // Somebody else was first, or time was: the answer tells.
       if (error.code === 'review_already_decided' || error.code === 'review_expired') return undefined
-      const place = form.places[error.details.row ?? -1]
-      const message = place === undefined ? error.message : error.message.replace(/^Element \d+:/, `Task ${place}:`)
-      return { message, content }
+      const at = (row: number, field: string): string => `Task ${form.places[row]}: ${field}`
+      return { message: say(error, { at }), content }
     }
     return undefined
   }
 
   async #isShownOrOver({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
     const ref = { tenant, conversation: session_id }
-    const state = await this.#by.runsheet.read(ref)
+    const state = await this.#by.door.read(ref)
     const review = state.reviews.get(review_id)
     if (review && (review.panels.length > 0 || statusAt(review, new Date().toISOString()) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(this.#by.patience.panelMs), this.#by.closing])
-    for await (const events of this.#by.runsheet.tail(ref, { after: state.seq, signal })) {
-      if (
-        events.some(({ type, data }) => OVER_OR_SHOWN.has(type) && 'review_id' in data && data.review_id === review_id)
-      )
-        return true
+    for await (const { events } of this.#by.door.tail(ref, { after: state.seq, signal })) {
+      if (events.some(event => reviewOverOrShown(event) === review_id)) return true
     }
     return false
   }
@@ -151,7 +149,10 @@ export class Ladder {
 
 const NO = { action: 'cancel' } as const
 
-const OVER_OR_SHOWN: ReadonlySet<string> = new Set(['review_panel_opened', 'task_create_review_resolved'])
+/** The review that this event shows in a panel, or ends. */
+function reviewOverOrShown({ type, data }: StoredEvent): string | undefined {
+  return type === 'review_panel_opened' || type === 'task_create_review_resolved' ? data.review_id : undefined
+}
 
 export const tasksIn = ({ draft_tasks: { length } }: ReviewRequest): string =>
   length === 1 ? '1 task' : `${length} tasks`

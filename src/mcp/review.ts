@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
-import { awaitCall } from '../toolsets/perform.ts'
+import { awaitCall } from '../toolsets/calls.ts'
 import { answered, pending } from './answers.ts'
 import type { Complaint } from './form.ts'
 import { type Asker, Ladder, type Rung, tasksIn, type WaitingCall } from './ladder.ts'
@@ -96,14 +96,14 @@ export class Reviews {
 
   /** The answer, once there is one; nothing, if this client cannot wait any longer. */
   async #within(ms: number, call: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
-    const { toolset, tool, review, context } = call
+    const { review, context } = call
     const left = ctx.http?.req?.signal
     // Who has hung up did not hear the answer: it is left for when they ask again.
     const gone = left ? [ctx.mcpReq.signal, left] : [ctx.mcpReq.signal]
     const enough = AbortSignal.any([...gone, this.#by.closing, AbortSignal.timeout(ms)])
     const stopProgress = this.#progress(call, ctx)
     try {
-      return await awaitCall(toolset, tool, review.review_id, context, enough)
+      return await awaitCall(review.tool_call_id, context, enough)
     } catch (error) {
       if (!enough.aborted) throw error
       return undefined
@@ -146,8 +146,8 @@ export class Reviews {
     }
     // Whose connection was cut may not have seen the question; if it has, its answer still counts.
     ctx.http?.req?.signal.addEventListener('abort', letOthers, { once: true, signal: over.signal })
-    this.#by.runsheet
-      .awaitReview(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
+    this.#by.door.reviews
+      .await(call.context.tenant, review_id, AbortSignal.any([over.signal, this.#by.closing]))
       .catch(() => {})
       .finally(() => settled.abort('It was decided elsewhere.'))
       .catch(this.#by.onError)

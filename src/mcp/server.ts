@@ -10,13 +10,12 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
-import { StoreError, type Runsheet } from '../runsheet.ts'
+import { StoreError, type Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { promptFor } from '../toolsets/guidance.ts'
-import type { ObservedCall } from '../toolsets/observe.ts'
-import { attemptCall } from '../toolsets/perform.ts'
+import { beginCall, failureAnswer } from '../toolsets/calls.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { answered, AWAIT_REVIEW, refused } from './answers.ts'
 import { type Bound, boundBy, turnFor } from './binding.ts'
@@ -26,13 +25,12 @@ import { Reviews } from './review.ts'
 import { advertised, annotationsOf, inputSchema, outputSchema } from './schemas.ts'
 
 /** What every connection stands on. */
-export interface McpOptions extends Pick<Asker, 'runsheet' | 'codec' | 'page' | 'closing' | 'onError'> {
+export interface McpOptions extends Pick<Asker, 'door' | 'codec' | 'page' | 'closing' | 'onError'> {
   readonly tenant: string
   readonly version: string
   /** What new conversations get. */
   readonly host: PolicyPatch
   readonly changed: Changed
-  readonly observe?: (call: ObservedCall) => void
   readonly patience?: Partial<Patience>
 }
 
@@ -125,7 +123,7 @@ class Edge {
   readonly #server: McpServer
   readonly #options: McpOptions
   readonly #connection: Connection
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #reviews: Reviews
   /** The lists of the conversations that this connection was in. */
   readonly #ours = new Set<string>()
@@ -134,7 +132,7 @@ class Edge {
     this.#server = server
     this.#options = options
     this.#connection = connection
-    this.#runsheet = options.runsheet
+    this.#door = options.door
     const { era, isPerson } = connection
     const patience = { ...PATIENCE, ...options.patience }
     this.#reviews = new Reviews({ ...options, server, era, isPerson, patience })
@@ -147,10 +145,14 @@ class Edge {
       const round = this.#reviews.roundOf(ctx, tool.name, input)
       if (round) return this.#waiting(toolset, tool.name, input, round.review, bound, ctx)
       const context = await this.#context(bound, tool.created !== undefined)
-      const taken = await attemptCall(toolset, tool.name, input, context)
-      if (taken.status === 'answered') return taken.ok ? answered(taken.result) : refused(taken.result)
-      if (taken.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
-      return this.#waiting(toolset, tool.name, input, taken.review_id, bound, ctx)
+      try {
+        const call = await beginCall(toolset, tool.name, input, context)
+        if (call.status === 'answered') return call.ok ? answered(call.result) : refused(call.result)
+        if (call.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
+        return await this.#waiting(toolset, tool.name, input, call.review_id, bound, ctx)
+      } catch (error) {
+        return refused(await failureAnswer(toolset, error, context))
+      }
     })
   }
 
@@ -175,7 +177,7 @@ class Edge {
     ctx: ServerContext,
   ): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
     const conversation = this.#mustBeOurs(uri, ctx)
-    const state = await this.#runsheet.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
+    const state = await this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
       if (!(error instanceof Refusal || error instanceof StoreError)) this.#options.onError(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, wordsFor(error))
     })
@@ -223,12 +225,9 @@ class Edge {
     bound: Bound,
     ctx: ServerContext,
   ): Promise<Answer> {
-    const { conversation, record } = await this.#runsheet.review(this.#options.tenant, reviewId)
+    const { conversation, record } = await this.#door.reviews.get(this.#options.tenant, reviewId)
     if (conversation !== bound.conversation) {
-      throw new Refusal(
-        'review_not_found',
-        `There is no review ${reviewId.slice(0, 64).toWellFormed()} in this conversation.`,
-      )
+      throw new Refusal('review_not_found', { review_id: reviewId.slice(0, 64).toWellFormed() })
     }
     const { review } = record
     const context = await this.#context({ ...bound, turn: review.conversation_turn_id }, false)
@@ -256,10 +255,10 @@ class Edge {
   }
 
   async #context(bound: Bound, creates: boolean): Promise<ToolContext> {
-    const { tenant, host, observe } = this.#options
+    const { tenant, host } = this.#options
     const { conversation, toolCallId, sources } = bound
-    const turn = bound.turn ?? turnFor(await this.#runsheet.read({ tenant, conversation }), creates)
-    return { runsheet: this.#runsheet, tenant, conversation, turn, toolCallId, host, observe, ...sources }
+    const turn = bound.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
+    return { door: this.#door, tenant, conversation, turn, toolCallId, host, ...sources }
   }
 
   /** Always an answer. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import { chinese } from './chinese.ts'
 import { english } from './english.ts'
 import { errorText, type FieldRule } from './error-text.ts'

@@ -1,4 +1,4 @@
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Strings } from './strings.ts'
 
 /** The rule that a field breaks, as `invalid_field` names it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Driver, inRun } from '../../test/support/domain.ts'
+import { snapshotOf } from '../domain/snapshot.ts'
 import { chinese } from './chinese.ts'
 import { turnsInOrder } from './chronological.ts'
 import { classNames } from './class-names.ts'
@@ -28,7 +29,7 @@ it('[PA10] turns are in the order in which they began', () => {
     names.push(`turn-${number}`)
     chat.start(`turn-${number}`)
   }
-  expect(turnsInOrder(chat.state).map(({ id }) => id)).toEqual(names)
+  expect(turnsInOrder(snapshotOf(chat.state)).map(({ id }) => id)).toEqual(names)
 })
 
 it('[PA26] class names are joined, and missing ones left out', () => {

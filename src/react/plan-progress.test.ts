@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import { inRun, outside } from '../../test/support/domain.ts'
 import { listed } from '../domain/conversation.ts'
+import type { Limited } from '../domain/limited.ts'
+import { snapshotOf } from '../domain/snapshot.ts'
 import { countTasks, currentTaskOf, isAgentWorking, mostRelevant, unfinishedTurn } from './plan-progress.ts'
 
-const NONE: ReadonlySet<string> = new Set()
+const limited = (...turns: readonly string[]): Limited => ({ turns, max_steps: null })
 
 it('[PA1] counts what is done, left and blocked; cancelled tasks do not count', () => {
   const chat = outside()
@@ -17,24 +19,24 @@ it('[PA1] counts what is done, left and blocked; cancelled tasks do not count', 
 it('[PA1] the current task is that of the latest plan', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A', 'B'))
-  expect(currentTaskOf(chat.state, listed(chat.state))?.title).toBe('A')
-  expect(currentTaskOf(chat.state, [])).toBeUndefined()
+  expect(currentTaskOf(snapshotOf(chat.state), listed(chat.state))?.title).toBe('A')
+  expect(currentTaskOf(snapshotOf(chat.state), [])).toBeUndefined()
 })
 
 it('[PA4] the agent works until its turn is over or is to be stopped', () => {
   const chat = inRun()
-  expect(isAgentWorking(chat.state)).toBe(true)
+  expect(isAgentWorking(snapshotOf(chat.state))).toBe(true)
   chat.finish('turn-1')
-  expect(isAgentWorking(chat.state)).toBe(false)
+  expect(isAgentWorking(snapshotOf(chat.state))).toBe(false)
 })
 
 it('[PA9] a turn that ended with tasks open is unfinished, and says whether a limit ended it', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A', 'B'))
-  expect(unfinishedTurn(chat.state, NONE)).toBeUndefined()
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
   chat.finish('turn-1')
-  expect(unfinishedTurn(chat.state, NONE)).toEqual({ turnId: 'turn-1', count: 2, isLimited: false })
-  expect(unfinishedTurn(chat.state, new Set(['turn-1']))).toMatchObject({ isLimited: true })
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toEqual({ turnId: 'turn-1', count: 2, isLimited: false })
+  expect(unfinishedTurn(snapshotOf(chat.state), limited('turn-1'))).toMatchObject({ isLimited: true })
 })
 
 it('[PA3] a long list shows open and blocked tasks before finished ones, in list order', () => {

@@ -1,4 +1,6 @@
-import { type Conversation, openTasks } from '../domain/conversation.ts'
+import { openTasks } from '../domain/conversation.ts'
+import type { Limited } from '../domain/limited.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
 
@@ -26,23 +28,23 @@ export function countTasks(tasks: readonly Task[]): TaskCounts {
 }
 
 /** The task in progress. Where several plans have one, the plan of the running or latest turn counts. */
-export function currentTaskOf(state: Conversation, tasks: readonly Task[]): Task | undefined {
+export function currentTaskOf(state: ConversationSnapshot, tasks: readonly Task[]): Task | undefined {
   const turn = state.running_turn ?? state.latest_turn ?? undefined
   const own = openTasks(state, turn).find(({ status }) => status === 'in_progress')
   return tasks.find(({ id, status }) => (own ? id === own.id : status === 'in_progress'))
 }
 
 /** Whether the agent is working now, so that time passes for the current task. */
-export function isAgentWorking({ turns, running_turn, latest_turn }: Conversation): boolean {
-  const turn = turns.get(running_turn ?? latest_turn ?? '')
+export function isAgentWorking({ turns, running_turn, latest_turn }: ConversationSnapshot): boolean {
+  const turn = turns[running_turn ?? latest_turn ?? '']
   return turn !== undefined && !isFinished(turn) && !turn.stop_requested
 }
 
-export function unfinishedTurn(state: Conversation, limited: ReadonlySet<string>): UnfinishedTurn | undefined {
-  const turn = state.running_turn === null ? state.turns.get(state.latest_turn ?? '') : undefined
+export function unfinishedTurn(state: ConversationSnapshot, limited: Limited): UnfinishedTurn | undefined {
+  const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
   if (!turn || !isFinished(turn)) return undefined
   const count = openTasks(state, turn.id).length
-  return count === 0 ? undefined : { turnId: turn.id, count, isLimited: limited.has(turn.id) }
+  return count === 0 ? undefined : { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id) }
 }
 
 /** At most `limit` tasks in list order: open and blocked ones first, then the latest of the others. */

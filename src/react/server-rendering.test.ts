@@ -3,6 +3,8 @@ import { renderToString } from 'react-dom/server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Driver, inRun, underReview } from '../../test/support/domain.ts'
 import { type Client, createClient } from '../client/client.ts'
+import { initialState } from '../client/live-state.ts'
+import { snapshotOf } from '../domain/snapshot.ts'
 import { newRow } from './draft.ts'
 import {
   type ConversationView,
@@ -25,15 +27,7 @@ afterEach(() => {
 })
 
 const view = ({ state }: Driver): ConversationView => ({
-  state: {
-    status: 'live',
-    conversation: state,
-    title: 'Release',
-    limited: new Set(),
-    messages: [],
-    text: null,
-    error: null,
-  },
+  state: { ...initialState('chat-1', 'live'), conversation: snapshotOf(state) },
   onEvent: () => () => {},
   retry: () => {},
 })

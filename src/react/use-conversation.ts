@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { Client } from '../client/client.ts'
-import type { LiveConversation, LiveState } from '../client/live.ts'
-import { emptyConversation } from '../domain/conversation.ts'
+import type { LiveConversation } from '../client/live.ts'
+import { initialState, type LiveState } from '../client/live-state.ts'
 import type { StoredEvent } from '../domain/event.ts'
 
 export interface ConversationView {
@@ -28,15 +28,7 @@ export function useConversation(client: Client, sessionId: string, isNew = false
   return { state, onEvent: live.onEvent, retry: live.retry }
 }
 
-const IDLE_STATE: LiveState = {
-  status: 'connecting',
-  conversation: emptyConversation(''),
-  title: null,
-  limited: new Set(),
-  messages: [],
-  text: null,
-  error: null,
-}
+const IDLE_STATE = initialState('')
 
 const noop = (): void => {}
 

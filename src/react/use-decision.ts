@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Client } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import { type Draft, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'

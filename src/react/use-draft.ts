@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import type { Conversation } from '../domain/conversation.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { reviewsInOrder } from './chronological.ts'
 import { type Draft, draftOf, isEdited, rebaseDraft } from './draft.ts'
 import { hasSavedDraft, loadDraft, removeDraft, saveDraft } from './draft-storage.ts'
@@ -23,7 +23,7 @@ export interface EditedDraft {
 const NO_DRAFT: Draft = { rows: [], comment: '' }
 
 /** A person's edits of a review. They are saved until it is decided, so that a reload brings them back. */
-export function useDraft(review: ReviewRequest | undefined, conversation: Conversation): EditedDraft {
+export function useDraft(review: ReviewRequest | undefined, conversation: ConversationSnapshot): EditedDraft {
   const id = review?.review_id
   const [edited, setEdited] = useState<{ readonly id: string; readonly draft: Draft }>()
   const [earlier, setEarlier] = useState<string>()
@@ -72,7 +72,7 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
 }
 
 /** The newest edited proposal between the last confirmed review and this one. */
-function undecidedBefore(id: string, conversation: Conversation): string | undefined {
+function undecidedBefore(id: string, conversation: ConversationSnapshot): string | undefined {
   const newestFirst = reviewsInOrder(conversation).toReversed()
   const before = newestFirst.slice(newestFirst.findIndex(({ review_id }) => review_id === id) + 1)
   const confirmed = before.findIndex(({ status }) => status === 'confirmed')

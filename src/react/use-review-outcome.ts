@@ -1,12 +1,10 @@
 import { useEffect, useLayoutEffect, useState } from 'react'
-import type { Client } from '../client/client.ts'
 import type { Review } from '../domain/review.ts'
 import { reviewsInOrder } from './chronological.ts'
 import { dismissReview, isDismissed } from './dismissed-reviews.ts'
 import { hasSavedDraft, removeDraft } from './draft-storage.ts'
 import type { ConversationView } from './use-conversation.ts'
 import type { Decision } from './use-decision.ts'
-import { useResolution } from './use-resolution.ts'
 import { endPresence } from './use-review-presence.ts'
 
 export interface ReviewOutcomeHandle {
@@ -23,16 +21,12 @@ export interface ReviewOutcomeHandle {
 const OUTCOME_OF = { confirm: 'confirmed', cancel: 'cancelled' } as const
 
 /** The outcome of the latest turn's review, until it is dismissed. */
-export function useReviewOutcome(
-  client: Client,
-  view: ConversationView,
-  sent: Decision['sent'],
-): ReviewOutcomeHandle | undefined {
-  const { conversation } = view.state
+export function useReviewOutcome({ state }: ConversationView, sent: Decision['sent']): ReviewOutcomeHandle | undefined {
+  const { conversation, resolutions } = state
   const [pendingId] = conversation.pending_reviews
   const last = reviewsInOrder(conversation).at(-1)
   const id = last?.review_id
-  const resolution = useResolution(client, view, last)
+  const resolution = id === undefined ? undefined : resolutions[id]
   const [seenPending, setSeenPending] = useState<string>()
   // Storage is read after the first render, which has to match a server's HTML.
   const [shownId, setShownId] = useState<string>()

@@ -46,7 +46,7 @@ export interface ReviewHandle {
 export function useReview(source?: RunsheetSource): ReviewHandle {
   const { client, view } = useRunsheet(source)
   const { conversation } = view.state
-  const review = conversation.reviews.get(conversation.pending_reviews[0] ?? '')
+  const review = conversation.reviews[conversation.pending_reviews[0] ?? '']
   const { draft, update, isEdited, forget, earlierEdits } = useDraft(review, conversation)
   const decision = useDecision({
     client,
@@ -57,7 +57,7 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
   })
   useReviewPresence(client, review?.review_id, view.state.status === 'live')
   const now = useNow(client, review !== undefined)
-  const outcome = useReviewOutcome(client, view, decision.sent)
+  const outcome = useReviewOutcome(view, decision.sent)
   const { rows, comment } = draft
   const setRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
     update(before => ({ ...before, rows: change(before.rows) }))

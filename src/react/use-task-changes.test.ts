@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { outside } from '../../test/support/domain.ts'
 import { createClient, type PersonsFields } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Task } from '../domain/task.ts'
 import { changeTask } from './use-task-changes.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Client, PersonsFields } from '../client/client.ts'
-import { RunsheetError } from '../client/errors.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Task } from '../domain/task.ts'
 
 /** Longest wait for the log to show an accepted change: without a stream the client polls every two seconds. */

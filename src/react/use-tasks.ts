@@ -14,7 +14,7 @@ import {
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import { useNow } from './use-now.ts'
 import { useTaskChanges } from './use-task-changes.ts'
-import { useUnseenChanges } from './use-unseen-changes.ts'
+import { isUnseen } from './unseen-changes.ts'
 
 export interface TasksHandle {
   /** The tasks in view, in list order, with this person's changes that are still on their way. */
@@ -51,7 +51,6 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   const isWorking = isAgentWorking(conversation)
   const startedAt = isWorking ? current?.started_at : undefined
   const now = useNow(client, startedAt !== undefined)
-  const isUnseen = useUnseenChanges(client, view)
   // Repeating a failed addition with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
 
@@ -92,7 +91,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     isAgentWorking: isWorking,
     elapsedMs: startedAt === undefined || now === undefined ? undefined : now - Date.parse(startedAt),
     unfinished: unfinishedTurn(conversation, limited),
-    isUnseen,
+    isUnseen: task => isUnseen(view.state, task),
     change: async (id, fields) => (await attempt(change(id, fields).then(() => true))) ?? false,
     move,
     add,

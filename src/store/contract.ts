@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Command } from '../domain/command.ts'
 import { emptyConversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { freeze } from '../domain/snapshot.ts'
+import type { Template } from '../domain/template.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
 
 /** A store under test, and the ways in which the suite looks at it from outside. */
@@ -58,6 +59,28 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.load(ref)).toMatchObject({ seq: 0 })
       })
 
+      it('[ST1][ST4] a discarded decision writes neither events nor its key, and still returns its value', async () => {
+        const once = { key: 'k', bodyHash: 'h' }
+        const calls = [
+          store.commit({ ...ref, once }, () => ({ value: 'not yet', discard: true })),
+          store.commit({ ...ref, once }, () => ({ value: 'done', events: [note('a')] })),
+        ]
+        expect(await Promise.all(calls)).toMatchObject([
+          { value: 'not yet', events: [], replayed: false, conversation: { seq: 0 } },
+          { value: 'done', events: [{ seq: 1 }], replayed: false },
+        ])
+        expect(await store.commit({ ...ref, once }, () => ({ value: 0, discard: true }))).toMatchObject({
+          value: 'done',
+          replayed: true,
+        })
+        const unkeepable = await store.commit({ ...ref, once: { key: 'k2', bodyHash: 'h' } }, () => ({
+          value: 1n,
+          discard: true,
+        }))
+        expect(unkeepable.value).toBe(1n)
+        expect((await store.load(ref)).seq).toBe(1)
+      })
+
       it('[ST2] a throw writes nothing, and the same error comes out', async () => {
         await store.commit(ref, run(openTurn('t1')))
         const boom = new Error('boom')
@@ -72,7 +95,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit(ref, run(openTurn('t1')))
         const calls = Array.from({ length: 60 }, (_, index) =>
           store.commit(index % 2 ? ref : other, state => {
-            if (index % 3 === 0) throw new Refusal('no_turn', `call ${index}`)
+            if (index % 3 === 0) throw new Refusal('no_turn', {})
             return { events: [note(`${index} after ${state.seq}`)], value: state.seq }
           }),
         )
@@ -108,7 +131,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       it('[ST4] a key is remembered without events, not after a throw, and counts among callers that come at once', async () => {
         const once = { key: 'k', bodyHash: 'h' }
         const failing = store.commit({ ...ref, once }, () => {
-          throw new Refusal('no_turn', 'not yet')
+          throw new Refusal('no_turn', {})
         })
         await expect(failing).rejects.toMatchObject({ code: 'no_turn' })
         let runs = 0
@@ -124,6 +147,17 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
           replayed: true,
           value: values[0],
         })
+      })
+
+      it('[ST4] a key that was drawn for one call holds up no other, and its answer need not be kept', async () => {
+        const fresh = (key: string) => ({ ...ref, once: { key, bodyHash: 'h', isFresh: true } })
+        const first = await store.commit(fresh('k1'), () => ({ events: [note('a')], value: 1 }))
+        const second = await store.commit(fresh('k2'), () => ({ events: [note('b')], value: 2 }))
+        expect([first, second]).toMatchObject([
+          { value: 1, replayed: false },
+          { value: 2, replayed: false },
+        ])
+        expect((await store.load(ref)).seq).toBe(2)
       })
 
       it('[ID2] an id of a task or review in another conversation is refused, and nobody else comes to harm', async () => {
@@ -237,7 +271,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
         await store.commit(ref, () => ({ events: [note('a')], value: null }))
         const hint = await nextHint(hints, ref)
-        expect(hint).toEqual({ ...ref, seq: 1 })
+        expect(hint).toEqual({ ...ref, kind: 'log', seq: 1 })
         expect(await store.eventsAfter(ref, 0, 10)).toHaveLength(1)
         stop.abort()
         expect(await hints.next()).toMatchObject({ done: true })
@@ -249,7 +283,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const stop = new AbortController()
         const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
         await elsewhere.commit(other, () => ({ events: [note('a')], value: null }))
-        expect(await nextHint(hints, other)).toEqual({ ...other, seq: 1 })
+        expect(await nextHint(hints, other)).toEqual({ ...other, kind: 'log', seq: 1 })
         expect(await store.eventsAfter(other, 0, 10)).toHaveLength(1)
         stop.abort()
         await elsewhere.close()
@@ -519,14 +553,11 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     it('[ST14] keeps templates by name and tenant', async () => {
-      await store.templates.put('acme', 'b', { tasks: [] })
-      await store.templates.put('acme', 'a', { tasks: [{ title: 'x' }] })
-      await store.templates.put('acme', 'b', { tasks: [{ title: 'y' }] })
-      expect(await store.templates.list('acme')).toEqual([
-        { name: 'a', body: { tasks: [{ title: 'x' }] } },
-        { name: 'b', body: { tasks: [{ title: 'y' }] } },
-      ])
-      expect(await store.templates.get('acme', 'b')).toEqual({ tasks: [{ title: 'y' }] })
+      await store.templates.put('acme', template('b', 'old'))
+      await store.templates.put('acme', template('a', 'x'))
+      await store.templates.put('acme', template('b', 'y'))
+      expect(await store.templates.list('acme')).toEqual([template('a', 'x'), template('b', 'y')])
+      expect(await store.templates.get('acme', 'b')).toEqual(template('b', 'y'))
       expect(await store.templates.get('other', 'b')).toBeUndefined()
       expect([await store.templates.delete('acme', 'b'), await store.templates.delete('acme', 'b')]).toEqual([
         true,
@@ -543,7 +574,9 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect(await store.live.read(ref)).toBeUndefined()
       await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hel' })
       await store.live.write(ref, { turn_id: 't1', message_id: 'm1', text: 'Hello' })
-      while ((await reader.live.read(ref))?.text !== 'Hello') await nextHint(hints, ref)
+      while ((await reader.live.read(ref))?.text !== 'Hello') {
+        expect(await nextHint(hints, ref)).toMatchObject({ kind: 'text' })
+      }
       expect(await reader.live.read(ref)).toEqual({ turn_id: 't1', message_id: 'm1', text: 'Hello' })
       await store.live.clear(ref)
       expect(await reader.live.read(ref)).toBeUndefined()
@@ -562,7 +595,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         store.claim('r', 1),
         store.due(1),
         store.queries.conversations('acme', { limit: 1 }),
-        store.templates.put('acme', 'a', 1),
+        store.templates.put('acme', template('a', 'x')),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),
       ]
       for (const call of late) await expect(call).rejects.toMatchObject({ code: 'closed' })
@@ -678,7 +711,7 @@ export const rename = (turn_id: string, task: number, title: string): Command =>
 export const finish = (turn_id: string): Command => ({
   type: 'finish_turn',
   turn_id,
-  ending: 'stopped',
+  because: 'stopped',
   steps: 1,
   usage: {},
 })
@@ -688,6 +721,11 @@ export const note = (text: string): NewEvent => ({
   type: 'message_added',
   turn_id: 't',
   data: { message_id: 'm', role: 'assistant', text },
+})
+
+const template = (name: string, title: string): Template => ({
+  name,
+  tasks: [{ title, details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }],
 })
 
 /** The next hint about a conversation; hints about others may come between. */

@@ -1,14 +1,15 @@
-import type { Hint, Ref } from './store.ts'
+import { type Hint, refKey } from './store.ts'
 
-export const refKey = (ref: Ref): string => `${ref.tenant}/${ref.conversation}`
+/** Hints with the same key replace each other. */
+export const hintKey = (hint: Hint): string => `${hint.kind} ${refKey(hint)}`
 
-/** Hands hints to everybody who listens. A slow listener gets the newest of a conversation, not a queue of old ones. */
+/** Hands hints to all listeners. A slow listener gets the newest hint of each conversation, not a queue. */
 export class Hints {
   readonly #listeners = new Set<(hint: Hint) => void>()
   readonly #onFirst: () => void
   readonly #onLast: () => void
 
-  /** `onFirst` and `onLast` bracket the time in which anybody listens at all. */
+  /** `onFirst` runs when the first listener joins, `onLast` when the last one has left. */
   constructor(onFirst: () => void = () => {}, onLast: () => void = () => {}) {
     this.#onFirst = onFirst
     this.#onLast = onLast
@@ -22,7 +23,7 @@ export class Hints {
     const waiting = new Map<string, Hint>()
     let wake = Promise.withResolvers<void>()
     const listener = (hint: Hint): void => {
-      waiting.set(refKey(hint), hint)
+      waiting.set(hintKey(hint), hint)
       wake.resolve()
     }
     const stop = (): void => {

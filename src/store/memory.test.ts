@@ -1,13 +1,12 @@
+import { subjectOn } from '../../test/support/store-subject.ts'
 import { storeContract } from './contract.ts'
 import { openMemoryStore } from './memory.ts'
 
 storeContract('memory', async () => {
-  let skew = 0
-  return {
-    store: openMemoryStore({ skewMs: () => skew }),
-    advance: ms => {
-      skew += ms
-    },
-    dispose: async () => {},
-  }
+  // Nothing outlives a store in memory: no second handle, and nothing to open again.
+  const { store, advance, dispose } = await subjectOn(
+    async skewMs => openMemoryStore({ skewMs }),
+    () => {},
+  )
+  return { store, advance, dispose }
 })

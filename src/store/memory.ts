@@ -1,27 +1,29 @@
 import { type Conversation, emptyConversation } from '../domain/conversation.ts'
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
-import { decodeCursor, paged, type Place } from './cursor.ts'
-import { closed, idTaken } from './errors.ts'
+import type { Template } from '../domain/template.ts'
+import { eventsOf } from './commit.ts'
+import { comparePlaces, sortedPage } from './cursor.ts'
+import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
-import { Hints, refKey } from './hints.ts'
+import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
-import { type Call, type KeyRow, stage } from './stage.ts'
-import type {
-  ConversationSummary,
-  At,
-  Committed,
-  Decide,
-  Lease,
-  LiveEntry,
-  LiveText,
-  Page,
-  Paged,
-  Queries,
-  Ref,
-  Store,
-  Templates,
+import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
+import {
+  type At,
+  type ConversationSummary,
+  type Committed,
+  type Decide,
+  type Lease,
+  type LiveEntry,
+  type LiveText,
+  type Queries,
+  type Ref,
+  refKey,
+  type Store,
+  type Templates,
 } from './store.ts'
+import { taskPage } from './task-page.ts'
 
 export interface MemoryStoreOptions {
   /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
@@ -60,7 +62,7 @@ class MemoryStore implements Store {
   readonly #shelves = new Map<string, Shelf>()
   /** Where a task or review lies, by tenant and id. */
   readonly #owners = new Map<string, Shelf>()
-  readonly #templates = new Map<string, Map<string, Json>>()
+  readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #skewMs: () => number
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
@@ -141,9 +143,8 @@ class MemoryStore implements Store {
         rows,
         page,
         ['string', 'string'],
-        row => [row.created_at, row.session_id],
-        -1,
-        row => row,
+        ({ created_at, session_id }) => [created_at, session_id],
+        'descending',
       )
     },
     conversation: async ref => {
@@ -151,19 +152,9 @@ class MemoryStore implements Store {
       const shelf = this.#shelves.get(refKey(ref))
       return shelf && shelf.state.seq > 0 ? summaryOf(shelf) : undefined
     },
-    tasks: async (ref, { turn, status }, page) => {
-      const rows = [...this.#peek(ref).tasks.values()].filter(
-        row =>
-          !row.removed && (turn === undefined || row.turn === turn) && (status === undefined || row.status === status),
-      )
-      return sortedPage(
-        rows,
-        page,
-        ['number', 'number'],
-        row => [row.position, row.number],
-        1,
-        row => row.body,
-      )
+    tasks: async (ref, filter, page) => {
+      this.#check()
+      return taskPage(this.#peek(ref).state, filter, page)
     },
     review: async (tenant, reviewId) => {
       this.#check()
@@ -177,22 +168,16 @@ class MemoryStore implements Store {
         .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
         .flatMap(({ reviews }) => [...reviews.values()])
         .filter(({ due_at }) => due_at !== null && due_at > now)
-        .sort((a, b) => compare([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
+        .sort((a, b) => comparePlaces([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
         .slice(0, limit)
         .map(({ body }) => body.review)
     },
     search: async (tenant, text, page) => {
-      const rows = this.#of(tenant)
+      const found = this.#of(tenant)
         .flatMap(({ tasks }) => [...tasks.values()])
         .filter(row => !row.removed && row.search.includes(searchText(text)))
-      return sortedPage(
-        rows,
-        page,
-        ['string', 'string'],
-        row => [row.created_at, row.id],
-        -1,
-        row => row.body,
-      )
+        .map(({ body }) => body)
+      return sortedPage(found, page, ['string', 'string'], ({ created_at, id }) => [created_at, id], 'descending')
     },
     events: async (ref, { types, task, last }) => {
       const found = this.#peek(ref).events.filter(
@@ -204,14 +189,11 @@ class MemoryStore implements Store {
 
   readonly templates: Templates = {
     get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
-    list: async tenant =>
-      [...(this.#templates.get(tenant) ?? [])]
-        .map(([name, body]) => ({ name, body }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    put: async (tenant, name, body) => {
+    list: async tenant => [...(this.#templates.get(tenant)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    put: async (tenant, template) => {
       this.#check()
-      const templates = this.#templates.get(tenant) ?? new Map<string, Json>()
-      this.#templates.set(tenant, templates.set(name, body))
+      const templates = this.#templates.get(tenant) ?? new Map<string, Template>()
+      this.#templates.set(tenant, templates.set(template.name, template))
     },
     delete: async (tenant, name) => this.#templates.get(tenant)?.delete(name) ?? false,
   }
@@ -220,7 +202,7 @@ class MemoryStore implements Store {
     write: async (ref, entry) => {
       this.#check()
       this.#shelf(ref).live = entry
-      this.#hints.publish({ ...ref, seq: this.#shelf(ref).state.seq })
+      this.#hints.publish({ ...ref, kind: 'text' })
     },
     read: async ref => this.#peek(ref).live,
     clear: async ref => {
@@ -246,7 +228,7 @@ class MemoryStore implements Store {
       )
       staged.rejectRefused()
       try {
-        if (staged.events.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -254,14 +236,14 @@ class MemoryStore implements Store {
     }
   }
 
-  #write(shelf: Shelf, { before, after, events, keys }: ReturnType<typeof stage>): void {
-    const rows = rowsOf(before, after, events)
+  #write(shelf: Shelf, { before, after, commits, keys }: Staged): void {
+    const rows = rowsOf(before, after, commits)
     const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${shelf.ref.tenant}/${id}`)
     if (owned.some(key => (this.#owners.get(key) ?? shelf) !== shelf)) throw idTaken()
     for (const key of owned) this.#owners.set(key, shelf)
     shelf.state = after
     shelf.title ??= rows.conversation.title
-    shelf.events.push(...events)
+    shelf.events.push(...eventsOf(commits))
     for (const row of keys) shelf.keys.set(row.key, row)
     for (const row of rows.tasks) shelf.tasks.set(row.id, row)
     for (const row of rows.turns) {
@@ -269,7 +251,7 @@ class MemoryStore implements Store {
       shelf.turns.set(row.turn, { ...row, attempt, until })
     }
     for (const row of rows.reviews) shelf.reviews.set(row.id, row)
-    if (events.length > 0) this.#hints.publish({ ...shelf.ref, seq: after.seq })
+    if (commits.length > 0) this.#hints.publish({ ...shelf.ref, kind: 'log', seq: after.seq })
   }
 
   #withLease(lease: Lease, until: Instant | null): boolean {
@@ -312,25 +294,3 @@ const summaryOf = ({ state, title }: Shelf): ConversationSummary => ({
   created_at: state.created_at ?? '',
   updated_at: state.updated_at ?? '',
 })
-
-function sortedPage<R, T>(
-  rows: readonly R[],
-  page: Page,
-  kinds: readonly ('string' | 'number')[],
-  place: (row: R) => Place,
-  direction: 1 | -1,
-  item: (row: R) => T,
-): Paged<T> {
-  const from = decodeCursor(page, kinds)
-  const order = (a: Place, b: Place): number => direction * compare(a, b)
-  const behind = rows.filter(row => !from || order(place(row), from) > 0).sort((a, b) => order(place(a), place(b)))
-  return paged(behind.slice(0, page.limit + 1), page.limit, item, place)
-}
-
-function compare(a: Place, b: Place): number {
-  for (const [index, left] of a.entries()) {
-    const right = b[index]
-    if (right !== undefined && left !== right) return left < right ? -1 : 1
-  }
-  return 0
-}

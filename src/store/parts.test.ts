@@ -12,13 +12,20 @@ it('the cache lets go of what was used longest ago', () => {
   expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([1, undefined, 3])
 })
 
-it('[ST8] a slow listener gets the newest hint of each conversation, not a queue of old ones', async () => {
+it('[ST8] a slow listener gets the newest hint of each conversation and kind, not a queue', async () => {
   const hints = new Hints()
   const stop = new AbortController()
   const listener = hints.subscribe(stop.signal)[Symbol.asyncIterator]()
-  for (let seq = 1; seq <= 1_000; seq += 1) hints.publish({ tenant: 't', conversation: seq % 2 ? 'odd' : 'even', seq })
-  const heard = [(await listener.next()).value, (await listener.next()).value]
-  expect(heard.map(({ seq }: { seq: number }) => seq).toSorted((a, b) => a - b)).toEqual([999, 1_000])
+  for (let seq = 1; seq <= 1_000; seq += 1) {
+    hints.publish({ tenant: 't', conversation: seq % 2 ? 'odd' : 'even', kind: 'log', seq })
+    hints.publish({ tenant: 't', conversation: 'odd', kind: 'text' })
+  }
+  const heard = [await listener.next(), await listener.next(), await listener.next()].map(({ value }) => value)
+  expect(heard).toEqual([
+    { tenant: 't', conversation: 'odd', kind: 'log', seq: 999 },
+    { tenant: 't', conversation: 'odd', kind: 'text' },
+    { tenant: 't', conversation: 'even', kind: 'log', seq: 1_000 },
+  ])
   stop.abort()
   expect((await listener.next()).done).toBe(true)
 })

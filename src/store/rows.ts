@@ -3,8 +3,10 @@ import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { dueAt, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
-import { titleIn } from '../domain/title.ts'
+import { projection } from '../domain/projection.ts'
+import { title } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
+import { type Commit, eventsOf } from './commit.ts'
 
 /** What the queries read: derived from the log in the same transaction, by this one function, for every store. */
 export interface Rows {
@@ -20,6 +22,8 @@ export interface Rows {
 }
 export interface TaskRow {
   readonly id: string
+  /** The event that holds it as it is now. */
+  readonly seq: number
   readonly turn: string
   readonly status: TaskStatus
   readonly position: number
@@ -71,29 +75,30 @@ export function taskIdOf({ data }: StoredEvent): string | undefined {
   return 'task_id' in data ? data.task_id : undefined
 }
 
-/** The rows that `events`, which lead from `before` to `after`, make or change. */
-export function rowsOf(before: Conversation, after: Conversation, events: readonly StoredEvent[]): Rows {
+/** The rows that `commits`, which lead from `before` to `after`, make or change. */
+export function rowsOf(before: Conversation, after: Conversation, commits: readonly Commit[]): Rows {
+  const events = eventsOf(commits)
   return {
     conversation: {
       seq: after.seq,
-      title: titleIn(events),
+      title: title.of(events),
       created_at: after.created_at ?? '',
       updated_at: after.updated_at ?? '',
     },
     tasks: taskRows(events),
     turns: turnRows(after, events),
-    reviews: reviewRows(before, after, events),
+    reviews: reviewRows(before, after, commits),
   }
 }
 
-/** A review as a decision leaves it, from the commit that decides it. */
+/** A review as a decision leaves it, from the events of the commit that decides it. */
 export function decidedReview(
   before: Conversation,
   after: Conversation,
   events: readonly StoredEvent[],
   id: string,
 ): ReviewRecord {
-  const row = reviewRows(before, after, events).find(each => each.id === id)
+  const row = reviewRows(before, after, [{ events }]).find(each => each.id === id)
   if (!row) throw new TypeError(`these events do not decide ${id}`)
   return row.body
 }
@@ -107,6 +112,7 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
     const { task } = event.data
     rows.set(task.id, {
       id: task.id,
+      seq: event.seq,
       turn: task.conversation_turn_id,
       status: task.status,
       position: task.position,
@@ -121,52 +127,70 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
 }
 
 function turnRows(after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
-  if (!events.some(event => MOVES_TURN.has(event.type))) return []
-  const touched = new Set(events.flatMap(event => (MOVES_TURN.has(event.type) && event.turn_id ? [event.turn_id] : [])))
-  return [...touched].flatMap(turn => {
+  return [...movedTurns.of(events)].flatMap(turn => {
     const status = after.turns.get(turn)?.status
     return status ? [{ turn, status, parked: isParked(after, turn) }] : []
   })
 }
 
-const MOVES_TURN: ReadonlySet<string> = new Set([
-  'turn_opened',
-  'turn_started',
-  'turn_finished',
-  'task_create_review_required',
-  'task_create_review_resolved',
-] satisfies StoredEvent['type'][])
+/** The turns whose status changed, or that began or ended to wait for a person. */
+const movedTurns = projection<ReadonlySet<string>>({
+  initial: new Set(),
+  on: {
+    turn_opened: withTurn,
+    turn_started: withTurn,
+    turn_finished: withTurn,
+    task_create_review_required: withTurn,
+    task_create_review_resolved: withTurn,
+  },
+})
 
-function reviewRows(before: Conversation, after: Conversation, events: readonly StoredEvent[]): ReviewRow[] {
+function withTurn(turns: ReadonlySet<string>, { turn_id }: StoredEvent): ReadonlySet<string> {
+  return turn_id === null ? turns : new Set(turns).add(turn_id)
+}
+
+function reviewRows(
+  before: Conversation,
+  after: Conversation,
+  commits: readonly Pick<Commit, 'events'>[],
+): ReviewRow[] {
   const records = new Map<string, ReviewRecord>()
-  for (const event of events) {
-    switch (event.type) {
-      case 'task_create_review_required':
-        records.set(event.data.review_id, { review: event.data, resolution: null, tasks: [] })
-        break
-      case 'task_create_review_resolved':
-      case 'review_panel_opened':
-      case 'review_panel_left': {
-        const id = event.data.review_id
-        const record = records.get(id) ?? recordOf(before.reviews.get(id))
-        const status = after.reviews.get(id)?.status
-        if (!record || !status) break
-        records.set(id, { ...record, review: { ...record.review, status }, ...resolvedIn(event, events) })
-        break
-      }
-      default:
+  for (const { events } of commits) {
+    for (const event of events) {
+      const changed = reviewAfter(event, events, id => records.get(id) ?? recordOf(before.reviews.get(id)))
+      if (changed) records.set(changed.review.review_id, changed)
     }
   }
-  return [...records].map(([id, body]) => ({ id, due_at: dueIn(after, id), body }))
+  return [...records].map(([id, record]) => {
+    const status = after.reviews.get(id)?.status ?? record.review.status
+    return { id, due_at: dueIn(after, id), body: { ...record, review: { ...record.review, status } } }
+  })
 }
 
-/** How a review ended, with the tasks that the same commit made. */
-function resolvedIn(event: StoredEvent, events: readonly StoredEvent[]): Partial<ReviewRecord> {
-  if (event.type !== 'task_create_review_resolved') return {}
-  const together = events.filter(({ timestamp }) => timestamp === event.timestamp)
-  const tasks = together.flatMap(other => (other.type === 'task_created' ? [other.data.task] : []))
-  return { resolution: event.data, tasks: event.data.action === 'confirm' ? tasks : [] }
+/** The review that an event of a commit makes or changes. */
+function reviewAfter(
+  event: StoredEvent,
+  commit: readonly StoredEvent[],
+  known: (id: string) => ReviewRecord | undefined,
+): ReviewRecord | undefined {
+  switch (event.type) {
+    case 'task_create_review_required':
+      return { review: event.data, resolution: null, tasks: [] }
+    case 'review_panel_opened':
+    case 'review_panel_left':
+      return known(event.data.review_id)
+    case 'task_create_review_resolved': {
+      const record = known(event.data.review_id)
+      const tasks = event.data.action === 'confirm' ? createdIn(commit) : []
+      return record && { ...record, resolution: event.data, tasks }
+    }
+    default:
+      return undefined
+  }
 }
+
+const createdIn = (commit: readonly StoredEvent[]): Task[] =>
+  commit.flatMap(event => (event.type === 'task_created' ? [event.data.task] : []))
 
 function recordOf(review: Review | undefined): ReviewRecord | undefined {
   if (!review) return undefined

@@ -1,8 +1,9 @@
 import type { Conversation } from '../domain/conversation.ts'
-import type { EventType, Json, NewEvent, StoredEvent } from '../domain/event.ts'
+import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
+import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
 
 /** The primary key of everything: a tenant's conversation. */
@@ -10,6 +11,9 @@ export interface Ref {
   readonly tenant: string
   readonly conversation: string
 }
+
+/** A conversation's key in maps: no id holds a slash. */
+export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
 
 /** The tenant of an installation that has only one. */
 export const LOCAL_TENANT = 'local'
@@ -20,32 +24,40 @@ export interface Lease extends Ref {
   readonly attempt: number
 }
 
+/** An idempotency key: checked, and stored with the answer, in the same transaction. */
+export interface Once {
+  readonly key: string
+  readonly bodyHash: string
+  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
+  readonly isFresh?: boolean
+}
+
 /** Where and under which conditions a commit goes. */
 export interface At extends Ref {
-  /** Makes a repetition harmless: checked, and remembered with the answer, in the same transaction. */
-  readonly once?: { readonly key: string; readonly bodyHash: string } | undefined
+  readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
-export type Decide<T> = (
-  state: Conversation,
-  now: Instant,
-) => { readonly events: readonly NewEvent[]; readonly value: T }
+export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
+
+/** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
+export type Decided<T> =
+  /** `after` is the state after the events, where the caller has folded them already. */
+  | { readonly value: T; readonly events: readonly NewEvent[]; readonly after?: Conversation }
+  | { readonly value: T; readonly discard: true }
 
 export interface Committed<T> {
   readonly value: T
-  /** What this call wrote; nothing if it was a repetition. */
+  /** What this call wrote: empty if it was replayed or discarded. */
   readonly events: readonly StoredEvent[]
   /** The state after it. */
   readonly conversation: Conversation
   readonly replayed: boolean
 }
 
-/** That something changed, never what: read `eventsAfter` to know. */
-export interface Hint extends Ref {
-  readonly seq: number
-}
+/** Says that a log or a live text changed, never how: read it to know. `seq` is the head of the log at that time. */
+export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 export interface Page {
   readonly limit: number
@@ -87,9 +99,10 @@ export interface Queries {
 }
 
 export interface Templates {
-  get(tenant: string, name: string): Promise<Json | undefined>
-  list(tenant: string): Promise<readonly { readonly name: string; readonly body: Json }[]>
-  put(tenant: string, name: string, body: Json): Promise<void>
+  get(tenant: string, name: string): Promise<Template | undefined>
+  /** By name. */
+  list(tenant: string): Promise<readonly Template[]>
+  put(tenant: string, template: Template): Promise<void>
   /** Says whether there was one. */
   delete(tenant: string, name: string): Promise<boolean>
 }

@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { checklist } from './checklist.ts'
-import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
+import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), checklist, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(checklist)
+const { open } = desk
 
 const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
 const add = (input: unknown) => desk.call('add_multiple_checklist_items', input)
@@ -86,20 +80,20 @@ describe('checklist: adding', () => {
       [{ items: [{ title: 'a' }, { title: 'b' }, { title: 3 }] }, 'items[2].title must be a string, got 3.'],
       [{ items: [{ title: 'a' }, {}] }, 'items[1].title must be a string, got nothing.'],
       [{ items: [{ title: 'a', isChecked: 'yes' }] }, 'items[0].isChecked must be true or false, got a string.'],
-      [{ items: [] }, 'items must hold at least 1.'],
+      [{ items: [] }, 'items must have at least 1 entry.'],
       [{ items: { title: 'a' } }, 'items must be an array, got an object.'],
       [{ title: 'a' }, 'items must be an array, got nothing.'],
       ['milk', 'The arguments must be an object, got a string.'],
-      [{ items: [{ title: ' ' }, { title: '' }] }, 'Every title is empty.'],
+      [{ items: [{ title: ' ' }, { title: '' }] }, 'At least 1 task is needed.'],
       [
         { items: [{ title: '' }, { title: 'a' }, { title: 'x'.repeat(401) }] },
         'items[2].title must be at most 400 characters, got 401.',
       ],
       [
         { items: [{ title: '\udc00' }] },
-        'items[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
+        'items[0].title must be well-formed Unicode: it contains half of a surrogate pair.',
       ],
-      [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'At most 20 tasks fit into one call, got 21.'],
       [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [{ items: [{ title: 'a' }], contextTaskId: '' }, 'contextTaskId must not be empty.'],
       [
@@ -206,7 +200,7 @@ describe('checklist: updating', () => {
       [{ items: uuid(1) }, 'items must be an array, got a string.'],
       [{ items: [{ isChecked: true }] }, 'items[0].id must be a string, got nothing.'],
       [{ items: [{ id: 1 }] }, 'items[0].id must be a string, got 1.'],
-      [{ items: [] }, 'items must hold at least 1.'],
+      [{ items: [] }, 'items must have at least 1 entry.'],
     ),
   )('[TS2] $error: refused, and nothing is written', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('update_checklist_items', input))
@@ -227,7 +221,7 @@ describe('checklist: updating', () => {
       failedItems: [
         {
           id: uuid(1),
-          error: `A person changed task ${uuid(1)} since you last saw it: title is now "oat milk". It was left like this; go on from there.`,
+          error: `A person changed task ${uuid(1)} since you last saw it: title is now "oat milk". Your change was not made; continue from here.`,
         },
       ],
     })
@@ -281,7 +275,7 @@ describe('checklist: review', () => {
       failedItems: [
         {
           id: uuid(3),
-          error: 'Rewording a task that a person reviewed is not possible. Propose the new wording as a new plan.',
+          error: 'A reviewed task cannot be reworded. Propose the new wording as a new plan.',
         },
       ],
     })

@@ -2,15 +2,13 @@ import * as z from 'zod'
 import type { TaskChange } from '../domain/command.ts'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
-import { LIMITS } from '../domain/text.ts'
-import { isBlank } from '../domain/text.ts'
-import { PENDING, type ToolCall } from './call.ts'
-import { inWordsOf } from './teach.ts'
+import { isBlank, LIMITS } from '../domain/text.ts'
+import { explain } from './explain.ts'
+import { PENDING, type ToolCall } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import type { View } from './view.ts'
-import { existing, mustAsSent } from './words.ts'
+import { existing, type View } from './view.ts'
 
 const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
 
@@ -24,7 +22,7 @@ interface Patch {
   readonly title?: string | undefined
 }
 
-/** Items by the batch, and only by the batch. */
+/** Checklist items, created in batches only. */
 export const checklist: Toolset = {
   name: 'checklist',
   tools: [
@@ -42,17 +40,13 @@ export const checklist: Toolset = {
       output: z.object({ createdItems: z.array(item) }),
       run: (call, { items, contextTaskId }) => {
         const kept = [...items.entries()].filter(([, { title }]) => !isBlank(title))
-        if (kept.length === 0) throw new Refusal('batch_empty', 'Every title is empty.')
-        const made = mustAsSent(
-          call.create(
-            kept.map(([, { title, isChecked }]) => ({
-              title,
-              parent_id: contextTaskId,
-              ...(isChecked ? { status: 'completed' as const } : {}),
-            })),
-          ),
-          kept.map(([index]) => index),
-        )
+        if (kept.length === 0) throw new Refusal('batch_empty', {})
+        const drafts = kept.map(([, { title, isChecked }]) => ({
+          title,
+          parent_id: contextTaskId,
+          ...(isChecked ? { status: 'completed' as const } : {}),
+        }))
+        const made = call.create(drafts, { sent: kept.map(([index]) => index) })
         return made === PENDING ? PENDING : created(call, made)
       },
       created,
@@ -82,12 +76,11 @@ with update_checklist_items when it is done, and do not give your final answer b
 question or a single step.`,
   retry: view =>
     `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. On the checklist already: ${existing(shown(view))}. Do not create it again.`,
-  idOf: ({ id }) => id,
-  words: { parent_id: 'contextTaskId' },
+  vocabulary: { idOf: ({ id }) => id, words: { parent_id: 'contextTaskId' } },
   refused: error => ({ error: error.includes(FORM) ? error : `${error} New items are sent as ${FORM}` }),
 }
 
-/** Each element stands for itself: those that the rules turn down are taken out, and the rest is one change. */
+/** Each element succeeds or fails on its own: refused ones are taken out, and the rest is one change. */
 function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
   const ticked = new Map(shown(call).map(task => [task.id, task.status === 'completed']))
   const failed = new Map<Patch, string>()
@@ -99,24 +92,24 @@ function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
     return changeFor(patch, wasChecked)
   })
   for (;;) {
-    const outcome = change.length === 0 ? [] : call.edit({ change })
+    const outcome = change.length === 0 ? [] : call.tryEdit({ change })
     if (!(outcome instanceof Refusal)) break
-    const { row } = outcome.details
+    const { row } = outcome
     const [culprit] = row === undefined ? [] : left.splice(row, 1)
     if (row === undefined || !culprit) throw outcome
     change.splice(row, 1)
-    failed.set(culprit, inWordsOf(checklist, {}, outcome, call))
+    failed.set(culprit, explain(outcome, checklist))
   }
   return {
     updatedItems: left.flatMap(({ id }) => findTask(call.state, id) ?? []).map(row),
-    // An id that is none may be of any length and make.
+    // The model made the id up: it may be anything.
     failedItems: [...failed]
       .sort(([a], [b]) => patches.indexOf(a) - patches.indexOf(b))
       .map(([{ id }, error]) => ({ id: id.slice(0, 64).toWellFormed(), error })),
   }
 }
 
-/** A box that is as it should be is left alone: unticked may be pending, in progress or blocked. */
+/** Leaves a box alone that is already as asked: unticked may be pending, in progress or blocked. */
 function changeFor({ id, isChecked, title }: Patch, wasChecked: boolean): TaskChange {
   const status = isChecked ? 'completed' : 'pending'
   return { task: id, fields: { title, ...(isChecked === undefined || isChecked === wasChecked ? {} : { status }) } }

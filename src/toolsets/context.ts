@@ -1,40 +1,38 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { Lease, Runsheet } from '../runsheet.ts'
-import type { Judged } from './claims.ts'
-import type { ObservedCall } from './observe.ts'
+import type { Lease, Door } from '../door/door.ts'
+import type { Judged } from '../domain/claim.ts'
 
-/** Where a tool call belongs. The host sets it; nothing of it ever comes from the model. */
+/** Where a tool call belongs. The host sets it; no part of it comes from the model. */
 export interface ToolContext extends Sources {
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly tenant: string
   readonly conversation: string
   readonly turn: string
-  /** Makes a repetition of the call harmless; drawn where the host has none. */
+  /** Makes a repetition idempotent; drawn if the host has none. */
   readonly toolCallId?: string | undefined
-  /** What a new conversation gets. */
+  /** The policy of new conversations. */
   readonly host?: PolicyPatch | undefined
-  /** Hears of every call: how long it took and how it ended, never what it said. */
-  readonly observe?: ((call: ObservedCall) => void) | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
-  /** For a call from a run of ours: its lease, and the seq of the digest that the step was given. */
+  /** Set for calls from our own runs. */
   readonly run?: RunContext | undefined
 }
 
 export interface RunContext {
   readonly lease: Lease
+  /** The seq of the digest that the step was given. */
   readonly basis: number
   /** What the model last said: the outcome where its tools have no place for one. */
   readonly said?: string | undefined
-  /** What the assessor said of the claims that this call makes; absent, it has not been asked yet. */
+  /** The assessor's rulings on the claims of this call; absent until it was asked. */
   readonly judged?: readonly Judged[] | undefined
 }
 
 const storage = new AsyncLocalStorage<ToolContext>()
 
-/** Everything that `work` calls, however deep, has this context; whatever runs beside or after it has not. */
+/** Runs `work` with this context; it does not leak to what runs beside or after it. */
 export const withToolContext = <T>(context: ToolContext, work: () => T): T => storage.run(context, work)
 
 export const currentToolContext = (): ToolContext | undefined => storage.getStore()

@@ -4,21 +4,22 @@ import type { Arbitrary } from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Conversation, listed } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import { inLongRun } from '../../test/support/children.ts'
 import { uuid } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { toolsets } from './index.ts'
-import { takeCall } from './perform.ts'
+import { beginCall } from './calls.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
-const VALUES = 10_000
+const VALUES = inLongRun(10_000, 2_000)
 const AT_ONCE = 50
 
 let drawn = 0
 let tenants = 0
-const runsheet = createRunsheet({ store: openMemoryStore(), newId: () => uuid((drawn += 1)) })
-afterAll(() => runsheet.close())
+const door = openDoor({ store: openMemoryStore(), newId: () => uuid((drawn += 1)) })
+afterAll(() => door.close())
 
 const all = Object.values(toolsets).flatMap(toolset =>
   toolset.tools.map(tool => ({ name: `${toolset.name}: ${tool.name}`, toolset, tool })),
@@ -50,23 +51,23 @@ async function furnished(toolset: Toolset, review: boolean) {
   drawn = 0
   tenants += 1
   const ref = { tenant: `tenant-${tenants}`, conversation: 'c1' }
-  const context = { runsheet, ...ref, turn: 't1', host: { review } }
-  const read = (): Promise<Conversation> => runsheet.read(ref)
+  const context = { door, ...ref, turn: 't1', host: { review } }
+  const read = (): Promise<Conversation> => door.read(ref)
   const person = { type: 'edit_tasks', by: 'person' } as const
   const open = (turn_id: string) => ({ type: 'open_turn', turn_id, toolset: toolset.name, host: { review } }) as const
-  const make = (...titles: string[]) => ({ ...person, create: titles.map(title => ({ id: runsheet.newId(), title })) })
-  await runsheet.run(ref, open('t2'), make('Other'), open('t1'), make('Look', 'Leap', 'Look'))
+  const make = (...titles: string[]) => ({ ...person, create: titles.map(title => ({ id: door.newId(), title })) })
+  await door.run(ref, open('t2'), make('Other'), open('t1'), make('Look', 'Leap', 'Look'))
 
   return {
     async personEdits(index: number): Promise<void> {
       const [task] = listed(await read()).slice(index % 7)
-      if (task) await runsheet.run(ref, { ...person, change: [{ task: task.id, fields: { title: `T${index}` } }] })
+      if (task) await door.run(ref, { ...person, change: [{ task: task.id, fields: { title: `T${index}` } }] })
     },
 
     /** Calls the tool, and holds its answer against what was written. */
     async checked(tool: Tool, input: unknown): Promise<'ok' | 'refused' | 'pending_review'> {
       const before = await read()
-      const taken = await takeCall(toolset, tool.name, input, context)
+      const taken = await beginCall(toolset, tool.name, input, context)
       const after = await read()
       if (taken.status === 'pending_review') {
         expect(after.pending_reviews).toContain(taken.review_id)
@@ -79,7 +80,7 @@ async function furnished(toolset: Toolset, review: boolean) {
       if (taken.ok) tool.output.strict().parse(taken.result)
       if (taken.ok && !tool.reads) return 'ok'
       expect(after.tasks).toBe(before.tasks)
-      const events = await runsheet.store.eventsAfter(ref, before.seq, 10)
+      const events = await door.conversations.eventsAfter(ref, before.seq, 10)
       const answers = taken.ok || JSON.stringify(taken.result).includes('A person changed task') ? 1 : 0
       // A call that could have waited for a person is in the log, too.
       const types = events.map(({ type }) => type).filter(type => answers === 0 || type !== 'tool_called')

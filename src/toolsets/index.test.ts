@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TOOLSETS } from '../domain/policy.ts'
-import { createRunsheet, type Runsheet } from '../runsheet.ts'
+import { openDoor, type Door } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { Desk } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
@@ -8,11 +8,11 @@ import { toolsets } from './index.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
 const all = Object.values(toolsets)
-let runsheet: Runsheet
+let door: Door
 beforeEach(() => {
-  runsheet = createRunsheet({ store: openMemoryStore() })
+  door = openDoor({ store: openMemoryStore() })
 })
-afterEach(() => runsheet.close())
+afterEach(() => door.close())
 
 const propertiesOf = (tool: Tool): Record<string, { type?: string }> =>
   jsonSchemaOf(tool)['properties'] as unknown as Record<string, { type?: string }>
@@ -45,7 +45,7 @@ describe('the toolsets', () => {
   it.each(all.filter(({ name }) => name !== 'task_list'))(
     '[TS18] $name: no tool makes a task of a single item',
     async toolset => {
-      const desk = new Desk(runsheet, toolset)
+      const desk = new Desk(door, toolset)
       const single = { title: 'Look', description: 'Look', details: 'x', add: 'Look', items: 'Look', tasks: 'Look' }
       for (const { name } of toolset.tools) {
         await desk.take(name, single)
@@ -66,7 +66,7 @@ describe('the toolsets', () => {
   })
 
   it.each(all)('[TS16] $name: the retry shows a form that its creating tool takes', async toolset => {
-    const desk = new Desk(runsheet, toolset, { review: false })
+    const desk = new Desk(door, toolset, { review: false })
     const text = toolset.retry({ state: await desk.state(), turnId: 't1' })
     expect(text).toMatch(/already: nothing\. Do not (add|create|plan) it again\.$/)
     expect((await desk.take(creatorOf(toolset).name, formIn(text))).status).toBe('answered')

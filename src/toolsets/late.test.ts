@@ -1,21 +1,20 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Desk, countedIds } from '../../test/support/desk.ts'
-import { createRunsheet, type Runsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
+import { Desk, memoryDoor } from '../../test/support/desk.ts'
+import type { Door } from '../door/door.ts'
 import { checklist } from './checklist.ts'
 import { manageTodos } from './manage-todos.ts'
-import { awaitCall, takeCall } from './perform.ts'
+import { awaitCall, beginCall } from './calls.ts'
 import { taskList } from './task-list.ts'
 import { turnTodos } from './turn-todos.ts'
 
-let runsheet: Runsheet
+let door: Door
 beforeEach(() => {
-  runsheet = createRunsheet({ store: openMemoryStore(), newId: countedIds() })
+  door = memoryDoor()
 })
-afterEach(() => runsheet.close())
+afterEach(() => door.close())
 
 const context = (conversation = 'c1') => ({
-  runsheet,
+  door,
   tenant: 'local',
   conversation,
   turn: 't1',
@@ -26,9 +25,9 @@ const items = { items: [{ title: 'A' }, { title: 'B' }] }
 
 /** A call that waits, and the decision that it is given. */
 async function confirmed(): Promise<string> {
-  const taken = await takeCall(turnTodos, 'create_todo', items, context())
+  const taken = await beginCall(turnTodos, 'create_todo', items, context())
   const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
-  await runsheet.decideReview(
+  await door.reviews.decide(
     'local',
     reviewId,
     { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] },
@@ -38,49 +37,49 @@ async function confirmed(): Promise<string> {
 }
 
 it('[TS8] [TS12] an answer that is fetched late tells what a person has changed since the decision', async () => {
-  const reviewId = await confirmed()
-  await runsheet.run(context(), {
+  await confirmed()
+  await door.run(context(), {
     type: 'edit_tasks',
     by: 'person',
     change: [{ task: 1, fields: { title: 'A, by a person' } }],
     remove: [{ task: 2 }],
   })
-  expect(await awaitCall(turnTodos, 'create_todo', reviewId, context())).toMatchObject({
+  expect(await awaitCall('call-1', context())).toMatchObject({
     created: [{ title: 'A, by a person', order: 1 }],
     totalPending: 1,
   })
 })
 
 it('[TS1] [TS8] a review of another conversation or turn is none that a call could wait for', async () => {
-  const reviewId = await confirmed()
+  await confirmed()
   for (const elsewhere of [context('c2'), { ...context(), turn: 't2' }]) {
-    await expect(awaitCall(turnTodos, 'create_todo', reviewId, elsewhere)).rejects.toMatchObject({
+    await expect(awaitCall('call-1', elsewhere)).rejects.toMatchObject({
       code: 'review_not_found',
     })
   }
-  expect((await runsheet.read(context('c2'))).seq).toBe(0)
+  expect((await door.read(context('c2'))).seq).toBe(0)
 })
 
 it('[TS3] an answer in the log says whether it was what was asked for', async () => {
-  const taken = await takeCall(turnTodos, 'create_todo', items, context())
+  const taken = await beginCall(turnTodos, 'create_todo', items, context())
   const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
-  await runsheet.decideReview('local', reviewId, { action: 'cancel' }, 'library')
-  await awaitCall(turnTodos, 'create_todo', reviewId, context())
-  const answers = await runsheet.store.queries.events(context(), { types: ['tool_answered'] })
+  await door.reviews.decide('local', reviewId, { action: 'cancel' }, 'library')
+  await awaitCall('call-1', context())
+  const answers = await door.conversations.events(context(), { types: ['tool_answered'] })
   expect(answers.map(({ data }) => data)).toMatchObject([{ tool_call_id: 'call-1', ok: false }])
 })
 
 it('[TS11] the same call id with another tool is another call', async () => {
-  const here = { runsheet, tenant: 'local', conversation: 'c1', turn: 't1' }
-  await takeCall(taskList, 'AddTask', { title: 'A' }, here)
-  await takeCall(taskList, 'CompleteTask', { taskId: '1' }, { ...here, toolCallId: 'x' })
+  const here = { door, tenant: 'local', conversation: 'c1', turn: 't1' }
+  await beginCall(taskList, 'AddTask', { title: 'A' }, here)
+  await beginCall(taskList, 'CompleteTask', { taskId: '1' }, { ...here, toolCallId: 'x' })
   await expect(
-    takeCall(taskList, 'UncompleteTask', { taskId: '1' }, { ...here, toolCallId: 'x' }),
+    beginCall(taskList, 'UncompleteTask', { taskId: '1' }, { ...here, toolCallId: 'x' }),
   ).rejects.toMatchObject({ code: 'key_conflict' })
 })
 
 it('[TS62] [TS8] AddTask answers the task that was asked for, whatever the person added before it', async () => {
-  const desk = new Desk(runsheet, taskList, { review: true })
+  const desk = new Desk(door, taskList, { review: true })
   const answer = await desk.decided(desk.call('AddTask', { title: 'A' }), {
     action: 'confirm',
     tasks: [{ title: 'N' }, { draft_index: 0 }],
@@ -90,19 +89,19 @@ it('[TS62] [TS8] AddTask answers the task that was asked for, whatever the perso
 
 it('[TS22] [TS32] what is blank once it is cleaned is dropped like what is empty', async () => {
   const blank = '\u0000\u0085 '
-  const here = { runsheet, tenant: 'local', turn: 't1' }
-  const added = await takeCall(manageTodos, 'manage_todos', { add: [blank, 'A'] }, { ...here, conversation: 'c3' })
+  const here = { door, tenant: 'local', turn: 't1' }
+  const added = await beginCall(manageTodos, 'manage_todos', { add: [blank, 'A'] }, { ...here, conversation: 'c3' })
   expect(added).toMatchObject({ result: { state: { total: 1 } } })
-  const checked = await takeCall(
+  const checked = await beginCall(
     checklist,
     'add_multiple_checklist_items',
     { items: [{ title: blank }, { title: 'A' }] },
     { ...here, conversation: 'c4' },
   )
   expect(checked).toMatchObject({ result: { createdItems: [{ title: 'A' }] } })
-  const made = await takeCall(turnTodos, 'create_todo', { items: [{ title: 'A' }] }, { ...here, conversation: 'c5' })
+  const made = await beginCall(turnTodos, 'create_todo', { items: [{ title: 'A' }] }, { ...here, conversation: 'c5' })
   const [{ id }] = (made as unknown as { result: { created: [{ id: string }] } }).result.created
-  const settled = await takeCall(
+  const settled = await beginCall(
     turnTodos,
     'complete_todo',
     { todoId: id, outcome: blank, status: 'cancelled' },
@@ -114,7 +113,7 @@ it('[TS22] [TS32] what is blank once it is cleaned is dropped like what is empty
 it('[TS13] [TS14] in a run a call goes by the digest of its step, and by the toolset of the conversation', async () => {
   const ref = { tenant: 'local', conversation: 'c1' }
   const policy = { toolset: 'turn_todos', review: false, gate: false } as const
-  await runsheet.run(ref, {
+  await door.run(ref, {
     type: 'start_turn',
     turn_id: 't1',
     message_id: 'm1',
@@ -122,19 +121,21 @@ it('[TS13] [TS14] in a run a call goes by the digest of its step, and by the too
     model: 'demo',
     policy,
   })
-  const lease = await runsheet.store.claim('runner', 60_000)
+  const lease = await door.turns.claim('runner', 60_000)
   if (!lease) throw new Error('no lease')
-  const step = (basis: number) => ({ runsheet, ...ref, turn: 't1', run: { lease, basis } })
-  await takeCall(turnTodos, 'create_todo', items, step(0))
-  const { seq, tasks } = await runsheet.read(ref)
-  await runsheet.run(ref, { type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { title: 'by a person' } }] })
+  const step = (basis: number) => ({ door, ...ref, turn: 't1', run: { lease, basis } })
+  await beginCall(turnTodos, 'create_todo', items, step(0))
+  const { seq, tasks } = await door.read(ref)
+  await door.run(ref, { type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { title: 'by a person' } }] })
   // Another call of the same step is answered meanwhile: its digest is still the older one.
-  await takeCall(turnTodos, 'list_todo', {}, step(seq))
+  await beginCall(turnTodos, 'list_todo', {}, step(seq))
   const todoId = [...tasks.values()].find(({ number }) => number === 1)?.id
   const settle = { todoId, outcome: 'done' }
-  expect(await takeCall(turnTodos, 'complete_todo', settle, step(seq))).toMatchObject({ ok: false })
-  expect(await takeCall(turnTodos, 'complete_todo', settle, step((await runsheet.read(ref)).seq))).toMatchObject({
+  expect(await beginCall(turnTodos, 'complete_todo', settle, step(seq))).toMatchObject({ ok: false })
+  expect(await beginCall(turnTodos, 'complete_todo', settle, step((await door.read(ref)).seq))).toMatchObject({
     ok: true,
   })
-  await expect(takeCall(taskList, 'AddTask', { title: 'x' }, step(seq))).rejects.toMatchObject({ code: 'persons_only' })
+  await expect(beginCall(taskList, 'AddTask', { title: 'x' }, step(seq))).rejects.toMatchObject({
+    code: 'persons_only',
+  })
 })

@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from '../../test/support/desk.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { manageTodos } from './manage-todos.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), manageTodos, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(manageTodos)
+const { open } = desk
 
 const EXAMPLE = 'Send {"add":["…","…"]} or {"delete":[2]} or {}'
 const empty = { total: 0, remaining: 0, current: null, items: [] }
@@ -45,15 +39,15 @@ describe('manage_todos: the form', () => {
     cases(
       [{ add: 'Look, leap' }, 'add must be an array, got a string.'],
       [{ add: ['Look', 2] }, 'add[1] must be a string, got 2.'],
-      [{ add: ['Look'], remove: [1] }, 'The arguments must not hold "remove".'],
-      [JSON.parse('{"__proto__":{"add":["Look"]}}'), 'The arguments must not hold "__proto__".'],
+      [{ add: ['Look'], remove: [1] }, 'remove is not a known field.'],
+      [JSON.parse('{"__proto__":{"add":["Look"]}}'), '__proto__ is not a known field.'],
       [{ delete: [null] }, 'delete[0] must be a string or a number, got null.'],
       [undefined, 'The arguments must be an object, got nothing.'],
       [['Look'], 'The arguments must be an object, got an array.'],
       [{ add: ['x'.repeat(1_000_000)] }, 'The arguments must be at most 256000 characters.'],
       [{ add: ['ok', ' ', 'x'.repeat(401)] }, 'add[2] must be at most 400 characters, got 401.'],
-      [{ add: ['half \ud83d'] }, 'add[0] must be well-formed Unicode: it holds half of a surrogate pair.'],
-      [{ add: Array.from({ length: 21 }, () => 'x') }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ add: ['half \ud83d'] }, 'add[0] must be well-formed Unicode: it contains half of a surrogate pair.'],
+      [{ add: Array.from({ length: 21 }, () => 'x') }, 'At most 20 tasks fit into one call, got 21.'],
     ),
   )('[TS2] [TS21] $error: refused with the state, and nothing is written', async ({ input, error }) => {
     await manage({ add: ['Look', 'Leap'] })
@@ -205,7 +199,7 @@ describe('manage_todos: review', () => {
     expect(answer).toEqual({
       success: false,
       error:
-        'Deleting a task that a person reviewed is not possible. Cancel it with an outcome, where your tools can, or leave it to the person.',
+        'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
       state: two,
     })
     expect(events).toEqual([])
@@ -226,7 +220,7 @@ describe('manage_todos: the fence and the words', () => {
     expect(answer).toEqual({
       success: false,
       error:
-        'A person changed task 2 since you last saw it: description is now "Hop", status is now "done". It was left like this; go on from there.',
+        'A person changed task 2 since you last saw it: description is now "Hop", status is now "done". Your change was not made; continue from here.',
       state,
     })
     expect(events).toEqual(['tool_answered'])

@@ -2,11 +2,10 @@ import * as z from 'zod'
 import { planTurnOf } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
-import { PENDING, type ToolCall } from './call.ts'
+import { PENDING, type ToolCall } from './tool-call.ts'
 import { todosOf, type TodosState } from './todos.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import { tasksIn, type View } from './view.ts'
-import { existing, must, mustAsSent } from './words.ts'
+import { existing, tasksIn, type View } from './view.ts'
 
 const todo = z.object({
   id: z.int(),
@@ -14,7 +13,7 @@ const todo = z.object({
   status: z.enum(['pending', 'current', 'done', 'blocked']),
 })
 
-/** A queue of steps that the assessor, and nobody else, moves on. */
+/** A queue of steps that only the assessor advances. */
 export const manageTodos: Toolset = {
   name: 'manage_todos',
   tools: [
@@ -31,7 +30,7 @@ export const manageTodos: Toolset = {
       example: '{"add":["…","…"]} or {"delete":[2]} or {}',
       at: row => `add[${row}]`,
       output: z.object({
-        // False where a person did not confirm.
+        // False if a person did not confirm.
         success: z.boolean(),
         state: z.object({ total: z.int(), remaining: z.int(), current: todo.nullable(), items: z.array(todo) }),
       }),
@@ -40,15 +39,12 @@ export const manageTodos: Toolset = {
         const { kept, removed } = withoutMatched(call, add, matchers)
         const remove = removed.map(task => ({ task: task.id }))
         if (kept.length === 0) {
-          if (remove.length > 0) must(call.edit({ remove }))
+          if (remove.length > 0) call.edit({ remove })
           return success(call)
         }
-        const made = mustAsSent(
-          call.create(
-            kept.map(({ title }) => ({ title })),
-            remove.length > 0 ? { remove } : {},
-          ),
-          kept.map(({ index }) => index),
+        const made = call.create(
+          kept.map(({ title }) => ({ title })),
+          { sent: kept.map(({ index }) => index), ...(remove.length > 0 ? { remove } : {}) },
         )
         return made === PENDING ? PENDING : success(call)
       },
@@ -61,22 +57,24 @@ current step only, and answer in text when it is done. The answer is judged, and
 the whole request before the last step is settled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. In the queue already: ${existing(shown(view))}. Do not add it again.`,
-  idOf: ({ number }) => number,
-  words: { title: 'description', in_progress: 'current', completed: 'done' },
+  vocabulary: {
+    idOf: ({ number }) => number,
+    words: { title: 'description', in_progress: 'current', completed: 'done' },
+  },
   refused: (error, view) => ({ success: false, error, state: todosState(view) }),
   unconfirmed: (answer, view) => ({ success: false, ...answer, state: todosState(view) }),
 }
 
-/** The queue as the contract has it. */
+/** The queue in the shape of the contract. */
 const todosState = (view: View): TodosState => todosOf(tasksIn(view), view.turnId, task => planTurnOf(view.state, task))
 
 interface Added {
   readonly title: string
-  /** Where it stands in what was sent: the rules count without the blank ones. */
+  /** Its index in what was sent, blank ones included. */
   readonly index: number
 }
 
-/** What is added first and deleted by the same call is not made at all; what is on the list is removed. */
+/** Splits a call: additions that it deletes again are never created; listed matches are removed. */
 function withoutMatched(
   call: ToolCall,
   add: readonly string[],

@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import type { SubmittedRow } from '../domain/review.ts'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from '../../test/support/desk.ts'
+import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { runsheet } from './runsheet.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), runsheet, host)
-}
-beforeEach(() => open({ review: false }))
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(runsheet, { review: false })
+const { open } = desk
 
 const plan = (...tasks: unknown[]): Promise<Json> => desk.call('plan', { tasks })
 const update = (input: unknown): Promise<Json> => desk.call('update', input)
@@ -33,8 +27,8 @@ describe('runsheet: plan', () => {
       [{ tasks: 'Look; leap' }, 'tasks must be an array, got a string.'],
       [{ tasks: ['Look'] }, 'tasks[0] must be an object, got a string.'],
       [{ title: 'Look' }, 'tasks must be an array, got nothing.'],
-      [{ tasks: [] }, 'A batch needs at least 1 task.'],
-      [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ tasks: [] }, 'At least 1 task is needed.'],
+      [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'At most 20 tasks fit into one call, got 21.'],
       [{ tasks: [{ title: 'a' }, { title: '\n' }] }, 'tasks[1].title must not be empty.'],
       [{ tasks: [{ title: 'x'.repeat(401) }] }, 'tasks[0].title must be at most 400 characters, got 401.'],
       [
@@ -43,7 +37,7 @@ describe('runsheet: plan', () => {
       ],
       [
         { tasks: [{ title: '\ud83d' }] },
-        'tasks[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
+        'tasks[0].title must be well-formed Unicode: it contains half of a surrogate pair.',
       ],
       [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
@@ -96,12 +90,12 @@ describe('runsheet: update', () => {
 
   it('[TS71] done and blocked need an outcome', async () => {
     expect(await update({ id: 1 })).toEqual({
-      error: 'Task 1 needs an outcome to be done: say what was done. Send {"id":1,"outcome":"…"}',
+      error: 'Task 1 needs an outcome to become done: say what was done. Send {"id":1,"outcome":"…"}',
       next: '1 Look',
       remaining: 3,
     })
     expect(await update({ id: 1, status: 'blocked', outcome: ' ' })).toEqual({
-      error: 'Task 1 needs an outcome to be blocked: say what is in the way. Send {"id":1,"outcome":"…"}',
+      error: 'Task 1 needs an outcome to become blocked: say what is in the way. Send {"id":1,"outcome":"…"}',
       next: '1 Look',
       remaining: 3,
     })
@@ -136,7 +130,7 @@ describe('runsheet: update', () => {
       [{ id: 1.5, outcome: 'x' }, 'id must be a whole number, got 1.5.'],
       [{ outcome: 'x' }, 'id must be a whole number, got nothing.'],
       [{ id: 1, outcome: 7 }, 'outcome must be a string, got 7.'],
-      [{ id: 1, status: 'completed' }, 'status must be one of done, blocked, cancelled, doing, todo.'],
+      [{ id: 1, status: 'completed' }, 'status must be one of: done, blocked, cancelled, doing, todo.'],
       [{ id: 1, outcome: 'x'.repeat(8_001) }, 'outcome must be at most 8000 characters, got 8001.'],
     ),
   )('[TS2] $error: refused', async ({ input, error }) => {
@@ -164,7 +158,7 @@ describe('runsheet: update', () => {
     const { answer, events } = await desk.written(() => update({ id: 1, outcome: 'x' }))
     expect(answer).toEqual({
       error:
-        'A person changed task 1 since you last saw it: done_when is now "seen twice", status is now "blocked". It was left like this; go on from there.',
+        'A person changed task 1 since you last saw it: done_when is now "seen twice", status is now "blocked". Your change was not made; continue from here.',
       next: '2 Leap',
       remaining: 2,
     })

@@ -2,12 +2,11 @@ import * as z from 'zod'
 import { listed, planTurnOf } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
-import { type Changes, type Row, TASK_STATUS } from '../domain/review.ts'
+import type { Changes, ConfirmedTask, Row } from '../domain/review.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
-import { PENDING } from './call.ts'
+import { PENDING } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
-import { existing, must } from './words.ts'
+import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const STATUS: Record<'done' | 'blocked' | 'cancelled' | 'doing' | 'todo', TaskStatus> = {
   done: 'completed',
@@ -23,10 +22,10 @@ const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [
 
 const WORDS = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
 
-/** What every answer goes on with. */
+/** What every answer ends with. */
 const ONWARD = { next: z.string().nullable(), remaining: z.int() }
 
-/** Our own: few tools, short ids, and every answer says what is next and what remains. */
+/** Our own toolset: few tools, short ids, and every answer says what is next and what remains. */
 export const runsheet: Toolset = {
   name: 'runsheet',
   tools: [
@@ -40,9 +39,7 @@ export const runsheet: Toolset = {
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({ ids: z.array(z.int()), ...ONWARD }),
       run: (call, { tasks }) => {
-        const made = must(
-          call.create(tasks.map(({ title, done_when }): SomeFields => ({ title, criteria: done_when }))),
-        )
+        const made = call.create(tasks.map(({ title, done_when }): SomeFields => ({ title, criteria: done_when })))
         return made === PENDING ? PENDING : created(call, made)
       },
       created,
@@ -59,7 +56,7 @@ export const runsheet: Toolset = {
       output: z.object(ONWARD),
       repeats: true,
       run: (call, { id, outcome, status = 'done' }) => {
-        must(call.edit({ change: [{ task: id, fields: { status: STATUS[status], outcome } }] }))
+        call.edit({ change: [{ task: id, fields: { status: STATUS[status], outcome } }] })
         return onward(call)
       },
     }),
@@ -90,53 +87,34 @@ was removed. Work through the tasks in order, and after each call update with wh
 answer before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `plan takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number, title }) => `${number} ${title}`)}. Do not plan it again.`,
-  idOf: ({ number }) => number,
-  words: { ...WORD, criteria: 'done_when' },
+  vocabulary: { idOf: ({ number }) => number, words: { ...WORD, criteria: 'done_when' } },
   refused: (error, view) => ({ error, ...onward(view) }),
   unconfirmed: (answer, view) => ({ ...answer, ...onward(view) }),
   changes: changed,
 }
 
-/** Only what the model does not know: what was kept as it was proposed goes without saying. */
-function changed(changes: Changes, tasks: readonly Task[]): Json {
-  const { edited, added, removed, reordered } = changes
-  const idOf = numbersOf(changes, tasks)
+/** Only what the model does not know: kept rows go without saying. */
+function changed(
+  { edited, added, removed, reordered }: Changes,
+  made: readonly ConfirmedTask[],
+  tasks: readonly Task[],
+): Json {
+  const numbers = new Map(tasks.map(({ id, number }) => [id, number]))
+  const idsOf = (change: ConfirmedTask['change']): readonly number[] =>
+    made.flatMap(task => (task.change === change ? (numbers.get(task.task_id) ?? 0) : []))
+  const [editedIds, addedIds] = [idsOf('edited'), idsOf('added')]
   const parts: JsonObject = {
-    ...(edited.length > 0 ? { edited: edited.map(({ from, to }) => ({ id: idOf(to), ...different(from, to) })) } : {}),
-    ...(added.length > 0 ? { added: added.map(row => ({ id: idOf(row), title: row.title })) } : {}),
+    ...(edited.length > 0
+      ? { edited: edited.map(({ from, to }, index) => ({ id: editedIds[index] ?? 0, ...different(from, to) })) }
+      : {}),
+    ...(added.length > 0 ? { added: added.map(({ title }, index) => ({ id: addedIds[index] ?? 0, title })) } : {}),
     ...(removed.length > 0 ? { removed: removed.map(({ title }) => title) } : {}),
     ...(reordered ? { order: tasks.map(({ number, title }) => `${number} ${title}`) } : {}),
   }
   return Object.keys(parts).length === 0 ? 'none' : parts
 }
 
-/**
- * Which task each row became. Rows carry no ids, and titles may be the same; but tasks were numbered in the order of the
- * rows, of which each kind kept its own order: so the next task is always the first that is left of one of the kinds.
- */
-function numbersOf({ kept, edited, added }: Changes, tasks: readonly Task[]): (row: Row) => number {
-  const numbers = new Map<Row, number>()
-  const ofModel = [[...kept], edited.map(({ to }) => to)]
-  const ofPerson = [[...added]]
-  for (const task of [...tasks].sort((a, b) => a.number - b.number)) {
-    const heads = (task.created_by === 'user' ? ofPerson : ofModel).filter(rows => rows.length > 0)
-    const rows =
-      heads.find(([head]) => head && isRowOf(task, head)) ??
-      heads.find(([head]) => head && isRowOf(task, { ...head, status: 'doing' })) ??
-      heads[0]
-    const row = rows?.shift()
-    if (row) numbers.set(row, task.number)
-  }
-  return row => numbers.get(row) ?? 0
-}
-
-/** Whether a task is what this row says; the first one was taken up since. */
-function isRowOf(task: Task, { title, details, criteria, priority, status, tags }: Row): boolean {
-  const mine = [task.title, task.details, task.criteria, task.priority, task.status, task.tags]
-  return JSON.stringify(mine) === JSON.stringify([title, details, criteria, priority, TASK_STATUS[status], tags])
-}
-
-/** The fields of a row that the person gave another value. */
+/** The fields of a row that the person changed. */
 function different(from: Row, to: Row): JsonObject {
   const { criteria, ...rest } = to
   const fields = Object.entries({ ...rest, done_when: criteria }) as [keyof Row, Json][]
@@ -144,12 +122,12 @@ function different(from: Row, to: Row): JsonObject {
   return Object.fromEntries(fields.filter(([field, value]) => JSON.stringify(before[field]) !== JSON.stringify(value)))
 }
 
-/** The plan of this turn, and whatever else is open: what `update` may be about. */
+/** What `update` reaches: the plan of this turn, and whatever else is open. */
 function withinReach(view: View): Task[] {
   return listed(view.state).filter(task => isOpen(task) || planTurnOf(view.state, task) === view.turnId)
 }
 
-/** The ids follow from the first one: what the model proposed it need not read again. */
+/** Ids only: the model knows what it proposed. */
 function created(view: View, tasks: readonly Task[]): JsonObject {
   return { ids: tasks.map(({ number }) => number), ...onward(view) }
 }

@@ -3,19 +3,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import type { Json } from '../domain/event.ts'
-import { createRunsheet } from '../runsheet.ts'
+import { openDoor } from '../door/door.ts'
 import { openFileStore } from '../store/json/store.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk } from '../../test/support/desk.ts'
+import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { taskList } from './task-list.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), taskList, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(taskList)
+const { open } = desk
 
 const add = (title: string, more = {}): Promise<Json> => desk.call('AddTask', { title, ...more })
 const call = (tool: string, taskId: unknown): Promise<Json> => desk.call(tool, { taskId })
@@ -84,7 +79,7 @@ describe('task_list', () => {
       [{ title: ['Look', 'Leap'] }, 'title must be a string, got an array.'],
       [{ title: ' ' }, 'title must not be empty.'],
       [{ title: 'x'.repeat(401) }, 'title must be at most 400 characters, got 401.'],
-      [{ title: '\udfff' }, 'title must be well-formed Unicode: it holds half of a surrogate pair.'],
+      [{ title: '\udfff' }, 'title must be well-formed Unicode: it contains half of a surrogate pair.'],
       [{ title: 'a', description: 'x'.repeat(8_001) }, 'description must be at most 8000 characters, got 8001.'],
       [{ title: 'a', description: null }, 'description must be a string, got null.'],
       [{ title: 'x'.repeat(1_000_000) }, 'The arguments must be at most 256000 characters.'],
@@ -130,7 +125,7 @@ describe('task_list', () => {
     expect(answer).toEqual({
       ok: false,
       error:
-        'A person changed task 1 since you last saw it: description is now "both ways". It was left like this; go on from there.',
+        'A person changed task 1 since you last saw it: description is now "both ways". Your change was not made; continue from here.',
     })
     expect(events).toEqual(['tool_answered'])
     expect(await call('DeleteTask', '1')).toEqual({ ok: true })
@@ -176,7 +171,7 @@ describe('task_list: review', () => {
     expect(answer).toEqual({
       ok: false,
       error:
-        'Deleting a task that a person reviewed is not possible. Cancel it with an outcome, where your tools can, or leave it to the person.',
+        'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
     })
     expect(events).toEqual([])
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })
@@ -191,9 +186,9 @@ describe('task_list: on JSON files', () => {
     writeFileSync(path(), text)
   }
   beforeEach(async () => {
-    await desk.runsheet.close()
+    await desk.door.close()
     data = scratchFolder()
-    desk = new Desk(createRunsheet({ store: await openFileStore({ data }) }), taskList)
+    desk.door = openDoor({ store: await openFileStore({ data }) })
   })
   afterEach(() => rmSync(data, { recursive: true }))
 

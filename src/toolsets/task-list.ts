@@ -1,19 +1,18 @@
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
-import { findTask } from '../domain/decide/tasks.ts'
-import { Refusal } from '../domain/errors.ts'
+import { findTask, openIn } from '../domain/decide/tasks.ts'
+import { Refusal, type TaskName } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
-import { PENDING, type ToolCall } from './call.ts'
+import { PENDING, type ToolCall } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import type { View } from './view.ts'
-import { existing, must } from './words.ts'
+import { existing, type View } from './view.ts'
 
 const taskId = z.object({ taskId: z.string().describe('id of the task, as ListTasks shows it') })
 
 const listedTask = z.object({ id: z.string(), title: z.string(), description: z.string(), done: z.boolean() })
 const changed = z.object({ ok: z.literal(true), task: listedTask })
 
-/** The conversation's list, one task at a time, in files that other programs know. */
+/** The conversation's list, one task at a time, in JSON files that other programs can read. */
 export const taskList: Toolset = {
   name: 'task_list',
   tools: [
@@ -33,7 +32,7 @@ export const taskList: Toolset = {
       example: '{"title":"…","description":"…"}',
       output: listedTask,
       run: (call, { title, description }) => {
-        const made = must(call.create([{ title, details: description }]))
+        const made = call.create([{ title, details: description }])
         return made === PENDING ? PENDING : added(call, made)
       },
       created: added,
@@ -64,7 +63,7 @@ export const taskList: Toolset = {
       output: z.object({ ok: z.literal(true) }),
       removes: true,
       run: (call, input) => {
-        must(call.edit({ remove: [{ task: find(call, input.taskId).id }] }))
+        call.edit({ remove: [{ task: find(call, input.taskId).id }] })
         return { ok: true }
       },
     }),
@@ -75,36 +74,34 @@ order, and mark each with CompleteTask when it is done; UncompleteTask and Delet
 before all of them are done. Do not plan for a plain question or a single step.`,
   retry: view =>
     `AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. On the list already: ${existing(shown(view), task => `${idOf(task)} ${task.title}`)}. Do not add it again.`,
-  idOf,
-  words: { details: 'description' },
-  unknown: 'Task not found',
+  vocabulary: { idOf, words: { details: 'description' }, sentences: { task_not_found: () => 'Task not found' } },
   refused: error => ({ ok: false, error }),
 }
 
 function change(call: ToolCall, id: string, status: 'completed' | 'pending'): JsonObject {
   const task = find(call, id)
-  // A task that is not done is not done already: taking it up again is no change.
+  // Unticking what is not done changes nothing.
   if (status === 'pending' && task.status !== 'completed') return { ok: true, task: row(task) }
-  must(call.edit({ change: [{ task: task.id, fields: { status } }] }))
+  call.edit({ change: [{ task: task.id, fields: { status } }] })
   return { ok: true, task: row(findTask(call.state, task.id) ?? task) }
 }
 
 function added(_: View, tasks: readonly Task[]): JsonObject {
-  // The person may have added others: the answer is about the one that was asked for.
+  // The person may have added others: answer with the one that the model asked for.
   const task = tasks.find(({ created_by }) => created_by === 'tool') ?? tasks[0]
   return task ? row(task) : {}
 }
 
 const shown = ({ state }: View): Task[] => listed(state).filter(task => task.status !== 'cancelled')
 
-function idOf(task: Task): string {
+function idOf(task: TaskName): string {
   return task.file_id ?? String(task.number)
 }
 
-/** Its ids are not the rules': who is meant is found here. */
+/** Its ids are its own, so the task is looked up here. */
 function find(view: View, id: string): Task {
   const task = shown(view).find(each => idOf(each) === id)
-  if (!task) throw new Refusal('task_not_found', 'There is no task with this id.')
+  if (!task) throw new Refusal('task_not_found', { ref: id, ...openIn(view.state) })
   return task
 }
 

@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
+import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
 import { taskManager } from './task-manager.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), taskManager, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(taskManager)
+const { open } = desk
 
 const FORM = 'Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}'
 const add = (...tasks: unknown[]) => desk.call('add_task', { tasks })
@@ -45,14 +39,14 @@ const task = (number: number, title: string, more = {}) => ({
 describe('task_manager: add_task opens a review', () => {
   it('[TS40] nothing is written before it is decided', async () => {
     const taken = await desk.take('add_task', { tasks: [{ title: 'Look' }] })
-    expect(taken).toEqual({ status: 'pending_review', review_id: `rev_${uuid(2)}` })
+    expect(taken).toEqual({ status: 'pending_review', call_id: expect.any(String), review_id: `rev_${uuid(2)}` })
     expect(await desk.tasks()).toEqual([])
     expect(await desk.logged()).toEqual(['policy_set', 'turn_opened', 'tool_called', 'task_create_review_required'])
   })
 
   it('[TS40] the draft has the defaults medium, todo and no tags', async () => {
     await desk.take('add_task', { tasks: [{ title: ' Look ' }, { title: 'Leap', priority: 'high', status: 'done' }] })
-    const { record } = await desk.runsheet.review('local', `rev_${uuid(3)}`)
+    const { record } = await desk.door.reviews.get('local', `rev_${uuid(3)}`)
     expect(record.review.draft_tasks).toEqual([row('Look'), row('Leap', { priority: 'high', status: 'done' })])
   })
 
@@ -103,7 +97,7 @@ describe('task_manager: add_task opens a review', () => {
   it('[TS9] in a stopped turn: turn_stopped', async () => {
     const waiting = add({ title: 'Look' })
     while ((await desk.state()).pending_reviews.length === 0) await new Promise(resolve => setImmediate(resolve))
-    await desk.runsheet.run({ tenant: 'local', conversation: 'c1' }, { type: 'stop_turn', turn_id: 't1' })
+    await desk.door.run({ tenant: 'local', conversation: 'c1' }, { type: 'stop_turn', turn_id: 't1' })
     expect(await waiting).toEqual({ confirmed: false, cancelled: true, reason: 'turn_stopped' })
   })
 
@@ -113,8 +107,8 @@ describe('task_manager: add_task opens a review', () => {
     while ((await desk.state()).pending_reviews.length === 0) await new Promise(resolve => setImmediate(resolve))
     const panel = { review_id: `rev_${uuid(2)}`, panel: 'p1' }
     const here = { tenant: 'local', conversation: 'c1' }
-    await desk.runsheet.run(here, { type: 'show_panel', ...panel })
-    await desk.runsheet.run(here, { type: 'leave_panel', ...panel })
+    await desk.door.run(here, { type: 'show_panel', ...panel })
+    await desk.door.run(here, { type: 'leave_panel', ...panel })
     expect(await waiting).toEqual({ confirmed: false, cancelled: true, reason: 'panel_closed' })
   })
 
@@ -130,18 +124,15 @@ describe('task_manager: add_task opens a review', () => {
       [{ title: 'Look' }, 'tasks must be an array, got nothing.'],
       [
         { tasks: [{ title: 'a' }, { title: 'b', priority: 'urgent' }] },
-        'tasks[1].priority must be one of high, medium, low.',
+        'tasks[1].priority must be one of: high, medium, low.',
       ],
-      [{ tasks: [{ title: 'a', status: 'cancelled' }] }, 'tasks[0].status must be one of todo, doing, blocked, done.'],
+      [{ tasks: [{ title: 'a', status: 'cancelled' }] }, 'tasks[0].status must be one of: todo, doing, blocked, done.'],
       [{ tasks: [{ title: 'a', tags: 'x' }] }, 'tasks[0].tags must be an array, got a string.'],
       [
         { tasks: [{ title: 'a', tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }] },
-        'tasks[0].tags must hold at most 20, got 21.',
+        'tasks[0].tags must have at most 20 entries, got 21.',
       ],
-      [
-        { tasks: [{ title: 'a', tags: ['x'.repeat(65)] }] },
-        'tasks[0].tags element 0 must be at most 64 characters, got 65.',
-      ],
+      [{ tasks: [{ title: 'a', tags: ['x'.repeat(65)] }] }, 'tasks[0].tags[0] must be at most 64 characters, got 65.'],
       [{ tasks: [{ title: 'a' }, { title: ' ' }] }, 'tasks[1].title must not be empty.'],
       [
         { tasks: [{ title: 'a', details: 'x'.repeat(8_001) }] },
@@ -149,10 +140,10 @@ describe('task_manager: add_task opens a review', () => {
       ],
       [
         { tasks: [{ title: 'a\ud83d' }] },
-        'tasks[0].title must be well-formed Unicode: it holds half of a surrogate pair.',
+        'tasks[0].title must be well-formed Unicode: it contains half of a surrogate pair.',
       ],
-      [{ tasks: [] }, 'A batch needs at least 1 task.'],
-      [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ tasks: [] }, 'At least 1 task is needed.'],
+      [{ tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'At most 20 tasks fit into one call, got 21.'],
       [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
     ),
@@ -165,7 +156,7 @@ describe('task_manager: add_task opens a review', () => {
   it('[TS42] two that are doing are refused', async () => {
     expect(await add({ title: 'a', status: 'doing' }, { title: 'b', status: 'doing' })).toEqual({
       ok: false,
-      error: 'Only one new task can be doing, got 2. Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
+      error: 'Only one task can be doing at a time. Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
     })
   })
 
@@ -241,7 +232,7 @@ describe('task_manager: changing', () => {
     })
     expect(await call('complete_task', { id: uuid(2), outcome: ' ' })).toEqual({
       ok: false,
-      error: `Task ${uuid(2)} needs an outcome to be done: say what was done. Send {"id":"…","outcome":"…"}`,
+      error: `Task ${uuid(2)} needs an outcome to become done: say what was done. Send {"id":"…","outcome":"…"}`,
     })
     expect(await call('complete_task', { id: uuid(2) })).toEqual({
       ok: false,
@@ -278,7 +269,7 @@ describe('task_manager: changing', () => {
   it('[TS44] cancelled needs no outcome, blocked does', async () => {
     expect(await call('update_task', { id: uuid(1), status: 'blocked' })).toEqual({
       ok: false,
-      error: `Task ${uuid(1)} needs an outcome to be blocked: say what is in the way. Send {"id":"…","status":"done","outcome":"…"}`,
+      error: `Task ${uuid(1)} needs an outcome to become blocked: say what is in the way. Send {"id":"…","status":"done","outcome":"…"}`,
     })
     expect(await call('update_task', { id: uuid(1), status: 'cancelled' })).toMatchObject({
       ok: true,
@@ -352,7 +343,7 @@ describe('task_manager: after a review', () => {
       const { answer, events } = await desk.written(() => call('update_task', { id: uuid(3), ...fields }))
       expect(answer).toEqual({
         ok: false,
-        error: 'Rewording a task that a person reviewed is not possible. Propose the new wording as a new plan.',
+        error: 'A reviewed task cannot be reworded. Propose the new wording as a new plan.',
       })
       expect(events).toEqual([])
     }
@@ -360,7 +351,7 @@ describe('task_manager: after a review', () => {
     expect(answer).toEqual({
       ok: false,
       error:
-        'Deleting a task that a person reviewed is not possible. Cancel it with an outcome, where your tools can, or leave it to the person.',
+        'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
     })
     expect(events).toEqual([])
     expect(await call('update_task', { id: uuid(3), status: 'blocked', outcome: 'no road' })).toMatchObject({
@@ -373,7 +364,7 @@ describe('task_manager: after a review', () => {
     const { answer, events } = await desk.written(() => call('complete_task', { id: uuid(3), outcome: 'x' }))
     expect(answer).toEqual({
       ok: false,
-      error: `A person changed task ${uuid(3)} since you last saw it: title is now "Stare", priority is now "low", status is now "done". It was left like this; go on from there.`,
+      error: `A person changed task ${uuid(3)} since you last saw it: title is now "Stare", priority is now "low", status is now "done". Your change was not made; continue from here.`,
     })
     expect(events).toEqual(['tool_answered'])
     expect(await call('complete_task', { id: uuid(3), outcome: 'x' })).toMatchObject({ ok: true })

@@ -4,10 +4,9 @@ import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
-import { PENDING, type ToolCall } from './call.ts'
+import { PENDING, type ToolCall } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import { nextIn, remainingIn, tasksIn, type View } from './view.ts'
-import { changedTask, existing, must } from './words.ts'
+import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const ROWS = Object.keys(TASK_STATUS) as RowStatus[]
 const priority = z.enum(PRIORITIES as ['high', 'medium', 'low'])
@@ -37,7 +36,7 @@ const changed = z.object({
   remaining: z.int(),
 })
 
-/** Tasks that a person confirms before they are there. */
+/** Tasks that a person confirms before they are written. */
 export const taskManager: Toolset = {
   name: 'task_manager',
   tools: [
@@ -69,7 +68,7 @@ export const taskManager: Toolset = {
         const drafts = tasks.map(
           ({ status, ...fields }): SomeFields => ({ ...fields, ...(status ? { status: TASK_STATUS[status] } : {}) }),
         )
-        const made = must(call.create(drafts))
+        const made = call.create(drafts)
         return made === PENDING ? PENDING : created(call, made)
       },
       created,
@@ -127,7 +126,7 @@ export const taskManager: Toolset = {
       output: changed,
       removes: true,
       run: (call, { id }) => {
-        const events = must(call.edit({ remove: [{ task: id }] }))
+        const events = call.edit({ remove: [{ task: id }] })
         const [gone] = events.flatMap(event => (event.type === 'task_removed' ? [event.data.task] : []))
         return { ok: true, task: gone ? row(gone) : null, ...onward(call) }
       },
@@ -139,19 +138,14 @@ came back, and do not propose again what was removed. Work through the tasks in 
 your final answer before every task is done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. There already: ${existing(tasksIn(view))}. Do not add it again.`,
-  idOf: task => task.id,
-  words: ROW_STATUS,
+  vocabulary: { idOf: ({ id }) => id, words: ROW_STATUS },
   refused: error => ({ ok: false, error }),
 }
 
 function change(call: ToolCall, task: string, fields: SomeFields): JsonObject {
-  const before = findTask(call.state, task)
-  const events = must(call.edit({ change: [{ task, fields }] }))
-  return {
-    ok: true,
-    task: before ? row(changedTask(events, before, each => findTask(call.state, each))) : null,
-    ...onward(call),
-  }
+  call.edit({ change: [{ task, fields }] })
+  const changed = findTask(call.state, task)
+  return { ok: true, task: changed ? row(changed) : null, ...onward(call) }
 }
 
 function created({ state, turnId }: View, tasks: readonly Task[]): JsonObject {

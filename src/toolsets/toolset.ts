@@ -1,54 +1,52 @@
 import type * as z from 'zod'
 import type { Json } from '../domain/event.ts'
 import type { Toolset as ToolsetName } from '../domain/policy.ts'
-import type { Changes } from '../domain/review.ts'
+import type { Changes, ConfirmedTask } from '../domain/review.ts'
+import type { TaskName } from '../domain/refusal.ts'
+import type { Vocabulary } from '../domain/say.ts'
 import type { Task } from '../domain/task.ts'
-import type { PENDING, ToolCall } from './call.ts'
+import type { PENDING, ToolCall } from './tool-call.ts'
 import type { View } from './view.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** One tool: what a model is told of it, what it takes, and which commands that comes to. No rule lives here. */
+/** One tool: its description, its schemas, and the commands it translates to. Rules live in the domain. */
 export interface Tool<I = never> {
   readonly name: string
   readonly description: string
-  /** The one source for validation and for the JSON Schema. */
+  /** Validates, and becomes the JSON Schema. */
   readonly input: z.ZodType<I>
-  /** The right form in one line, for refusals. */
+  /** The right form in one line, shown in refusals. */
   readonly example: string
-  /** Where the rules' element `row` stands in the input; absent where there is only one. */
+  /** The path of a field of element `row`; absent where there is only one element. */
   readonly at?: (row: number, field: string) => string
-  /** What it answers when it is not refused, and nobody has to be asked. */
+  /** The shape of its answer when it is neither refused nor waiting for a review. */
   readonly output: z.ZodObject
-  /** Whether it only reads; may take something away; and whether calling it again with the same changes nothing more. */
+  /** Hints for hosts: read-only, destructive, idempotent. */
   readonly reads?: boolean
   readonly removes?: boolean
   readonly repeats?: boolean
   readonly run: (call: ToolCall, input: I) => Json | typeof PENDING
-  /** What a creating tool answers once its tasks are there, at once or after a review. */
+  /** For the tool that creates: its answer once the tasks exist, at once or after a review. */
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject
 }
 
 export interface Toolset {
   readonly name: ToolsetName
   readonly tools: readonly Tool[]
-  /** For the system prompt, where its tools are allowed. */
+  /** The section for the system prompt. */
   readonly prompt: string
-  /** For a model that got the form wrong: the form in one sentence, and what exists already. */
+  /** Guidance for a model that got the form wrong: the form in one sentence, and what exists already. */
   readonly retry: (view: View) => string
-  /** How its model knows a task. */
-  readonly idOf: (task: Task) => string | number
-  /** Its names for fields and statuses, where the rules have others. */
-  readonly words?: Readonly<Record<string, string>>
-  /** What it says of an id that is not there, where that is fixed. */
-  readonly unknown?: string
-  /** A refusal in this toolset's form. */
+  /** How its model names tasks, fields and statuses. */
+  readonly vocabulary: Vocabulary & { readonly idOf: (task: TaskName) => string | number }
+  /** The answer for a refusal. */
   readonly refused: (message: string, view: View) => Json
-  /** What a person changed, where the toolset has shorter words for it than the row-by-row form. */
-  readonly changes?: (changes: Changes, tasks: readonly Task[]) => Json
-  /** What it answers when a review was not confirmed, beyond the common form. */
+  /** What a person changed in the review, if the toolset has a shorter form than row by row. */
+  readonly changes?: (changes: Changes, made: readonly ConfirmedTask[], tasks: readonly Task[]) => Json
+  /** The answer when a review was not confirmed, if it differs from the common form. */
   readonly unconfirmed?: (answer: JsonObject, view: View) => Json
 }
 
-/** Keeps a tool's input type together with what it runs on. */
+/** Ties a tool's input type to its schema. */
 export const tool = <I>(definition: Tool<I>): Tool => definition as unknown as Tool

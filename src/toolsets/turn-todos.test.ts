@@ -1,16 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
-import { createRunsheet } from '../runsheet.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { cases, countedIds, Desk, uuid } from '../../test/support/desk.ts'
+import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
 import { turnTodos } from './turn-todos.ts'
 
-let desk: Desk
-const open = (host = {}): void => {
-  desk = new Desk(createRunsheet({ store: openMemoryStore(), newId: countedIds() }), turnTodos, host)
-}
-beforeEach(() => open())
-afterEach(() => desk.runsheet.close())
+const desk = deskPerTest(turnTodos)
+const { open } = desk
 
 const FORM = 'Send {"items":[{"title":"…","completionCriteria":"…"}]}'
 const create = (...items: unknown[]): Promise<Json> => desk.call('create_todo', { items })
@@ -92,8 +86,8 @@ describe('turn_todos: create_todo', () => {
     cases(
       [{ items: 'Look' }, 'items must be an array, got a string.'],
       [{ title: 'Look' }, 'items must be an array, got nothing.'],
-      [{ items: [] }, 'A batch needs at least 1 task.'],
-      [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'A batch holds at most 20 tasks, got 21.'],
+      [{ items: [] }, 'At least 1 task is needed.'],
+      [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'At most 20 tasks fit into one call, got 21.'],
       [{ items: [{ title: 'a' }, { title: '' }] }, 'items[1].title must not be empty.'],
       [{ items: [{ title: 'x'.repeat(401) }] }, 'items[0].title must be at most 400 characters, got 401.'],
       [
@@ -102,7 +96,7 @@ describe('turn_todos: create_todo', () => {
       ],
       [
         { items: [{ title: 'a' }, { title: 'b', completionCriteria: '\ud83d' }] },
-        'items[1].completionCriteria must be well-formed Unicode: it holds half of a surrogate pair.',
+        'items[1].completionCriteria must be well-formed Unicode: it contains half of a surrogate pair.',
       ],
       [
         { items: [{ title: 'a', agentType: 'x'.repeat(65) }] },
@@ -175,7 +169,7 @@ describe('turn_todos: list_todo', () => {
     expect(await list({ status: 'pending' })).toEqual({ items: [e], summary })
     expect(await list({ status: 'all' })).toEqual({ items: [a, b, c, d, e], summary })
     expect(await list({ status: 'open' })).toEqual({
-      error: 'status must be one of pending, in_progress, blocked, completed, cancelled, all. Send {"status":"all"}',
+      error: 'status must be one of: pending, in_progress, blocked, completed, cancelled, all. Send {"status":"all"}',
     })
   })
 
@@ -214,7 +208,7 @@ describe('turn_todos: complete_todo', () => {
     for (const outcome of ['', ' \n']) {
       const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome, status }))
       expect(answer).toEqual({
-        error: 'outcome must not be empty: say what was done, or why not. Send {"todoId":"…","outcome":"…"}',
+        error: 'outcome must not be empty. Send {"todoId":"…","outcome":"…"}',
       })
       expect(events).toEqual([])
     }
@@ -244,7 +238,7 @@ describe('turn_todos: complete_todo', () => {
     cases(
       [{ todoId: 1, outcome: 'x' }, 'todoId must be a string, got 1.'],
       [{ todoId: uuid(1) }, 'outcome must be a string, got nothing.'],
-      [{ todoId: uuid(1), outcome: 'x', status: 'blocked' }, 'status must be one of completed, cancelled.'],
+      [{ todoId: uuid(1), outcome: 'x', status: 'blocked' }, 'status must be one of: completed, cancelled.'],
       [{ todoId: uuid(1), outcome: 'x'.repeat(8_001) }, 'outcome must be at most 8000 characters, got 8001.'],
     ),
   )('[TS2] $error: refused', async ({ input, error }) => {
@@ -257,7 +251,7 @@ describe('turn_todos: complete_todo', () => {
     await desk.person({ task: 1, fields: { details: 'the bridge', criteria: 'seen twice' } })
     const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'x' }))
     expect(answer).toEqual({
-      error: `A person changed task ${uuid(1)} since you last saw it: context is now "the bridge", completionCriteria is now "seen twice". It was left like this; go on from there.`,
+      error: `A person changed task ${uuid(1)} since you last saw it: context is now "the bridge", completionCriteria is now "seen twice". Your change was not made; continue from here.`,
     })
     expect(events).toEqual(['tool_answered'])
     expect(await complete({ todoId: uuid(1), outcome: 'x' })).toMatchObject({ status: 'completed' })

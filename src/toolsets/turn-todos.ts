@@ -1,14 +1,13 @@
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import { Refusal } from '../domain/errors.ts'
+import { invalidField } from '../domain/refusal.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
-import { PENDING } from './call.ts'
+import { PENDING } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
-import { remainingIn, type View } from './view.ts'
-import { existing, must } from './words.ts'
+import { existing, remainingIn, type View } from './view.ts'
 
 const status = z.enum(STATUSES as [TaskStatus, ...TaskStatus[]])
 const item = z.object({
@@ -33,7 +32,7 @@ const SUMMARY = {
   blocked: z.int(),
 }
 
-/** A plan for one turn, which is drained before the turn ends. */
+/** A plan for one turn, which the turn works off before it ends. */
 export const turnTodos: Toolset = {
   name: 'turn_todos',
   tools: [
@@ -63,12 +62,12 @@ export const turnTodos: Toolset = {
             title,
             details: context,
             criteria: completionCriteria,
-            // Models fill in what they leave out.
+            // Models send '' for what they leave out.
             agent_type: agentType || undefined,
             order,
           }),
         )
-        const made = must(call.create(drafts))
+        const made = call.create(drafts)
         return made === PENDING ? PENDING : created(call, made)
       },
       created,
@@ -116,9 +115,8 @@ export const turnTodos: Toolset = {
         remaining: z.int(),
       }),
       run: (call, { todoId, outcome, status = 'completed' }) => {
-        if (isBlank(outcome))
-          throw new Refusal('outcome_required', 'outcome must not be empty: say what was done, or why not.')
-        must(call.edit({ change: [{ task: todoId, fields: { status, outcome }, if_open: true }] }))
+        if (isBlank(outcome)) throw invalidField('outcome', { rule: 'empty' })
+        call.edit({ change: [{ task: todoId, fields: { status, outcome }, if_open: true }] })
         const task = findTask(call.state, todoId)
         return {
           id: todoId,
@@ -137,8 +135,10 @@ yourself, and call complete_todo with the outcome after each. Its answer says ho
 answer before every item is completed, cancelled or blocked. Do not plan for a plain question or a single step.`,
   retry: view =>
     `create_todo takes {"items":[{"title":"…"}]}, an array even for one item. In the plan already: ${existing(planOf(view))}. Do not create it again.`,
-  idOf: ({ id }) => id,
-  words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
+  vocabulary: {
+    idOf: ({ id }) => id,
+    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
+  },
   refused: error => ({ error }),
 }
 

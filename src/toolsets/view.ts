@@ -2,13 +2,13 @@ import { type Conversation, listed, openTasks } from '../domain/conversation.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 
-/** What a toolset's words are about: a conversation as one turn sees it. */
+/** A conversation as one turn sees it. */
 export interface View {
   readonly state: Conversation
   readonly turnId: string
 }
 
-/** Whether this conversation's toolset counts the turn's plan or the whole list. */
+/** The turn whose plan counts, or undefined for the whole list. */
 function scopeOf({ state, turnId }: View): string | undefined {
   return state.policy && TOOLSETS[state.policy.toolset].counts === 'conversation' ? undefined : turnId
 }
@@ -18,10 +18,15 @@ export const tasksIn = (view: View): Task[] => listed(view.state, scopeOf(view))
 
 export const openIn = (view: View): Task[] => openTasks(view.state, scopeOf(view))
 
-/** The one to work on now: the current task, or the first that is open. */
+/** The task to work on now: the current one, or the first open one. */
 export function nextIn(view: View): Task | undefined {
   const open = openIn(view)
   return open.find(task => task.status === 'in_progress') ?? open[0]
 }
 
 export const remainingIn = (view: View): number => openIn(view).length
+
+/** What exists already, for a model that is asked to try again. */
+export function existing(tasks: readonly Task[], name: (task: Task) => string = task => task.title): string {
+  return tasks.length === 0 ? 'nothing' : tasks.map(name).join('; ')
+}

@@ -62,7 +62,7 @@ describe('signing in', () => {
 
 describe('connections', () => {
   it('[CH13] while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
-    const { url, server, runsheet, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
+    const { url, server, door, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (title: string) =>
       agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
     await plan('one')
@@ -91,7 +91,7 @@ describe('connections', () => {
     expect(bottom).toBeLessThanOrEqual(top)
     expect(notice).toBeGreaterThanOrEqual(title)
     const log = pino({ level: 'silent' })
-    const again = createHttpServer({ runsheet, tokens: TOKENS, tenant: 'local', version: '0', log })
+    const again = createHttpServer({ door, tokens: TOKENS, tenant: 'local', version: '0', log })
     await again.listen(Number(url.port), '127.0.0.1')
     await plan('two')
     await page.getByText('0 of 2 · 2 remaining').waitFor()

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { configuredModels } from '../../src/agent/models.ts'
+import { configuredModels } from '../../src/runner/models.ts'
 import { openBrowser } from '../support/browser.ts'
 import { builtPage, visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'

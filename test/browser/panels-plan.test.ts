@@ -430,12 +430,12 @@ describe('with a turn on the server', () => {
   /** Turns driven by a scripted model, with the page. */
   async function start(options: TurnsOptions): Promise<void> {
     turns = await startTurns(options)
-    const { runsheet, runner } = turns
+    const { door, runner } = turns
     const take = (ref: { tenant: string; conversation: string }, turn: string): void => void runner.take(ref, turn)
     const { host = {} } = options
     panels = new Panels(
       browser,
-      await startServer({ runsheet, page: builtPage, host, turns: { names: [MODEL], usual: MODEL, take } }),
+      await startServer({ door, page: builtPage, host, turns: { names: [MODEL], usual: MODEL, take } }),
     )
   }
 

@@ -5,8 +5,7 @@ import { expect } from 'vitest'
 import { pageFrom } from '../../src/http/page.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
-import type { ReviewRequest } from '../../src/domain/review.ts'
-import type { SessionAnswer } from '../../src/domain/wire.ts'
+import type { Review, ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
@@ -88,8 +87,9 @@ export class Panels {
   }
 
   /** The windows that show the pending review. */
-  async showing(): Promise<SessionAnswer['panels'][string] | undefined> {
-    return Object.values((await this.server.person.session(this.session)).panels)[0]
+  async showing(): Promise<Pick<Review, 'panels' | 'closes_at'> | undefined> {
+    const { conversation } = await this.server.person.snapshot(this.session)
+    return conversation.reviews[conversation.pending_reviews[0] ?? '']
   }
 
   async stopServer(): Promise<void> {
@@ -98,10 +98,10 @@ export class Panels {
 
   /** Starts the server again on the same port. */
   async startAgain(more: Partial<ServerOptions> = {}): Promise<void> {
-    const { runsheet, url } = this.server
+    const { door, url } = this.server
     const log = pino({ level: 'silent' })
     this.#http = createHttpServer({
-      runsheet,
+      door,
       tokens: TOKENS,
       tenant: 'local',
       version: '0',

@@ -122,7 +122,7 @@ describe('a database that is destroyed while it is open', () => {
         () => store.eventsAfter(elsewhere, 0, 10),
         () => store.queries.search('local', 'x', { limit: 1 }),
         () => store.templates.list('local'),
-        () => store.templates.put('local', 'x', 1),
+        () => store.templates.put('local', { name: 'x', tasks: [] }),
         () => store.claim('r', 1_000),
       ]
       for (const call of calls) {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileStore } from '../../src/store/json/store.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { note, propose, startTurn } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -144,10 +144,10 @@ it.each(['memory', 'sqlite'])(
 
 it('[DO5] a review whose process dies is expired by another that runs already', async () => {
   const path = join(folder, 'runsheet.db')
-  const survivor = createRunsheet({ store: await openSqliteStore({ path }) })
-  const victim = createRunsheet({ store: await openSqliteStore({ path }) })
+  const survivor = openDoor({ store: await openSqliteStore({ path }) })
+  const victim = openDoor({ store: await openSqliteStore({ path }) })
   await victim.run(ref, startTurn('t1', { review_timeout_ms: 200 }), propose('t1', 'rev-1', 'a'))
   await victim.close()
-  expect(await survivor.awaitReview('local', 'rev-1')).toMatchObject({ resolution: { reason: 'review_timeout' } })
+  expect(await survivor.reviews.await('local', 'rev-1')).toMatchObject({ resolution: { reason: 'review_timeout' } })
   await survivor.close()
 })

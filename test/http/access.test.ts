@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pino } from 'pino'
 import { createHttpServer, type ServerOptions } from '../../src/http/server.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import {
   type Answered,
@@ -414,7 +414,7 @@ describe('a failure that nobody foresaw', () => {
         return typeof value === 'function' ? value.bind(target) : value
       },
     })
-    return started({ runsheet: createRunsheet({ store: broken }) })
+    return started({ door: openDoor({ store: broken }) })
   }
 
   test('[HT1] answers 500 `internal`: no stack, no path, no message of its own', async () => {
@@ -582,11 +582,11 @@ async function started(options: Partial<ServerOptions> = {}): Promise<TestServer
 
 /** A server that tells its public URL only: its port has to be chosen. Should somebody else be faster, another one. */
 async function startOn(options: Partial<ServerOptions>): Promise<string> {
-  const runsheet = createRunsheet({ store: openMemoryStore() })
-  onTestFinished(() => runsheet.close())
+  const door = openDoor({ store: openMemoryStore() })
+  onTestFinished(() => door.close())
   const log = pino({ level: 'silent' })
   for (;;) {
-    const server = createHttpServer({ tokens: TOKENS, tenant: 'local', version: '0.0.0', log, runsheet, ...options })
+    const server = createHttpServer({ tokens: TOKENS, tenant: 'local', version: '0.0.0', log, door, ...options })
     const port = await freePort()
     try {
       await server.listen(port, '127.0.0.1')

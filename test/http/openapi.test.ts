@@ -1,10 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
+import { passingEvents, storedEvents } from '../../src/http/event-schemas.ts'
 import { ROUTES } from '../../src/http/server.ts'
 import { started } from '../support/checked.ts'
 
 interface Operation {
   readonly operationId: string
+  readonly tags: readonly string[]
   readonly summary: string
   readonly security: readonly object[]
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>
@@ -13,6 +15,8 @@ interface Operation {
   readonly 'x-role': string
 }
 interface Document {
+  readonly tags: readonly { readonly name: string }[]
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly oneOf: readonly object[] }>> }
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
@@ -55,6 +59,23 @@ describe('the OpenAPI document', () => {
       ).toBe(true)
       for (const { description } of Object.values(responses)) expect(description, name).toMatch(/\S/)
     }
+  })
+
+  it('[HT22] names every operation as a client would call it, and groups them by tag', async () => {
+    const document = await served()
+    const tags = document.tags.map(({ name }) => name)
+    for (const [name, { operationId, tags: own }] of operations(document)) {
+      expect(operationId, name).toMatch(/^[a-z]+([A-Z][a-z]+)*$/)
+      expect(own, name).toHaveLength(1)
+      expect(tags, name).toContain(own[0])
+    }
+  })
+
+  it('[HT22] has a schema for every type of event, and a stream is made of those', async () => {
+    const { components } = await served()
+    const { Event: stored, StreamedEvent: streamed } = components.schemas
+    expect(stored?.oneOf).toHaveLength(storedEvents.length)
+    expect(streamed?.oneOf).toHaveLength(storedEvents.length + passingEvents.length)
   })
 
   it('[HT22][HT1] gives whatever goes wrong its one form', async () => {

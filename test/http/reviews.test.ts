@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Toolset } from '../../src/domain/policy.ts'
 import type { ErrorBody, SessionAnswer } from '../../src/domain/wire.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
 import { CREATING, PATIENCE, resultOf, REVIEWS, Table } from '../support/reviews.ts'
@@ -224,7 +224,7 @@ describe('a decision', () => {
   it('[RH2] is on disk before it is answered', async () => {
     const place = await placeFor('sqlite', '')
     const [one, other] = [await place.open(), await place.open()]
-    const table = await Table.laid(await started({ runsheet: createRunsheet({ store: one }), reviewWaitMs: 1 }))
+    const table = await Table.laid(await started({ door: openDoor({ store: one }), reviewWaitMs: 1 }))
     const id = await table.proposed()
     const { body } = await table.confirm(id, { draft_index: 0 })
     const found = await other.queries.review('local', id)
@@ -284,7 +284,7 @@ describe('the same decision again', () => {
   it('[RH3][RH4] also after a restart; another one is still refused then', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> =>
-      started({ runsheet: createRunsheet({ store: await place.open() }), reviewWaitMs: 1 })
+      started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
     const before = await Table.laid(await serve())
     const id = await before.proposed()
     const decision = { action: 'confirm', tasks: [{ draft_index: 1 }, { draft_index: 0 }] }
@@ -455,7 +455,7 @@ describe('time that runs out', () => {
   it('[RH6] an overdue review reads as expired before anybody wrote so', async () => {
     let skew = 0
     const store = storeWith(openMemoryStore({ skewMs: () => skew }), { due: async () => ({ reviews: [] }) })
-    const table = await Table.laid(await started({ runsheet: createRunsheet({ store }), reviewWaitMs: 1 }))
+    const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: 1 }))
     const id = await table.proposed()
     skew = 120_001
     expect(await table.pending()).toEqual([])
@@ -486,7 +486,7 @@ describe('panels', () => {
   const panel = (table: Table, method: 'PUT' | 'DELETE', id: string, name: string) =>
     table.server.ask(method, `${REVIEWS}/${id}/panels/${name}`)
   const closesAt = async (table: Table, id: string): Promise<string | null | undefined> =>
-    (await table.server.runsheet.read({ tenant: 'local', conversation: 'c1' })).reviews.get(id)?.closes_at
+    (await table.server.door.read({ tenant: 'local', conversation: 'c1' })).reviews.get(id)?.closes_at
 
   it('[RH7] a while after the last one left, with none back, the review is cancelled', async () => {
     const table = await Table.laid(await started(), { panel_grace_ms: 30 })
@@ -515,7 +515,7 @@ describe('panels', () => {
   it('[RH7] a grace that is over counts before anybody wrote so', async () => {
     let skew = 0
     const store = storeWith(openMemoryStore({ skewMs: () => skew }), { due: async () => ({ reviews: [] }) })
-    const table = await Table.laid(await started({ runsheet: createRunsheet({ store }), reviewWaitMs: 1 }))
+    const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: 1 }))
     const id = await table.proposed()
     await panel(table, 'PUT', id, 'p')
     await panel(table, 'DELETE', id, 'p')
@@ -554,8 +554,7 @@ describe('panels', () => {
 describe('a restart', () => {
   it('[RH8] keeps the review with its deadline; deciding works, and the call that waited gets the answer', async () => {
     const place = await placeFor('sqlite', '')
-    const serve = async (): Promise<CheckedServer> =>
-      started({ runsheet: createRunsheet({ store: await place.open() }) })
+    const serve = async (): Promise<CheckedServer> => started({ door: openDoor({ store: await place.open() }) })
     const before = await Table.laid(await serve())
     const interrupted = before.call('call-1')
     const asked = await before.asked()
@@ -576,12 +575,12 @@ describe('a restart', () => {
   it('[RH8] a deadline that passed meanwhile is kept, too', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> =>
-      started({ runsheet: createRunsheet({ store: await place.open() }), reviewWaitMs: 1 })
+      started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
     const before = await Table.laid(await serve(), { review_timeout_ms: 200 })
     // The deadline may come before the answer does, on a busy machine; then there is nothing left to interrupt.
     await before.call('call-1')
     await before.server.close()
-    const table = new Table(await started({ runsheet: createRunsheet({ store: await place.open() }) }))
+    const table = new Table(await started({ door: openDoor({ store: await place.open() }) }))
     expect(resultOf(await table.call('call-1'))).toMatchObject({ reason: 'review_timeout' })
     await table.server.close()
     await place.remove()
@@ -636,7 +635,7 @@ describe('a call that waits', () => {
         return committed
       },
     })
-    const table = await Table.laid(await started({ runsheet: createRunsheet({ store }) }))
+    const table = await Table.laid(await started({ door: openDoor({ store }) }))
     const waiting = table.call('call-1')
     await taking.promise
     const closed = table.server.server.close(20_000)
@@ -668,7 +667,7 @@ describe('a call that waits', () => {
         return memory.changes(signal)
       },
     })
-    const table = await Table.laid(await started({ runsheet: createRunsheet({ store }), reviewWaitMs: DAY }))
+    const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: DAY }))
     const gone = new AbortController()
     const [tool, input] = CREATING.task_manager
     const request = { session_id: 'c1', turn_id: 't1', arguments: input }
@@ -694,10 +693,10 @@ describe('the same call', () => {
   it('[HT18][TS76] without an id waits on the same review: of 20 at once the first one opens it', async () => {
     const table = await Table.laid(await started())
     const calls = Array.from({ length: 20 }, () => table.call())
-    // Each is counted once it waits: one that came after the decision would be another call.
+    // A call that came after the decision would be another call.
     await vi.waitFor(async () => {
       const { text } = await table.server.ask('GET', '/metrics', { as: 'nobody' })
-      expect(text).toContain('tool="add_task",outcome="pending_review"} 20\n')
+      expect(text).toContain('\nrunsheet_review_waiters 20\n')
     }, PATIENCE)
     const waiting = await table.pending()
     expect(waiting).toHaveLength(1)

@@ -15,9 +15,9 @@ import type {
   ToolsetSummary,
   TurnAnswer,
 } from '../../src/domain/wire.ts'
-import { createRunsheet, StoreError } from '../../src/runsheet.ts'
+import { openDoor, StoreError } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import type { StoreErrorCode } from '../../src/store/errors.ts'
+import type { StoreErrorCode } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openAiTools } from '../../src/toolsets/formats.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
@@ -46,7 +46,7 @@ async function withTasks(server: CheckedServer, ...titles: readonly string[]): P
 
 async function startTurn(server: CheckedServer, turn_id = 'run-1', session = 'c1'): Promise<void> {
   const message = { message_id: 'm1', message: 'Do it', model: 'none' }
-  await server.runsheet.run({ tenant: 'local', conversation: session }, { type: 'start_turn', turn_id, ...message })
+  await server.door.run({ tenant: 'local', conversation: session }, { type: 'start_turn', turn_id, ...message })
 }
 
 const HERE = { tenant: 'local', conversation: 'c1' } as const
@@ -73,11 +73,11 @@ async function interrupted(
   const interrupting = async (...args: unknown[]): Promise<unknown> => {
     const commands = waiting
     waiting = []
-    if (commands.length > 0) await server.runsheet.run(HERE, ...commands)
+    if (commands.length > 0) await server.door.run(HERE, ...commands)
     return asked(...args)
   }
   const queries = withPart(memory.queries, { [query]: interrupting })
-  const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+  const server = await started({ door: openDoor({ store: storeWith(memory, { queries }) }) })
   return {
     server,
     meanwhile: (...commands) => {
@@ -171,7 +171,7 @@ describe('sessions', () => {
     await withTasks(server, 'A', 'B')
     const { status, body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1', { as: 'agent' })
     expect(status).toBe(200)
-    const state = await server.runsheet.read({ tenant: 'local', conversation: 'c1' })
+    const state = await server.door.read({ tenant: 'local', conversation: 'c1' })
     expect(body.seq).toBe(state.seq)
     expect(body.session).toMatchObject({ session_id: 'c1', title: 'A', seq: state.seq })
     expect(body.policy).toEqual(state.policy)
@@ -188,8 +188,9 @@ describe('sessions', () => {
     await startTurn(server)
     const { body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1')
     expect(body.messages).toMatchObject([{ message_id: 'm1', role: 'user', text: 'Do it', turn_id: 'run-1' }])
-    expect(body.edits).toEqual({ [task?.id ?? '']: { details: seq } })
-    expect(body.answered_seq).toBeLessThan(seq)
+    const { conversation } = await server.person.snapshot('c1')
+    expect(conversation.edits).toEqual({ [task?.id ?? '']: { details: seq } })
+    expect(conversation.answered_seq).toBeLessThan(seq)
     expect(body.turns.map(({ turn_id, status }) => [turn_id, status])).toEqual([
       ['t1', 'open'],
       ['run-1', 'running'],
@@ -200,10 +201,10 @@ describe('sessions', () => {
     const { server, meanwhile } = await interrupted('events')
     await withTasks(server, 'One')
     await startTurn(server)
-    const { seq } = await server.runsheet.read(HERE)
+    const { seq } = await server.door.read(HERE)
     meanwhile(
       { type: 'record', turn_id: 'run-1', fact: { type: 'message_added', data: message('m2', 'Later') } },
-      { type: 'edit_tasks', by: 'person', create: [{ id: server.runsheet.newId(), title: 'Two' }] },
+      { type: 'edit_tasks', by: 'person', create: [{ id: server.door.newId(), title: 'Two' }] },
     )
     const { body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1')
     expect([body.seq, body.messages.map(({ text }) => text)]).toEqual([seq, ['Do it']])
@@ -217,7 +218,7 @@ describe('sessions', () => {
     const [task] = await withTasks(server, 'One')
     const fields = { title: 'Uno' }
     for (const query of ['', `?task_id=${task?.id}`]) {
-      const { seq } = await server.runsheet.read(HERE)
+      const { seq } = await server.door.read(HERE)
       meanwhile({ type: 'edit_tasks', by: 'person', change: [{ task: task?.id ?? '', fields }] })
       fields.title += '!'
       type Timeline = { events: StoredEvent[]; seq: number }
@@ -225,32 +226,32 @@ describe('sessions', () => {
       expect(body.seq).toBe(seq)
       expect(body.events.length).toBeGreaterThan(0)
       expect(Math.max(...body.events.map(event => event.seq))).toBeLessThanOrEqual(seq)
-      expect((await server.runsheet.read(HERE)).seq).toBe(seq + 1)
+      expect((await server.door.read(HERE)).seq).toBe(seq + 1)
     }
   })
 
   it('[HT6][HT10] a list of tasks into which somebody wrote is read again, as of its seq', async () => {
     const { server, meanwhile } = await interrupted('tasks')
     await withTasks(server, 'One')
-    meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.runsheet.newId(), title: 'Two' }] })
+    meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.door.newId(), title: 'Two' }] })
     const { body } = await server.ask<TasksAnswer & { seq: number }>('GET', '/api/sessions/c1/tasks')
     expect(body.tasks.map(({ title }) => title)).toEqual(['One', 'Two'])
-    expect(body.seq).toBe((await server.runsheet.read(HERE)).seq)
+    expect(body.seq).toBe((await server.door.read(HERE)).seq)
   })
 
   it('[HT6][HT10] also where nobody ever stops writing, the list comes', async () => {
     const memory = openMemoryStore()
     const tasks: Store['queries']['tasks'] = async (ref, filter, page) => {
       const found = await memory.queries.tasks(ref, filter, page)
-      await server.runsheet.run(HERE, {
+      await server.door.run(HERE, {
         type: 'edit_tasks',
         by: 'person',
-        create: [{ id: server.runsheet.newId(), title: 'More' }],
+        create: [{ id: server.door.newId(), title: 'More' }],
       })
       return found
     }
     const queries = withPart(memory.queries, { tasks })
-    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+    const server = await started({ door: openDoor({ store: storeWith(memory, { queries }) }) })
     await call(server, ['checklist', 'add_multiple_checklist_items'], { items: [{ title: 'One' }] })
     expect((await server.ask('GET', '/api/sessions/c1/tasks')).status).toBe(200)
   })
@@ -258,7 +259,7 @@ describe('sessions', () => {
   it('[HT6] every read of a conversation carries its seq', async () => {
     const server = await started()
     await withTasks(server, 'A')
-    const { seq } = await server.runsheet.read({ tenant: 'local', conversation: 'c1' })
+    const { seq } = await server.door.read({ tenant: 'local', conversation: 'c1' })
     for (const path of ['', '/tasks', '/tasks?status=blocked', '/timeline']) {
       expect((await server.ask<{ seq: number }>('GET', `/api/sessions/c1${path}`)).body.seq).toBe(seq)
     }
@@ -325,9 +326,9 @@ describe('the policy', () => {
     const body = { review: false }
     expect((await server.refused(409, 'PUT', '/api/sessions/c1/policy', { body })).code).toBe('turn_running')
     const usage = { input_tokens: 0, output_tokens: 0 }
-    await server.runsheet.run(
+    await server.door.run(
       { tenant: 'local', conversation: 'c1' },
-      { type: 'finish_turn', turn_id: 'run-1', ending: 'answered', steps: 1, usage },
+      { type: 'finish_turn', turn_id: 'run-1', because: 'answered', steps: 1, usage },
     )
     expect((await server.ask('PUT', '/api/sessions/c1/policy', { body })).status).toBe(200)
   })
@@ -602,7 +603,14 @@ describe('a person changes a task', () => {
     const refused = await set(2, { status: 'blocked' })
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      { code: 'status_not_allowed', message: expect.stringContaining('Reopen it first'), field: 'status' },
+      expect.objectContaining({
+        code: 'status_not_allowed',
+        message: expect.stringContaining('Reopen it first'),
+        field: 'status',
+        from: 'completed',
+        to: 'blocked',
+        allowed: ['pending'],
+      }),
     ])
     expect((await set(2, { outcome: 'went well' })).body.task).toMatchObject({ outcome: 'went well', version: 3 })
     const reopened = (await set(3, { status: 'pending' })).body.task
@@ -748,7 +756,11 @@ describe('templates', () => {
     ['21 rows', { tasks: Array.from({ length: 21 }, () => ({ title: 'x' })) }, { code: 'batch_too_large' }],
     ['an empty title', { tasks: [{ title: 'x' }, { title: '' }] }, { row: 1, field: 'title' }],
     ['no title', { tasks: [{}] }, { row: 0, field: 'title' }],
-    ['two doing', { tasks: [1, 2].map(() => ({ title: 'x', status: 'doing' })) }, { row: 1, field: 'status' }],
+    [
+      'two doing',
+      { tasks: [1, 2].map(() => ({ title: 'x', status: 'doing' })) },
+      { code: 'two_in_progress', row: 1, field: 'status' },
+    ],
     ['a draft that it has not', { tasks: [{ title: 'x', draft_index: 0 }] }, { row: 0, field: 'draft_index' }],
     ['an unknown key', { tasks: [{ title: 'x' }], note: 'x' }, { field: 'note' }],
     ['another name', { name: 'b', tasks: [{ title: 'x' }] }, { field: 'name' }],
@@ -854,7 +866,7 @@ describe('a tool call', () => {
     [422, { session_id: 'c1', turn_id: 't1', tool_call_id: 7, arguments: {} }, { field: 'tool_call_id' }],
     [422, { session_id: 'c1', turn_id: 't1', tool_call_id: 'x'.repeat(201), arguments: {} }, { field: 'tool_call_id' }],
     [422, { session_id: 'c1', turn_id: 't1', arguments: {}, args: {} }, { field: 'args' }],
-    [422, { session_id: 'c1', turn_id: 't1' }, { message: 'arguments must be given, got nothing.' }],
+    [422, { session_id: 'c1', turn_id: 't1' }, { message: 'arguments is required.' }],
   ])('[HT3][HT4][HT16] with a wrong body is %i: %j', async (status, body, where) => {
     const server = await started()
     const path = '/api/toolsets/runsheet/tools/tasks'
@@ -875,8 +887,8 @@ describe('a tool call', () => {
     const server = await started()
     await startTurn(server)
     const usage = { input_tokens: 0, output_tokens: 0 }
-    const end = { type: 'finish_turn', turn_id: 'run-1', ending: 'answered', steps: 1, usage } as const
-    await server.runsheet.run({ tenant: 'local', conversation: 'c1' }, end)
+    const end = { type: 'finish_turn', turn_id: 'run-1', because: 'answered', steps: 1, usage } as const
+    await server.door.run({ tenant: 'local', conversation: 'c1' }, end)
     const body = { session_id: 'c1', turn_id: 'run-1', arguments: {} }
     const error = await server.refused(409, 'POST', '/api/toolsets/runsheet/tools/tasks', { as: 'agent', body })
     expect(error.code).toBe('turn_finished')
@@ -895,7 +907,7 @@ describe('stopping', () => {
     ])
     const again = await server.ask<TurnAnswer>('POST', path)
     expect([again.status, again.text]).toEqual([200, first.text])
-    const log = await server.runsheet.store.eventsAfter({ tenant: 'local', conversation: 'c1' }, 0, 100)
+    const log = await server.door.conversations.eventsAfter({ tenant: 'local', conversation: 'c1' }, 0, 100)
     expect(log.filter(({ type }) => type === 'turn_stop_requested')).toHaveLength(1)
   })
 })
@@ -929,8 +941,9 @@ async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error |
       },
     })
   const commit: Store['commit'] = (at, decide) => (failure ? failing() : memory.commit(at, decide))
-  const parts = { commit, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
-  const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, parts) }) })
+  const due: Store['due'] = limit => (failure ? failing() : memory.due(limit))
+  const parts = { commit, due, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
+  const server = await started({ door: openDoor({ store: storeWith(memory, parts) }) })
   return { server, fail: error => (failure = error) }
 }
 
@@ -954,8 +967,9 @@ describe('probes', () => {
   it('[HT21] a probe does not wait for storage that hangs', async () => {
     const memory = openMemoryStore()
     const never = Promise.withResolvers<never>()
-    const queries = { ...memory.queries, conversations: () => never.promise }
-    const server = await started({ runsheet: createRunsheet({ store: storeWith(memory, { queries }) }) })
+    // The probe asks for one; the sweep, which asks for more, must be able to end with the test.
+    const due: Store['due'] = limit => (limit === 1 ? never.promise : memory.due(limit))
+    const server = await started({ door: openDoor({ store: storeWith(memory, { due }) }) })
     expect((await server.refused(503, 'GET', '/readyz', { as: 'nobody' })).code).toBe('not_ready')
   })
 

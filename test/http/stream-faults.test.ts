@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import type { Command } from '../../src/domain/command.ts'
-import { createRunsheet, type Ref } from '../../src/runsheet.ts'
+import { openDoor, type Ref } from '../../src/door/door.ts'
 import { add, finish, note, openTurn, startTurn } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { StoreError } from '../../src/store/errors.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { inLongRun, runWriter } from '../support/children.ts'
 import { wholeLog } from '../support/ledger.ts'
@@ -41,7 +41,7 @@ async function serve(options: Parameters<typeof startServer>[0] = {}): Promise<T
   return server
 }
 async function serveOn(store: Store, options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
-  return serve({ ...options, runsheet: createRunsheet({ store }) })
+  return serve({ ...options, door: openDoor({ store }) })
 }
 async function joined(server: TestServer, options: Parameters<typeof follow>[2] = {}): Promise<SseReader> {
   const line = await follow(server, 'chat', options)
@@ -84,7 +84,7 @@ const slowest = (all: readonly ResumingReader[]): number => Math.min(...all.map(
 
 /** The last connection: to the head, and then it must have seen exactly the log. */
 async function hasSeenTheLog(reader: ResumingReader, server: TestServer): Promise<void> {
-  const log = await wholeLog(server.runsheet.store, ref)
+  const log = await wholeLog(server.door.conversations, ref)
   if (reader.seq < log.length) await reader.connect(server.url, log.length)
   expect(reader.events.map(({ seq }) => seq)).toEqual(countTo(1, log.length))
   expect(reader.events).toEqual(log)
@@ -108,12 +108,12 @@ describe('cut lines', () => {
     '[SS2] on $kind, with 16 writers and $cuts cuts, every client has seen exactly the log',
     async ({ kind, cuts }) => {
       const server = await serve({ store: kind })
-      await server.runsheet.run(ref, openTurn('t1'))
+      await server.door.run(ref, openTurn('t1'))
       const all = Array.from({ length: READERS }, () => new ResumingReader('chat'))
       const storming = new AbortController()
       const writers = countTo(1, 16).map(async writer => {
         for (let number = 0; !storming.signal.aborted; number += 1) {
-          const { conversation } = await server.runsheet.run(ref, say(`${writer} ${number} ${'ä'.repeat(upTo(200))}`))
+          const { conversation } = await server.door.run(ref, say(`${writer} ${number} ${'ä'.repeat(upTo(200))}`))
           // Not too far ahead, so that cuts fall into replay, into the step to live, and into live.
           while (!storming.signal.aborted && conversation.seq - slowest(all) > 400) await aMoment()
         }
@@ -146,14 +146,14 @@ describe('cut lines', () => {
     const place = await sharedPlace(kind)
     const servers = [await serveOn(await place.open()), await serveOn(await place.open())]
     const [first, second] = servers as [TestServer, TestServer]
-    await first.runsheet.run(ref, openTurn('t1'))
+    await first.door.run(ref, openTurn('t1'))
     // These keep both tails going, so that the other one's lags behind what a client has seen already.
     await Promise.all(servers.map(server => joined(server)))
     const storming = new AbortController()
     const all = [new ResumingReader('chat'), new ResumingReader('chat')]
     const writers = countTo(1, 4).map(async writer => {
       for (let number = 0; !storming.signal.aborted; number += 1) {
-        await (writer === 4 ? second : first).runsheet.run(ref, say(`${writer} ${number}`))
+        await (writer === 4 ? second : first).door.run(ref, say(`${writer} ${number}`))
         await aMoment()
       }
     })
@@ -178,7 +178,7 @@ describe('a reader that is ahead of the server it comes to', () => {
       },
     })
     const server = await serveOn(deaf)
-    await server.runsheet.run(ref, openTurn('t1'), add('t1', 'a'))
+    await server.door.run(ref, openTurn('t1'), add('t1', 'a'))
     const line = await joined(server)
     await line.until(({ frames }) => frames.length === 5)
     return { server, elsewhere, catchUp: told.resolve }
@@ -188,9 +188,9 @@ describe('a reader that is ahead of the server it comes to', () => {
     '[SS2][SS4] resumes from %i of 6 without a gap, and its list is as of what it has seen',
     async at => {
       const { server, catchUp } = await behind()
-      await server.runsheet.run(ref, add('t1', 'b'))
-      await server.runsheet.run(ref, add('t1', 'c'))
-      await server.runsheet.run(ref, add('t1', 'd'))
+      await server.door.run(ref, add('t1', 'b'))
+      await server.door.run(ref, add('t1', 'c'))
+      await server.door.run(ref, add('t1', 'd'))
       const line = await joined(server, { lastEventId: at })
       catchUp()
       await line.until(reader => reader.asides('todos_current').at(-1)?.data['as_of_seq'] === 6)
@@ -198,7 +198,7 @@ describe('a reader that is ahead of the server it comes to', () => {
       expect(line.asides('reset')).toEqual([])
       const seen = line.asides('todos_updated').map(({ data }) => Number(data['as_of_seq']))
       expect(Math.min(...seen)).toBeGreaterThanOrEqual(at)
-      await server.runsheet.run(ref, add('t1', 'e'))
+      await server.door.run(ref, add('t1', 'e'))
       await line.reached(7)
       expect(line.seqs).toEqual(countTo(at + 1, 7))
     },
@@ -206,7 +206,7 @@ describe('a reader that is ahead of the server it comes to', () => {
 
   it('[SS3] is reset if it is ahead of the log itself', async () => {
     const { server, catchUp } = await behind()
-    await server.runsheet.run(ref, add('t1', 'b'))
+    await server.door.run(ref, add('t1', 'b'))
     const line = await joined(server, { lastEventId: 5 })
     catchUp()
     await line.reached(4)
@@ -217,12 +217,11 @@ describe('a reader that is ahead of the server it comes to', () => {
 
 describe('slow readers', () => {
   const BIG = 'x'.repeat(100_000)
-  const write = (server: TestServer, text = BIG): Promise<unknown> =>
-    server.runsheet.store.commit(ref, () => ({ events: [note(text)], value: null }))
+  const write = (server: TestServer, text = BIG): Promise<unknown> => server.door.run(ref, say(text))
 
   it('[SS6] one that does not read is cut, holds no memory, and resumes without a gap; others do not notice', async () => {
     const server = await serve()
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const healthy = await joined(server)
     const slow = await joined(server)
     await slow.reached(2)
@@ -261,7 +260,7 @@ describe('slow readers', () => {
         },
       }),
     )
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const many = Array.from({ length: 1_000 }, () => note(BIG))
     await store.commit(ref, () => ({ events: many, value: null }))
     const slow = await joined(server)
@@ -279,7 +278,7 @@ describe('slow readers', () => {
 
   it('[SS6] events larger than the limit reach one that reads, live and in the replay, whatever follows them', async () => {
     const server = await serve()
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const huge = 'y'.repeat(3_000_000)
     const reader = new ResumingReader('chat')
     const following = (async () => {
@@ -297,11 +296,8 @@ describe('slow readers', () => {
 
   it('[SS5][SS6] heartbeats do not cut one that is still taking a long replay', async () => {
     const server = await serve({ heartbeatMs: 2 })
-    await server.runsheet.run(ref, openTurn('t1'))
-    await server.runsheet.store.commit(ref, () => ({
-      events: Array.from({ length: 6 }, () => note('z'.repeat(5_000_000))),
-      value: null,
-    }))
+    await server.door.run(ref, openTurn('t1'))
+    await server.door.run(ref, ...Array.from({ length: 6 }, () => say('z'.repeat(5_000_000))))
     const line = await joined(server)
     // It reads, but with pauses: in each of them several heartbeats are due.
     while (!line.isOver && (line.seqs.at(-1) ?? 0) < 8) {
@@ -327,17 +323,17 @@ describe('storage that fails', () => {
         },
       }),
     )
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const all = await Promise.all([joined(server), joined(server), joined(server)])
     await Promise.all(all.map(line => line.reached(2)))
     failing = true
-    await server.runsheet.run(ref, say('a'))
+    await server.door.run(ref, say('a'))
     expect(await Promise.all(all.map(({ over }) => over))).toEqual(['end', 'end', 'end'])
     await eventually(async () => (await readers(server)) === 0)
     expect(server.logged()).toContain('The disk is gone.')
     failing = false
     const back = await joined(server, { lastEventId: 2 })
-    await server.runsheet.run(ref, say('b'))
+    await server.door.run(ref, say('b'))
     await back.reached(4)
     expect(back.seqs).toEqual([3, 4])
   })
@@ -376,7 +372,7 @@ describe('storage that fails', () => {
       }),
       { maxStreams: 1 },
     )
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const answer = await server.ask('GET', '/api/sessions/chat/events')
     expect(answer.status).toBe(503)
     expect(await answer.json()).toMatchObject({ error: { code: 'busy' } })
@@ -458,13 +454,13 @@ describe('awkward moments', () => {
 
   it('[SS8] the last one leaves and the next one comes, at the same moment and again and again', async () => {
     const server = await serve({ store: 'sqlite' })
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     let seq = 2
     for (let round = 0; round < 60; round += 1) {
       const line = new Line(server.url, 'chat', { lastEventId: seq })
       if (round % 3 === 0) await line.opened
       const before = seq
-      const writing = Array.from({ length: 3 }, () => server.runsheet.run(ref, say(`${(seq += 1)}`)))
+      const writing = Array.from({ length: 3 }, () => server.door.run(ref, say(`${(seq += 1)}`)))
       const next = new Line(server.url, 'chat', { lastEventId: before })
       if (round % 2 === 0) line.cut()
       await Promise.all(writing)
@@ -494,22 +490,22 @@ describe('awkward moments', () => {
         },
       }),
     )
-    await server.runsheet.run(ref, startTurn('t1'))
-    await server.runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
-    const { seq } = await server.runsheet.read(ref)
+    await server.door.run(ref, startTurn('t1'))
+    await server.door.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
+    const { seq } = await server.door.read(ref)
     const line = await joined(server, { lastEventId: seq })
     await asked.promise
-    const { conversation } = await server.runsheet.run(ref, finish('t1'))
+    const { conversation } = await server.door.run(ref, finish('t1'))
     await line.reached(conversation.seq)
     let_.resolve()
-    await server.runsheet.run(ref, openTurn('t2'))
+    await server.door.run(ref, openTurn('t2'))
     await line.reached(conversation.seq + 1)
     expect(line.asides('text_snapshot')).toEqual([])
   })
 
   it('[SS7][SS8] streams asked for one behind the other on one connection are all free once it is gone', async () => {
     const server = await serve({ maxStreams: 3 })
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')
     socket.write(requestFor(server, 'GET', '/api/sessions/chat/events').repeat(3))
     await eventually(async () => (await readers(server)) === 3)
@@ -520,7 +516,7 @@ describe('awkward moments', () => {
 
   it('[SS7] one that found nothing holds no place, even while its answer waits behind a stream of the same connection', async () => {
     const server = await serve({ maxStreams: 2 })
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')
     opened.push(() => socket.destroy())
     socket.write(requestFor(server, 'GET', '/api/sessions/chat/events'))
@@ -535,7 +531,7 @@ describe('awkward moments', () => {
 
   it('[SS7] a HEAD request is answered and over: it follows nothing, and its connection can be used again', async () => {
     const server = await serve({ maxStreams: 1 })
-    await server.runsheet.run(ref, openTurn('t1'))
+    await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')
     opened.push(() => socket.destroy())
     let answers = ''

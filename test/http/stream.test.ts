@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Command } from '../../src/domain/command.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import * as frames from '../../src/http/sse/frames.ts'
-import { createRunsheet, type Ref } from '../../src/runsheet.ts'
+import { openDoor, type Ref } from '../../src/door/door.ts'
 import { add, cancel, finish, openTurn, propose, settle, startTurn } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { wholeLog } from '../support/ledger.ts'
@@ -27,8 +27,8 @@ async function join(options: Parameters<typeof follow>[2] = {}, conversation = '
   return line
 }
 
-const run = (...commands: readonly Command[]): ReturnType<TestServer['runsheet']['run']> =>
-  server.runsheet.run(ref, ...commands)
+const run = (...commands: readonly Command[]): ReturnType<TestServer['door']['run']> =>
+  server.door.run(ref, ...commands)
 const say = (text: string, turn_id = 't1'): Command => ({
   type: 'record',
   turn_id,
@@ -53,7 +53,7 @@ describe('the frames', () => {
       say('a\r\nb'),
     )
     await run(cancel('r1'))
-    const log = await wholeLog(server.runsheet.store, ref)
+    const log = await wholeLog(server.door.conversations, ref)
     const line = await join()
     await line.until(({ raw }) => raw.includes('event: todos_current\n'))
     expect(log.length).toBeGreaterThan(4)
@@ -71,7 +71,7 @@ describe('the frames', () => {
   it('[SS1] what is not stored has neither id nor seq, and otherwise the same fields', async () => {
     server = await startServer()
     await run(openTurn('t1'), add('t1', 'a', 'b'))
-    const { updated_at } = await server.runsheet.read(ref)
+    const { updated_at } = await server.door.read(ref)
     const line = await join({ lastEventId: 99 })
     await line.until(({ frames }) => frames.at(-1)?.event === 'todos_current')
     const common = { timestamp: updated_at, session_id: 'chat', turn_id: 't1' }
@@ -99,7 +99,7 @@ describe('the frames', () => {
     await line.reached(252)
     for (const number of countTo(1, 20)) await run(say(`live ${number}`))
     await line.reached(272)
-    expect(line.events).toEqual(await wholeLog(server.runsheet.store, ref))
+    expect(line.events).toEqual(await wholeLog(server.door.conversations, ref))
   })
 
   it('[SS9] the answer says what it is and that nobody may keep, change or hold it back', async () => {
@@ -122,7 +122,7 @@ describe('the frames', () => {
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error: { code: 'session_not_found' } })
     expect(await readers(server)).toBe(0)
-    await server.runsheet.run({ ...ref, conversation: 'nowhere' }, openTurn('t1'))
+    await server.door.run({ ...ref, conversation: 'nowhere' }, openTurn('t1'))
     await (await join({}, 'nowhere')).reached(2)
   })
 
@@ -151,12 +151,12 @@ describe('resuming', () => {
   it.each(['header', 'query'] as const)('[SS2] works from every seq, by %s', async way => {
     server = await startServer()
     await run(openTurn('t1'), ...countTo(1, 130).map(number => say(`${number}`)))
-    const log = await wholeLog(server.runsheet.store, ref)
+    const log = await wholeLog(server.door.conversations, ref)
     // One that stays, so that the newest are in memory; the others also need the log.
     const stays = await join({ lastEventId: log.length })
     await run(say('131'), say('132'))
     await stays.reached(134)
-    const whole = await wholeLog(server.runsheet.store, ref)
+    const whole = await wholeLog(server.door.conversations, ref)
     for (const after of countTo(0, whole.length)) {
       const line = await follow(
         server,
@@ -205,7 +205,7 @@ describe('resuming', () => {
       expect(line.frames[0]).toMatchObject({ id: undefined, event: 'reset', data: { data: { seq: 3 } } })
       await run(say('b'))
       await line.reached(4)
-      expect(line.events).toEqual(await wholeLog(server.runsheet.store, ref))
+      expect(line.events).toEqual(await wholeLog(server.door.conversations, ref))
       expect(line.asides('reset')).toHaveLength(1)
     },
   )
@@ -224,7 +224,7 @@ describe('resuming', () => {
 describe('the list in view', () => {
   /** What a line brings for commits, from the moment at which it has joined; a last message marks the end. */
   async function broughtBy(commits: () => Promise<unknown>, turn = 't1'): Promise<SseReader> {
-    const { seq } = await server.runsheet.read(ref)
+    const { seq } = await server.door.read(ref)
     const line = await join({ lastEventId: seq })
     await line.until(({ frames }) => frames.length === 2)
     expect(asOf(line.asides())).toEqual(pair(seq))
@@ -375,7 +375,7 @@ describe('the list in view', () => {
     }
   }
   async function listNow(): Promise<Streamed['data']> {
-    const line = await join({ lastEventId: (await server.runsheet.read(ref)).seq })
+    const line = await join({ lastEventId: (await server.door.read(ref)).seq })
     await line.until(({ frames }) => frames.length === 2)
     return line.asides('todos_updated')[0]?.data ?? {}
   }
@@ -427,7 +427,7 @@ describe('the list in view', () => {
       )
       return Promise.all([run(...before), run(add('t1', 'b', 'c', 'd', 'e')), run(...many)])
     })
-    const { seq } = await server.runsheet.read(ref)
+    const { seq } = await server.door.read(ref)
     expect(line.seqs).toEqual(countTo(4, seq))
     expect(asOf(line.asides())).toEqual([...pair(505), ...pair(1_105)])
   })
@@ -437,7 +437,7 @@ describe('text that is being written', () => {
   it('[SS11] one who joins while a turn runs gets it as one snapshot, after the list', async () => {
     server = await startServer()
     await run(startTurn('t1'))
-    await server.runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
+    await server.door.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
     const line = await join()
     await line.until(reader => reader.asides('text_snapshot').length === 1)
     expect(line.frames.at(-1)).toMatchObject({
@@ -453,7 +453,7 @@ describe('text that is being written', () => {
     server = await startServer()
     await run(startTurn('t1'))
     const nothing = await join()
-    await server.runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm7', text: 'left over' })
+    await server.door.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'left over' })
     await run(finish('t1'))
     const idle = await join()
     await idle.reached(3)
@@ -506,7 +506,7 @@ describe('many readers', () => {
         return store.eventsAfter(...args)
       },
     })
-    server = await startServer({ runsheet: createRunsheet({ store: counting }) })
+    server = await startServer({ door: openDoor({ store: counting }) })
     await run(openTurn('t1'))
     return { reads: () => reads }
   }
@@ -584,9 +584,9 @@ describe('many readers', () => {
     server = await startServer()
     const names = ['a', 'b', 'c']
     const at = (conversation: string): Ref => ({ tenant: 'local', conversation })
-    for (const name of names) await server.runsheet.run(at(name), openTurn('t1'), say(name))
+    for (const name of names) await server.door.run(at(name), openTurn('t1'), say(name))
     const all = await Promise.all(names.map(name => join({}, name)))
-    await Promise.all(names.map(name => server.runsheet.run(at(name), say(`${name} live`))))
+    await Promise.all(names.map(name => server.door.run(at(name), say(`${name} live`))))
     await Promise.all(all.map(line => line.reached(4)))
     for (const [index, name] of names.entries()) {
       expect(all[index]?.frames.every(({ data }) => data.session_id === name)).toBe(true)

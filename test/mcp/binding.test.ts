@@ -60,7 +60,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await another.call('tasks')).data).toMatchObject({ tasks: [] })
     expect((await one.call('tasks')).data).toMatchObject({ remaining: 2 })
     const { resources } = await one.client.listResources()
-    expect(resources[0]?.uri).toMatch(/^runsheet:\/\/mcp-[\w-]+\/tasks$/)
+    expect(resources[0]?.uri).toMatch(/^door:\/\/mcp-[\w-]+\/tasks$/)
   })
 
   it('[MC4] there is a turn for each plan: a new one begins once the last is worked off', async () => {
@@ -97,7 +97,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await call('plan', PLAN)
     await server.person.stop(session, 'plan_1')
     const refused = await call('update', { id: 1, outcome: 'did' })
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('stopped by a person') })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('a person stopped it') })
   })
 
   it('[MC5] a call that carries its id is made once', async () => {

@@ -8,7 +8,7 @@ import { scratchFolder } from '../support/scratch.ts'
 import { TOKENS } from '../support/server.ts'
 
 const TITLES = ['Book the hall', 'Send the invitations']
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))
 
 let folder: string
 

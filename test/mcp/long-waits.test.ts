@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
+import { inLongRun } from '../support/children.ts'
 import {
   type Era,
   type Host,
@@ -20,8 +21,8 @@ import {
 } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-/** Longer than a client waits that nobody has told otherwise. */
-const THINKS_MS = 75_000
+/** Longer than the default timeout of a client. */
+const REVIEW_MS = 75_000
 
 /** `expect.poll` is not for tests that run beside each other. */
 const until = <T>(look: () => Promise<T | undefined> | T): Promise<NonNullable<T>> =>
@@ -45,17 +46,17 @@ async function planned({ call }: Host): Promise<ToolResult & { calls: string[] }
   return { ...answer, calls }
 }
 
-async function thinking(person: Person, session: string): Promise<void> {
+async function decideLate(person: Person, session: string): Promise<void> {
   const asked = await until(async () => {
     const { reviews } = await person.pendingReviews(session)
     return reviews[0]
   })
-  await passed(THINKS_MS)
+  await passed(REVIEW_MS)
   await person.decide(asked.review_id, { action: 'confirm', tasks: [{ title: 'Thought over' }] })
 }
 
-// Beside the other, which has the machine to itself meanwhile: this person does nothing but think.
-describe.concurrent('a person who thinks for 75 seconds, and clients with the timeouts that they come with', () => {
+// Concurrent with the tests below: this one only waits.
+describe.concurrent('a slow reviewer (75 s), and clients with their default timeouts', () => {
   it('[MC28] the plan arrives as decided, over every transport and in both eras', async () => {
     const scratch = scratchFolder()
     const data = join(scratch, 'data')
@@ -77,7 +78,7 @@ describe.concurrent('a person who thinks for 75 seconds, and clients with the ti
     const answers = await Promise.all(
       ways.map(async ({ era, session, person, join: joins }) => {
         const host = await joins(hostOf({ era }))
-        const [answer] = await Promise.all([planned(host), thinking(person, session)])
+        const [answer] = await Promise.all([planned(host), decideLate(person, session)])
         await host.client.close()
         return answer
       }),
@@ -115,6 +116,8 @@ async function manyAbandoned(server: McpTestServer, count: number): Promise<void
   }
 }
 
+const MANY = inLongRun(10_000, 2_000)
+
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 function heapUsed(): number {
@@ -123,15 +126,15 @@ function heapUsed(): number {
 }
 
 describe.concurrent('sessions of the older era', () => {
-  it('[MC26] of 10,000 that are opened and abandoned no more are kept than fit, and the memory comes back', async () => {
+  it(`[MC26] of ${MANY} that are opened and abandoned no more are kept than fit, and the memory comes back`, async () => {
     const server = await startMcpServer({ mostSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
     await until(() => server.mcp.sessions === 0)
     const before = heapUsed()
-    await manyAbandoned(server, 10_000)
+    await manyAbandoned(server, MANY)
     expect(server.mcp.sessions).toBeLessThanOrEqual(200)
     await until(() => server.mcp.sessions === 0)
-    // Ten thousand that stayed would be hundreds of megabytes.
+    // Each session that stayed would hold tens of kilobytes.
     expect(heapUsed() - before).toBeLessThan(10 * 1024 * 1024)
     await server.close()
   })

@@ -158,9 +158,11 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     } else {
       // Its form is the client's to withdraw: whenever it answers, it is too late.
       void call('plan', PLAN).catch(() => {})
-      const { review_id } = await waiting(server.person).catch(() => ({ review_id: '' }))
-      if (review_id)
-        await expect.poll(async () => (await server.person.review(review_id)).review.status).toBe('expired')
+      const statuses = async (): Promise<string[]> => {
+        const { reviews } = await server.person.session('c1').catch(() => ({ reviews: [] }))
+        return reviews.map(({ status }) => status)
+      }
+      await expect.poll(statuses, { interval: 5 }).toEqual(['expired'])
     }
     expect((await server.person.tasks('c1')).tasks).toEqual([])
   })

@@ -66,9 +66,7 @@ describe('runsheet mcp', () => {
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
     expect(await toldBy(host)).toMatch(
-      new RegExp(
-        `^Runsheet: plans are shown and decided at ${noted()?.url} \\(a link that signs you in: .* url --data .*\\)\n$`,
-      ),
+      new RegExp(`^Runsheet: review plans at ${noted()?.url} \\(for a sign-in link: .* url --data .*\\)\n$`),
     )
     const answer = host.call('plan', PLAN)
     const person = personAt(data)
@@ -139,7 +137,7 @@ describe('runsheet mcp', () => {
     const page = await serveFolder(data, ['--store', 'memory'])
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
-    expect(await toldBy(host)).toMatch(/serves this folder with another --store/)
+    expect(await toldBy(host)).toMatch(/uses another --store and cannot show these plans/)
   })
 
   it('[MC8] a server that is ended tells the calls that it holds to ask again', async () => {
@@ -197,10 +195,10 @@ describe('runsheet mcp', () => {
 
   it.each([
     [['--toolset', 'nothing'], 2, 'nothing'],
-    [['--store', 'memory'], 1, 'nobody else could see the plan'],
+    [['--store', 'memory'], 1, 'mcp cannot use --store memory'],
     [['--session', 'no spaces'], 1, '--session must be'],
     [['--idle-exit', 'banana'], 2, 'It must be a time'],
-  ])('[MC7] %j is complained about in one line', async (args, code, words) => {
+  ])('[MC7] %j is refused in one line', async (args, code, words) => {
     const ended = await runCli(['mcp', '--data', data, ...args]).ended
     expect(ended.code).toBe(code)
     expect(ended.stderr).toContain(words)

@@ -201,7 +201,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect(asked.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^The agent proposes 2 tasks\./),
       expect.stringMatching(/^The form came back empty\. /),
-      expect.stringMatching(/^A confirmed plan needs at least 1 task/),
+      expect.stringMatching(/^At least 1 task is needed\./),
       expect.stringMatching(/^Task 3: title must be at most 400 characters/),
     ])
     // What was typed is still there.

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -92,8 +92,26 @@ describe('in a folder that was empty', () => {
     const assets = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? '')
     expect(assets.length).toBeGreaterThan(1)
     for (const path of assets) expect((await fetch(new URL(path, url))).status, path).toBe(200)
+    expect(await npx.line(line => line.startsWith('Stop: '))).toBe(
+      `Stop: Ctrl-C. New sign-in link: npx runsheet url --data ${data}`,
+    )
+    expect((await packed.run('npx', 'runsheet', 'url', '--data', data)).stdout).toContain(`${url}#code=`)
     await endServer(data)
     expect((await npx.ended).code).toBe(0)
+  })
+
+  it('[CL9] hints name a command that works: runsheet if it is on the PATH, npx in its project, else the file', async () => {
+    const program = join(packed.folder, 'node_modules/runsheet', manifest.bin['runsheet'] ?? '')
+    const bin = join(packed.folder, 'global-bin')
+    mkdirSync(bin)
+    symlinkSync(program, join(bin, 'runsheet'))
+    const hintIn = async (cwd: string, path = packed.env['PATH']): Promise<string> => {
+      const child = runProcess([process.execPath, program, '--wrong'], { cwd, env: { ...packed.env, PATH: path } })
+      return /Try: (.*) --help$/m.exec((await child.ended).stderr)?.[1] ?? ''
+    }
+    expect(await hintIn(bin)).toBe('npx runsheet')
+    expect(await hintIn('/')).toBe(`${process.execPath} ${program}`)
+    expect(await hintIn('/', `${bin}:${packed.env['PATH']}`)).toBe('runsheet')
   })
 
   it('[PK6] every entry point can be imported', async () => {
@@ -113,7 +131,7 @@ describe('in a folder that was empty', () => {
     const checked = runProcess(['tsc'], { cwd: packed.folder, env: packed.env })
     await checked.ended
     // What is wrong with the declarations of others is not ours to say.
-    expect(checked.lines.filter(line => /^(consumer|error|node_modules\/runsheet)/.test(line))).toEqual([])
+    expect(checked.lines.filter(line => /^(consumer|error|node_modules\/door)/.test(line))).toEqual([])
   })
 
   it('[PK7] an old Node is told in one line what is needed', async () => {
@@ -124,7 +142,7 @@ describe('in a folder that was empty', () => {
     expect({ code, lines: child.lines }).toEqual({ code: 1, lines: [] })
     const [, needed = ''] = /^>=(\d+\.\d+)\.0$/.exec(manifest.engines.node) ?? []
     expect(stderr).toBe(
-      `runsheet: this needs Node ${needed} or newer, and here is v20.20.2. Get it from nodejs.org or with your version manager.\n`,
+      `runsheet: Node ${needed} or newer is required, this is v20.20.2. Install it from nodejs.org or with a version manager.\n`,
     )
     expect(packagesIn(manifest.bin['runsheet'] ?? '')).toEqual([])
     expect(staticImports(manifest.bin['runsheet'] ?? '').every(each => each.startsWith('node:'))).toBe(true)
@@ -145,7 +163,7 @@ describe('in a folder that was empty', () => {
     const env = { ...packed.env, RUNSHEET_PORT: '0' } as Record<string, string>
     const args = ['runsheet', 'mcp', '--data', data, '--idle-exit', '1m']
     const host = new StdioClientTransport({ command: 'npx', args, cwd: packed.folder, env, stderr: 'pipe' })
-    const shown = lineOf(host, /^Runsheet: plans are shown and decided at (\S+)/)
+    const shown = lineOf(host, /^Runsheet: review plans at (\S+)/)
     const client = new Client({ name: 'a host', version: '1' })
     await client.connect(host)
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('plan')
@@ -162,18 +180,18 @@ const entryPoints = (): string[] =>
 
 /** Each line would be an error where a declaration could not be found: what is unknown would fit anywhere. */
 const CONSUMER = `
-import { createRunsheet, openMemoryStore, type Task } from 'runsheet'
+import { openDoor, openMemoryStore, type Task } from 'runsheet'
 import { createClient, RunsheetError } from 'runsheet/client'
 import { createHttpServer } from 'runsheet/http'
 import { Runner } from 'runsheet/agent'
 import { aiSdkTools } from 'runsheet/ai-sdk'
 import { TodosPanel } from 'runsheet/react'
 
-const runsheet = createRunsheet({ store: openMemoryStore() })
+const door = openDoor({ store: openMemoryStore() })
 export const title = (task: Task): string => task.title
 export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, createHttpServer, Runner, aiSdkTools, TodosPanel]
 // @ts-expect-error
-runsheet.nothing()
+door.nothing()
 // @ts-expect-error
 export const number = (task: Task): string => task.number
 // @ts-expect-error

@@ -11,11 +11,11 @@ import type { StoreKind } from './stores.ts'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const WITH_BODY = EVERY_ROUTE.filter(({ body }) => body !== undefined)
 
-/** A number or another token that `JSON.stringify` would not write like this. */
+/** A token that `JSON.stringify` would write differently. */
 const raw = (token: string): string => `@raw:${token}@`
 const written = (value: unknown): string => JSON.stringify(value).replaceAll(/"@raw:(.*?)@"/g, '$1')
 
-/** What is wrong, or merely odd, as the part of a path. */
+/** Invalid or odd parts of a path. */
 const ODD_SEGMENTS = [
   '..%2f..%2fetc%2fpasswd',
   'a%2fb',
@@ -41,9 +41,9 @@ const ODD_SEGMENTS = [
   'x'.repeat(10_000),
   'x'.repeat(129),
 ]
-/** These mean another path altogether. */
+/** These lead to another path. */
 const DOTS = ['.', '..', '%2e', '%2E%2e', '..;']
-/** Names that are legal, and must not be found where nothing has them. */
+/** Valid names that must not be found on a prototype. */
 const PROTOTYPES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
 
 const b64 = (text: string): string => Buffer.from(text).toString('base64url')
@@ -85,7 +85,7 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
 }
 const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
 
-/** Values of every kind; which of them a field takes is its own business. */
+/** Values of every type; each field accepts some of them. */
 const KINDS: readonly unknown[] = [null, true, 0, '', 'x', [], {}, [null], [[]], { a: 1 }, [{ title: 'x' }]]
 const NUMBERS = ['1e400', '-1e400', '-0', '9007199254740993', '1e308', '5e-324', '-1', '0.5', '1e21'].map(raw)
 const TEXTS = [
@@ -166,7 +166,7 @@ const CONTENT_TYPES = [
 
 const NOT_OBJECTS = ['null', 'true', '0', '-0', '1e400', '"x"', '[]', '[{}]', '[[]]', `"${'x'.repeat(10_000)}"`]
 
-/** Where a route's valid request goes, and what it says. */
+/** The path and body of a valid request. */
 interface Request {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
@@ -174,16 +174,16 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What requests are about: a task of the conversation `work`, and a review that waits in a conversation of its own. */
+/** A task of the conversation `work`, and a pending review in a conversation of its own. */
 interface World {
   readonly task: string
   readonly version: number
   readonly review: string
 }
 
-/** What must hold on every store: NUL and half a surrogate pair are text to one and an error to another. */
+/** Runs on every store: NUL and a lone surrogate are text to one and an error to another. */
 export function badInput(store: StoreKind): void {
-  // What never comes near the store is asked in front of one of them only.
+  // Requests that never reach the store are tested with one store only.
   const isFirst = store === 'memory'
   const testOnce: (title: string, check: () => Promise<void>) => void = isFirst ? test : () => {}
   let at: TestServer
@@ -211,7 +211,7 @@ export function badInput(store: StoreKind): void {
   async function newReview(): Promise<Pick<World, 'review'>> {
     made += 1
     const asked = `asked-${made}`
-    // None of them may run out while others are being looked at.
+    // Long enough to outlast the tests.
     const patient = { review_timeout_ms: 86_400_000, panel_grace_ms: 86_400_000 }
     await at.person.setPolicy(asked, { toolset: 'runsheet', review: true, assessor: false, gate: false, ...patient })
     const pending = await at.ask('POST', '/api/toolsets/runsheet/tools/plan', {
@@ -223,7 +223,7 @@ export function badInput(store: StoreKind): void {
   const saveTemplate = (): Promise<unknown> =>
     at.ask('PUT', '/api/task-manager/templates/saved', { body: { tasks: [{ title: 'Saved' }] } })
 
-  /** Puts a new one in place of what an accepted request may have used up. */
+  /** Replaces what an accepted request may have used up. */
   async function renew({ path }: Route): Promise<void> {
     if (path.includes(':task_id')) world = { ...world, ...(await newTask()) }
     if (path.includes(':review_id')) world = { ...world, ...(await newReview()) }
@@ -231,14 +231,14 @@ export function badInput(store: StoreKind): void {
     await lookAround()
   }
 
-  /** Notes how things are. A task may have been taken up, because the one before it was blocked. */
+  /** Remembers the state. Blocking a task may have made another one current. */
   async function lookAround(): Promise<void> {
-    const { tasks } = await at.runsheet.read({ tenant: 'local', conversation: 'work' })
+    const { tasks } = await at.door.read({ tenant: 'local', conversation: 'work' })
     world = { ...world, version: tasks.get(world.task)?.version ?? 0 }
     before = await fingerprint()
   }
 
-  /** A request that is fine, with every field that there is. */
+  /** A valid request with every field. */
   function fine({ path, method }: Route): Request {
     const params: Record<string, string> = {
       session_id: path.endsWith('/policy') ? 'bare' : 'work',
@@ -248,6 +248,7 @@ export function badInput(store: StoreKind): void {
       panel: 'panel-1',
       name: path.includes('/templates/') ? 'saved' : 'runsheet',
       tool: 'plan',
+      seq: '1',
     }
     const row = { title: 'Row', details: 'd', criteria: 'c', priority: 'high', status: 'todo', tags: ['t'] }
     const fields = { title: 'T', details: 'd', criteria: 'c', priority: 'high', tags: ['t'], position: 1 }
@@ -300,7 +301,7 @@ export function badInput(store: StoreKind): void {
     }
   }
 
-  /** Asks, and holds the rule of this file: an answer in our form, no fault of the server's, and refused means untouched. */
+  /** Sends a request and checks the rule of this file: an answer in our form, no 5xx, and no change if it is refused. */
   async function asked(
     route: Route,
     change: Partial<Request> & { rawBody?: string | Uint8Array } = {},
@@ -315,7 +316,7 @@ export function badInput(store: StoreKind): void {
       ...(body === undefined ? {} : { body }),
     })
     const what = `${route.method} ${path.slice(0, 300)} ${String(body).slice(0, 300)} → ${answer.status} ${answer.text.slice(0, 300)}`
-    // That a server runs no turns is an answer, not a fault.
+    // 501 says that this server runs no turns.
     if (answer.code !== 'not_implemented') expect(answer.status, what).toBeLessThan(500)
     expect(answer.status, what).toBeGreaterThanOrEqual(200)
     if (answer.status >= 400) {
@@ -326,14 +327,14 @@ export function badInput(store: StoreKind): void {
     return answer
   }
 
-  /** Everything that a request could have changed: tasks and reviews are what the log says, and its length is `seq`. */
+  /** Everything that a request could change: `seq` covers tasks and reviews. */
   async function fingerprint(): Promise<string> {
-    const { queries, templates } = at.runsheet.store
-    return JSON.stringify(await Promise.all([queries.conversations('local', { limit: 20 }), templates.list('local')]))
+    const { conversations, templates } = at.door
+    return JSON.stringify(await Promise.all([conversations.list('local', { limit: 20 }), templates.list('local')]))
   }
 
   const paramsOf = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  const isId = (name: string): boolean => !['name', 'tool'].includes(name)
+  const isId = (name: string): boolean => !['name', 'tool', 'seq'].includes(name)
 
   test('every route with a body is in the table, and what the table says is accepted', async () => {
     for (const route of WITH_BODY) {
@@ -353,7 +354,7 @@ export function badInput(store: StoreKind): void {
             expect([segment, answer.status, answer.code, answer.field]).toEqual([segment, 400, 'invalid_id', name])
           }
         }
-        // A policy makes the conversation that it names: such names are legal.
+        // A policy creates its conversation, and such names are valid.
         for (const segment of [...DOTS, ...(route.path.endsWith('/policy') ? [] : PROTOTYPES)]) {
           const answer = await asked(route, { params: { ...fine(route).params, [name]: segment } })
           if (route.method === 'get') expect([segment, answer.status >= 400]).toEqual([segment, true])
@@ -504,7 +505,7 @@ export function badInput(store: StoreKind): void {
         for (const text of TEXTS) {
           const clean = CLEANED[field]?.(text)
           const answer = await asked(route, { body: withValue(fine(route).body, path, text) })
-          // A task that is blocked says why: an outcome of nothing is refused by another rule.
+          // A blocked task needs an outcome: another rule refuses an empty one.
           if (clean === undefined || path[0] === 'arguments' || (field === 'outcome' && clean === '')) continue
           if (clean instanceof Problem) {
             const row = path[0] === 'tasks' ? 0 : undefined
@@ -545,7 +546,7 @@ export function badInput(store: StoreKind): void {
     await lookAround()
   })
 
-  /** What became of a request: a decision is to be found in the timeline, everything else in its answer. */
+  /** The result of a request: a decision's is in the timeline, any other in its answer. */
   async function outcomeOf(answer: { review?: { session_id: string } }): Promise<unknown> {
     return answer.review ? (await at.person.timeline(answer.review.session_id)).events : answer
   }
@@ -560,7 +561,7 @@ export function badInput(store: StoreKind): void {
           expect([text, answer.status, answer.code, answer.field]).toEqual([text, 422, 'invalid_field', field])
         } else {
           expect([text, answer.status]).toEqual([text, 200])
-          // A comment of nothing is none.
+          // An empty comment is dropped.
           if (clean !== '') expect(textsIn(await outcomeOf(JSON.parse(answer.text)))).toContain(clean)
         }
       }
@@ -606,7 +607,7 @@ export function badInput(store: StoreKind): void {
   )
 }
 
-/** What is left of a text in each field, or what is wrong with it. */
+/** A text as each field stores it, or why it is refused. */
 const CLEANED: Readonly<Record<string, (text: string) => string | Problem>> = {
   title: text => line(text),
   details: prose,
@@ -618,7 +619,7 @@ const CLEANED: Readonly<Record<string, (text: string) => string | Problem>> = {
 
 type Path = readonly (string | number)[]
 
-/** Every place in a value, from the outside in. */
+/** Every path within a value, outermost first. */
 function leaves(value: unknown, path: Path = []): Path[] {
   const within = Array.isArray(value)
     ? value.flatMap((each, index) => leaves(each, [...path, index]))

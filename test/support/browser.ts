@@ -6,7 +6,7 @@ import { type Browser, chromium } from 'playwright-core'
 const NAMED_BY = ['CHROME_PATH', 'CHROME_BIN', 'PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH']
 const NAMES = ['chrome-headless-shell', 'google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser']
 
-/** A real browser: the one that is named, one that is installed, or the one that npm brought. */
+/** A real browser: from the environment, installed, or from npm. */
 export async function openBrowser(): Promise<Browser> {
   const { executablePath, env } = installed() ?? (await fromNpm())
   return chromium.launch({
@@ -29,7 +29,7 @@ function installed(): Found | undefined {
   return executablePath === undefined ? undefined : { executablePath }
 }
 
-/** Unpacked once, under its own name only when it is whole: several may come here at the same time. */
+/** Unpacked once and renamed when complete, since several workers may unpack at the same time. */
 async function fromNpm(): Promise<Found> {
   const { resolve } = createRequire(import.meta.url)
   const root = dirname(dirname(resolve('@sparticuz/chromium')))
@@ -54,7 +54,7 @@ async function unpack(root: string, folder: string): Promise<void> {
     if (TMPDIR === undefined) delete process.env['TMPDIR']
     else process.env['TMPDIR'] = TMPDIR
   }
-  // The configuration that comes along names a folder that is not ours.
+  // The bundled configuration names another folder.
   const config = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${join(folder, 'fonts')}</dir><dir>/usr/share/fonts</dir></fontconfig>`
   writeFileSync(join(mine, 'fonts', 'fonts.conf'), config)
   try {

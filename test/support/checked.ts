@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts'
 import { type AskOptions, startServer, type TestServer } from './server.ts'
 import type { StoreKind } from './stores.ts'
 
-/** For tests: an answer whose form was found to be the documented one. */
+/** For tests: an answer that matched its documented schema. */
 export interface Answered<T> {
   readonly status: number
   readonly body: T
@@ -19,10 +19,10 @@ export interface Refused {
   readonly error: ErrorBody
 }
 
-/** A server whose every answer is compared with what the OpenAPI document says of it. */
+/** A server whose answers are all checked against the OpenAPI document. */
 export interface CheckedServer extends Omit<TestServer, 'ask'> {
   readonly ask: <T = unknown>(method: string, path: string, options?: AskOptions) => Promise<Answered<T>>
-  /** The answer of a request that has to be refused with this status. */
+  /** Sends a request that must be refused with this status. */
   readonly refused: (status: number, method: string, path: string, options?: AskOptions) => Promise<ErrorBody>
 }
 
@@ -34,7 +34,7 @@ afterEach(async () => {
   await Promise.all([...running].map(server => server.close()))
 })
 
-/** Starts a server that the end of the test closes. */
+/** Starts a server that closes with the test. */
 export async function started(options: Options = {}): Promise<CheckedServer> {
   const plain = await startServer(options)
   const ask = async <T>(method: string, path: string, more?: AskOptions): Promise<Answered<T>> => {
@@ -59,7 +59,7 @@ export async function started(options: Options = {}): Promise<CheckedServer> {
   return server
 }
 
-/** A store of which single parts can be replaced, as a fault would. */
+/** A store with parts that a test can replace to inject faults. */
 export function storeWith(store: Store, parts: Partial<Store>): Store {
   return new Proxy(store, {
     get: (target, name) => {
@@ -83,7 +83,7 @@ function routeOf(method: string, path: string): Route {
   return found
 }
 
-/** The body, once its status and all of its keys are found to be documented. */
+/** The body, once its status and all of its keys proved to be documented. */
 function documented(route: Route, { status, headers }: Response, text: string): unknown {
   const answer = route.answers[status]
   const name = `${route.method} ${route.path} ${status}`
@@ -96,7 +96,7 @@ function documented(route: Route, { status, headers }: Response, text: string): 
   }
   expect(headers.get('content-type'), name).toBe('application/json; charset=utf-8')
   const body: unknown = JSON.parse(text)
-  // What the schema does not name it leaves out: then the two would differ.
+  // Parsing drops undocumented keys, so that the two would differ.
   expect(schema.parse(body), name).toEqual(body)
   return body
 }

@@ -7,17 +7,17 @@ export interface Child {
   readonly process: ChildProcess
   /** Every line so far. */
   readonly lines: readonly string[]
-  /** Resolves with the first line that fits, now or later; rejects if the process ends before. */
+  /** Resolves with the first matching line, past or future; rejects if the process ends without one. */
   line(fits: (line: string) => boolean): Promise<string>
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }>
 }
 
-/** Runs one of our own files in a process of its own. */
+/** Runs one of our files as a child process. */
 export function runChild(file: URL, argument: unknown, prefix: readonly string[] = []): Child {
   return runProcess([...prefix, process.execPath, fileURLToPath(file), JSON.stringify(argument)])
 }
 
-/** The command line of ours, as it is compiled or as it is written. */
+/** Runs our command line, from its source or as built. */
 export function runCli(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string; uid?: number } = {},
@@ -32,7 +32,7 @@ export function runCli(
   })
 }
 
-/** A process of its own, by its command and arguments. */
+/** Runs a command as a child process. */
 export function runProcess(
   [command = '', ...args]: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; uid?: number } = {},
@@ -65,7 +65,7 @@ export function runProcess(
 export const runWriter = (order: WriterOrder, prefix?: readonly string[]): Child =>
   runChild(new URL('writer.ts', import.meta.url), order, prefix)
 
-/** The writes that a child saw acknowledged, with the seq that it was told. */
+/** The writes that a child saw acknowledged, by number, with their seqs. */
 export const acknowledged = (child: Child): Map<number, number> =>
   new Map(
     child.lines.flatMap(line => {
@@ -74,5 +74,5 @@ export const acknowledged = (child: Child): Map<number, number> =>
     }),
   )
 
-/** Larger numbers for the long run; the same tests. */
+/** Picks the larger number in `npm run test:long`. */
 export const inLongRun = <T>(long: T, short: T): T => (process.env['LONG'] ? long : short)

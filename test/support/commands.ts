@@ -4,17 +4,17 @@ import type { Command } from '../../src/domain/command.ts'
 import { listed } from '../../src/domain/conversation.ts'
 import type { Driver } from './domain.ts'
 
-/** A command as drawn: whom and what it refers to is resolved against the state in which it is run. */
+/** A generated command: its references are resolved against the state in which it runs. */
 export interface Drawn {
-  /** How long the clock moves before it. */
+  /** How far the clock moves before it. */
   readonly wait: number
   readonly type: Command['type']
   readonly [part: string]: unknown
 }
 
 /**
- * Commands of all types, right and wrong: first a turn, then anything. An edge has seen to it that ids are strings and
- * batches are arrays; what stands in them nobody has looked at yet.
+ * Commands of all types, valid and invalid: first a turn, then anything. As at an edge, ids are strings and batches are
+ * arrays, but their contents are unchecked.
  */
 export const conversations = (): Arbitrary<readonly Drawn[]> =>
   fc
@@ -26,13 +26,13 @@ export function resolved(chat: Driver, command: Drawn): Command {
   return replaced(chat, parts) as Command
 }
 
-/** What a command refers to; an index counts over what there is at that moment. */
+/** A reference in a command; an index counts what exists at that moment. */
 interface Pick {
   readonly pick: 'new id' | 'new turn' | 'latest turn' | 'turn' | 'review' | 'task' | 'seq'
   readonly index: number
 }
 
-/** Picks become what they refer to, wherever in the command they stand. */
+/** Resolves the picks anywhere in a command. */
 function replaced(chat: Driver, value: unknown): unknown {
   if (Array.isArray(value)) return value.map(element => replaced(chat, element))
   if (typeof value !== 'object' || value === null) return value
@@ -186,7 +186,7 @@ function anything(): Arbitrary<Drawn> {
     ],
     [1, command('stop_turn', { turn_id: turn })],
     [4, command('record', { turn_id: turn, fact })],
-    [2, command('finish_turn', { turn_id: turn, ending, steps: fc.nat(9), usage: fc.constant({}) })],
+    [2, command('finish_turn', { turn_id: turn, because, steps: fc.nat(9), usage: fc.constant({}) })],
     [12, edit({ create: upTo(3, mostly(newTask), 1) })],
     [14, edit({ change: upTo(3, mostly(change)) })],
     [4, edit({ create: upTo(2, newTask), change: upTo(2, change), remove: upTo(2, mostly(fc.record({ task }))) })],
@@ -204,7 +204,7 @@ function anything(): Arbitrary<Drawn> {
 }
 
 const continued = fc.oneof(fc.constant(undefined), mostly(pick('turn', 5), NO_ID))
-const ending = fc.constantFrom('answered', 'exhausted', 'failed', 'stopped')
+const because = fc.constantFrom('answered', 'budget', 'error', 'stopped')
 const verdict = fc.constantFrom('ok', 'not_ok', 'not_ok', 'unknown')
 const claim = fc.record({
   status: fc.constantFrom('completed', 'cancelled'),
@@ -226,7 +226,7 @@ function decision(parts: Record<string, Arbitrary<unknown>>): Arbitrary<Drawn> {
   return command('decide_review', {
     review_id: review,
     decision: fc.record(parts),
-    via: fc.constantFrom('http', 'mcp_app'),
+    via: fc.constantFrom('http', 'mcp_form'),
     ids,
   })
 }

@@ -13,7 +13,7 @@ export interface Check {
 
 const suite = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/', import.meta.url))
 
-/** Runs the conformance suite in a process of its own against a server; its checks by scenario, as it wrote them down. */
+/** Runs the conformance suite as a child process against a server; returns its checks by scenario. */
 export async function runSuite(
   url: URL,
   revision: Revision,
@@ -25,14 +25,14 @@ export async function runSuite(
   return { code, said: [...child.lines, stderr].join('\n'), checks: checksIn(folder) }
 }
 
-/** The scenarios that a server has to pass for this revision, as the suite's own list has them. */
+/** The scenarios that a server must pass for this revision, from the suite's own list. */
 export function scoredScenarios(revision: Revision): readonly string[] {
   const list = readFileSync(join(suite, `requirements/${revision}.yaml`), 'utf8')
   const [, server = ''] = /^server:\n((?: {2}- .+\n)+)/m.exec(list) ?? []
   return server.split('\n').flatMap(line => (line.startsWith('  - ') ? [line.slice(4).trim()] : []))
 }
 
-/** A scenario that did not come to its end leaves an empty folder. */
+/** A scenario that did not finish leaves an empty folder. */
 function checksIn(folder: string): ReadonlyMap<string, readonly Check[]> {
   return new Map(
     readdirSync(folder).flatMap(name => {

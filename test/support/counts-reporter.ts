@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Says what was skipped and why, and closes a run with one plain line that any CI can read. */
+/** Reports what was skipped and why, and ends a run with one plain line that any CI can parse. */
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tests = modules.flatMap(module => [...module.children.allTests()])

@@ -1,14 +1,16 @@
+import { afterEach, beforeEach } from 'vitest'
 import { type Conversation, listed } from '../../src/domain/conversation.ts'
 import type { CommandOf, TaskChange } from '../../src/domain/command.ts'
 import type { Json } from '../../src/domain/event.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { Task } from '../../src/domain/task.ts'
-import type { Decision, ReviewRecord, Runsheet } from '../../src/runsheet.ts'
+import { openDoor, type Decision, type ReviewRecord, type Door } from '../../src/door/door.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ToolContext } from '../../src/toolsets/context.ts'
-import { callTool, type Taken, takeCall } from '../../src/toolsets/perform.ts'
+import { beginCall, callTool, type CallState } from '../../src/toolsets/calls.ts'
 import type { Toolset } from '../../src/toolsets/toolset.ts'
 
-/** For tests: ids that count up, so that whole answers can be foretold. */
+/** For tests: ids that count up, so that a test can spell out whole answers. */
 export const uuid = (number: number): string => `0190a000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
 export function countedIds(): () => string {
@@ -16,46 +18,63 @@ export function countedIds(): () => string {
   return () => uuid((drawn += 1))
 }
 
-/** For tests: inputs with what is said of them, so that a title can name it. */
+/** For tests: inputs with the error each one gets, which the title names. */
 export const cases = (
   ...rows: readonly (readonly [input: unknown, error: string])[]
 ): { input: unknown; error: string }[] => rows.map(([input, error]) => ({ input, error }))
 
+/** For tests: a door on memory whose ids count up. */
+export const memoryDoor = (): Door => openDoor({ store: openMemoryStore(), newId: countedIds() })
+
+/** For tests: a desk that starts over, in memory, for each test of the file. */
+export function deskPerTest(toolset: Toolset, host: PolicyPatch = {}): Desk {
+  const desk = new Desk(memoryDoor(), toolset, host)
+  beforeEach(() => desk.open(host))
+  afterEach(() => desk.door.close())
+  return desk
+}
+
 /** For tests: an agent with one toolset in one turn of a conversation, and the person beside it. */
 export class Desk {
-  readonly runsheet: Runsheet
+  door: Door
+  host: PolicyPatch
   readonly toolset: Toolset
-  readonly host: PolicyPatch
   readonly turn: string
 
-  constructor(runsheet: Runsheet, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
-    this.runsheet = runsheet
+  constructor(door: Door, toolset: Toolset, host: PolicyPatch = {}, turn = 't1') {
+    this.door = door
     this.toolset = toolset
     this.host = host
     this.turn = turn
   }
 
+  /** Starts over with nothing written, under another policy. */
+  readonly open = (host: PolicyPatch = {}): void => {
+    this.door = memoryDoor()
+    this.host = host
+  };
+
   /** The same conversation, in another turn. */
   in(turn: string): Desk {
-    return new Desk(this.runsheet, this.toolset, this.host, turn)
+    return new Desk(this.door, this.toolset, this.host, turn)
   }
 
   context(more: Partial<ToolContext> = {}): ToolContext {
     calls += 1
-    const { runsheet, turn, host } = this
-    return { runsheet, ...HERE, turn, host, toolCallId: `call-${calls}`, ...more }
+    const { door, turn, host } = this
+    return { door, ...HERE, turn, host, toolCallId: `call-${calls}`, ...more }
   }
 
   call(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Json> {
     return callTool(this.toolset, tool, input, this.context(more))
   }
 
-  take(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<Taken> {
-    return takeCall(this.toolset, tool, input, this.context(more))
+  take(tool: string, input: unknown, more: Partial<ToolContext> = {}): Promise<CallState> {
+    return beginCall(this.toolset, tool, input, this.context(more))
   }
 
   state(): Promise<Conversation> {
-    return this.runsheet.read(HERE)
+    return this.door.read(HERE)
   }
 
   async tasks(): Promise<Task[]> {
@@ -72,10 +91,10 @@ export class Desk {
   }
 
   async edit(edit: Partial<CommandOf<'edit_tasks'>>): Promise<void> {
-    await this.runsheet.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
+    await this.door.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
   }
 
-  /** What the person says to the review that `waiting` waits for, and what the model is then told. */
+  /** Decides the review that `waiting` waits for; resolves with what the model is told. */
   async decided(waiting: Promise<Json>, decision: Decision): Promise<Json> {
     await this.decide(decision)
     return waiting
@@ -84,17 +103,17 @@ export class Desk {
   async decide(decision: Decision): Promise<ReviewRecord> {
     for (;;) {
       const [review] = (await this.state()).pending_reviews
-      if (review !== undefined) return this.runsheet.decideReview('local', review, decision, 'http')
+      if (review !== undefined) return this.door.reviews.decide('local', review, decision, 'http')
       await new Promise(resolve => setImmediate(resolve))
     }
   }
 
-  /** The types of what was logged since `seq`. */
+  /** The types of the events since `seq`. */
   async logged(seq = 0): Promise<string[]> {
-    return (await this.runsheet.store.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
+    return (await this.door.conversations.eventsAfter(HERE, seq, 10_000)).map(({ type }) => type)
   }
 
-  /** Runs `work`, and says what it answered and what it wrote. */
+  /** Runs `work`; resolves with its answer and the events it wrote. */
   async written<T>(work: () => Promise<T>): Promise<{ answer: T; events: string[] }> {
     const { seq } = await this.state()
     const answer = await work()

@@ -2,7 +2,7 @@ import type { Command, CommandOf, NewTask, TaskChange } from '../../src/domain/c
 import { type Conversation, emptyConversation, fold, listed, stamped } from '../../src/domain/conversation.ts'
 import { decide } from '../../src/domain/decide/index.ts'
 import { findTask } from '../../src/domain/decide/tasks.ts'
-import { Refusal } from '../../src/domain/errors.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
 import { type Instant, plusMs } from '../../src/domain/instant.ts'
@@ -10,7 +10,7 @@ import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
 import type { SubmittedRow } from '../../src/domain/review.ts'
 import { freeze } from '../../src/domain/snapshot.ts'
 import type { Task, TaskStatus } from '../../src/domain/task.ts'
-import type { Ending } from '../../src/domain/turn.ts'
+import type { Because } from '../../src/domain/turn.ts'
 
 export const START: Instant = '2026-11-02T09:00:00.000Z'
 export const SOME_MODEL = 'demo:one'
@@ -19,14 +19,14 @@ type Editor = CommandOf<'edit_tasks'>['by']
 type EditExtras = Partial<Omit<CommandOf<'edit_tasks'>, 'type' | 'by'>>
 type Assessment = Partial<Omit<CommandOf<'assess_task'>, 'type'>>
 
-/** One conversation under test: its state, its log, and a clock that stands still until a test moves it. */
+/** One conversation under test: its state, its log, and a clock that only the test moves. */
 export class Driver {
   state: Conversation = emptyConversation('chat-1')
   now: Instant = START
   readonly log: StoredEvent[] = []
   #drawn = 0
 
-  /** The events that a command led to, or why it was refused. */
+  /** The events of a command, or its refusal. */
   ask(command: Command): StoredEvent[] | Refusal {
     const decided = decide(this.state, command, this.now)
     if (decided instanceof Refusal) return decided
@@ -36,14 +36,14 @@ export class Driver {
     return events
   }
 
-  /** For commands that a test expects to be taken. */
+  /** For commands that must be accepted. */
   run(command: Command): StoredEvent[] {
     const answer = this.ask(command)
     if (answer instanceof Refusal) throw answer
     return answer
   }
 
-  /** For commands that a test expects to be turned down. */
+  /** For commands that must be refused. */
   refusal(command: Command): Refusal {
     const answer = this.ask(command)
     if (answer instanceof Refusal) return answer
@@ -55,7 +55,7 @@ export class Driver {
     return this
   }
 
-  /** The ids that a host would draw: UUIDv7s that count up. */
+  /** UUIDv7s that count up. */
   id(): string {
     this.#drawn += 1
     return idOf(this.#drawn)
@@ -79,17 +79,17 @@ export class Driver {
     return this.run(starts(turn_id, policy, continue_turn_id))
   }
 
-  finish(turn_id: string, ending: Ending = 'answered'): StoredEvent[] {
-    return this.run(finishes(turn_id, ending))
+  finish(turn_id: string, because: Because = 'answered'): StoredEvent[] {
+    return this.run(finishes(turn_id, because))
   }
 
-  /** A tool's answer reaches the agent: from here on it knows what happened before. */
+  /** The agent gets an answer, and has seen everything up to here. */
   answer(turn_id = this.#turn()): void {
     const data = { tool_call_id: 'call-1', tool: 'list', result: null, duration_ms: 3, ok: true }
     this.run({ type: 'record', turn_id, fact: { type: 'tool_answered', data } })
   }
 
-  adds(by: Editor, ...rows: readonly (string | SomeFields)[]): Command {
+  adds(by: Editor, ...rows: readonly (string | SomeFields)[]): CommandOf<'edit_tasks'> {
     return this.edits(by, { create: rows.map(row => this.#row(row)) })
   }
 
@@ -102,7 +102,7 @@ export class Driver {
     return this.edits(by, { remove: [{ task, if_version }] })
   }
 
-  /** A model speaks in the latest turn, and brings along what a review would need. */
+  /** A model edits in the latest turn, with the ids that a review would need. */
   edits(by: Editor, edit: EditExtras): CommandOf<'edit_tasks'> {
     if (by !== 'model') return { type: 'edit_tasks', by, ...edit }
     const review = { review_id: 'review-1', tool_call_id: 'call-1' }
@@ -136,21 +136,21 @@ export class Driver {
   }
 }
 
-/** A turn that runs here, with nobody who reviews, judges or holds back, unless the test says so. */
+/** A turn of our own, without review, assessor and gate unless the test asks for them. */
 export function inRun(policy: PolicyPatch = {}): Driver {
   const chat = new Driver()
   chat.start('turn-1', { review: false, assessor: false, gate: false, ...policy })
   return chat
 }
 
-/** A turn of an agent that lives elsewhere. */
+/** A turn of an outside agent. */
 export function outside(toolset: Toolset = 'runsheet', host: PolicyPatch = { review: false }): Driver {
   const chat = new Driver()
   chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset, host })
   return chat
 }
 
-/** A turn that waits for a person to decide on these rows. */
+/** A turn with a pending review of these rows. */
 export function underReview(...rows: readonly (string | SomeFields)[]): Driver {
   const chat = inRun({ review: true })
   chat.run(chat.adds('model', ...rows))
@@ -171,8 +171,8 @@ export function starts(turn_id: string, policy: PolicyPatch = {}, continue_turn_
   }
 }
 
-export function finishes(turn_id: string, ending: Ending = 'answered'): CommandOf<'finish_turn'> {
-  return { type: 'finish_turn', turn_id, ending, steps: 3, usage: { input_tokens: 10 } }
+export function finishes(turn_id: string, because: Because = 'answered'): CommandOf<'finish_turn'> {
+  return { type: 'finish_turn', turn_id, because, steps: 3, usage: { input_tokens: 10 } }
 }
 
 export function cancels(decision: { reason?: string; comment?: string } = {}): CommandOf<'decide_review'> {
@@ -187,17 +187,17 @@ export function cancels(decision: { reason?: string; comment?: string } = {}): C
 
 export const typesOf = (events: readonly StoredEvent[]): EventType[] => events.map(event => event.type)
 
-/** What the events of one type say. */
+/** The data of the events of one type. */
 export function dataOf<T extends EventType>(events: readonly StoredEvent[], type: T): EventData[T][] {
   return events.filter(event => event.type === type).map(event => event.data as EventData[T])
 }
 
-/** Who is recorded for which task, by number. */
+/** The recorded author of each task event, by task number. */
 export function authors(events: readonly StoredEvent[]): (readonly [number, string])[] {
   return events.flatMap(({ data }) => ('task' in data && 'by' in data ? [[data.task.number, data.by] as const] : []))
 }
 
-/** A state as plain data. Tables hide what they hold from comparisons, and their order is no part of the state. */
+/** A state as plain data: tables are opaque to comparisons, and their order is not part of the state. */
 export function plain(state: Conversation): unknown {
   const tables = Object.entries(state).map(([name, value]) => [name, isTable(value) ? sorted(value.entries()) : value])
   return Object.fromEntries(tables) as unknown
@@ -207,7 +207,7 @@ export function plain(state: Conversation): unknown {
 export function frozen(state: Conversation): unknown {
   const raw = JSON.parse(freeze(state)) as Record<string, unknown>
   const entries = Object.entries(state).map(([name, value]) => {
-    return [name, isTable(value) ? sorted(raw[name] as [string, unknown][]) : raw[name]]
+    return [name, isTable(value) ? sorted(Object.entries(raw[name] as object)) : raw[name]]
   })
   return Object.fromEntries(entries) as unknown
 }

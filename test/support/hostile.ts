@@ -1,4 +1,4 @@
-/** Fifty texts that would run a script, or fetch something from elsewhere, wherever they are taken for more than text. */
+/** Fifty texts that would run a script or fetch from another origin if they were not shown as text. */
 const RUN = 'window.ran=1'
 const EVIL = 'https://evil.example/x'
 

@@ -8,7 +8,7 @@ const launcher = fileURLToPath(
 
 export interface Inspected {
   readonly code: number | null
-  /** What the server answered, if it answered. */
+  /** The server's answer, if any. */
   readonly result:
     | {
         readonly tools?: readonly { readonly name: string }[]
@@ -20,14 +20,14 @@ export interface Inspected {
   readonly stderr: string
 }
 
-/** Where the server is: what to start, or where to ask. */
+/** The server: a command to start, or a URL. */
 export type Target =
   | { readonly command: readonly string[] }
   | { readonly url: URL; readonly headers: Readonly<Record<string, string>> }
 
 /**
- * Asks a server once with the Inspector's command line, in a process of its own. `home` is a folder of the test's own: the
- * Inspector keeps things there.
+ * Sends one request with the Inspector's CLI, as a child process. The Inspector keeps its files in `home`, a folder of the
+ * test.
  */
 export async function inspect(
   home: string,
@@ -40,9 +40,10 @@ export async function inspect(
       ? ['--server-url', target.url.href, '--transport', 'http', ...headersOf(target.headers)]
       : ['--', ...target.command]
   const args = ['--cli', '--format', 'json', '--stored-auth-only', '--method', method, ...options, ...how]
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = runProcess([process.execPath, launcher, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'], HOME: home, MCP_CATALOG_PATH: join(home, 'catalog.json') },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: home, MCP_CATALOG_PATH: join(home, 'catalog.json') },
   })
   const { code, stderr } = await child.ended
   const answered = child.lines.find(line => line.startsWith('{'))

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
 
 /** The whole log of a conversation. */
-export async function wholeLog(store: Store, ref: Ref): Promise<StoredEvent[]> {
+export async function wholeLog(store: Pick<Store, 'eventsAfter'>, ref: Ref): Promise<StoredEvent[]> {
   const log: StoredEvent[] = []
   for (;;) {
     const page = await store.eventsAfter(ref, log.length, 5_000)
@@ -12,7 +12,7 @@ export async function wholeLog(store: Store, ref: Ref): Promise<StoredEvent[]> {
   }
 }
 
-/** Nothing lost, nothing doubled, no hole: what was acknowledged stands where its writer was told. */
+/** Checks that every acknowledged write exists once, at its seq, and that the log has no gap. */
 export function checkLedger(log: readonly StoredEvent[], acks: ReadonlyMap<number, number>): void {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1))
   const written = new Map<number, number[]>()

@@ -13,14 +13,14 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 
-/** What a call remembers between its rounds. */
+/** The state of a call between its rounds. */
 export interface RoundState {
   readonly round: number
 }
 
 /**
- * Since 2026-07-28 a call that needs something from its client answers with what it needs, and is made again with it. These
- * are the conformance suite's fixtures for that.
+ * Since 2026-07-28 a call that needs input from its client returns a request for it, and is made again with the answer.
+ * These are the conformance suite's fixtures for that.
  */
 export function addRounds(server: McpServer, codec: Pick<RequestStateCodec<RoundState>, 'mint'>): void {
   const tool = (name: string, handle: (ctx: ServerContext) => Promise<CallToolResult | InputRequiredResult>) =>
@@ -74,7 +74,7 @@ export function addRounds(server: McpServer, codec: Pick<RequestStateCodec<Round
       },
     })
   })
-  // Whether the client can is the SDK's to look at: these two only ask.
+  // The SDK checks the client's capabilities; these two only ask.
   tool('test_missing_capability', async () =>
     inputRequired({ inputRequests: { greeting: sample('Write a greeting.') } }),
   )

@@ -14,15 +14,15 @@ import { addRounds, type RoundState, said, text } from './mcp-conformance-rounds
 
 export interface FixtureOptions {
   readonly era: McpRequestContext['era']
-  /** Seals what a call with several rounds remembers; the server under test verifies it. */
+  /** Seals the state of a call with several rounds; the server under test verifies it. */
   readonly codec: Pick<RequestStateCodec<RoundState>, 'mint'>
-  /** Tells those who listen that a list changed. */
+  /** Notifies subscribers that a list changed. */
   readonly notify: Pick<ServerNotifier, 'toolsChanged' | 'promptsChanged'>
 }
 
 /**
- * For tests: the tools, resources and prompts that the conformance suite asks for by name, as its scenarios describe them.
- * They are put on a server of ours from outside; the product knows nothing of them.
+ * For tests: the tools, resources and prompts that the conformance suite asks for by name. They are added to one of our
+ * servers from outside; the product knows nothing of them.
  */
 export function addFixtures(server: McpServer, options: FixtureOptions): void {
   server.server.registerCapabilities({ logging: {} })
@@ -75,7 +75,7 @@ function addWorkingTools(server: McpServer): void {
   }
 }
 
-/** Not scored, but it shows whether schemas pass the endpoint unharmed, and whether headers are held against arguments. */
+/** Not scored: shows whether schemas pass the endpoint unchanged, and whether headers are checked against arguments. */
 function addSchemaTools(server: McpServer): void {
   const schema = fromJsonSchema({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -173,7 +173,7 @@ function addPrompts(server: McpServer): void {
   )
 }
 
-/** Until 2025-11-25 a server asks its client while a call is under way. */
+/** Up to 2025-11-25 a server asks its client during the call. */
 function addAskingTools(server: McpServer): void {
   server.registerTool(
     'test_sampling',
@@ -220,7 +220,7 @@ function addAskingTools(server: McpServer): void {
   }
 }
 
-/** Each request has a server of its own, so that what changes is told to the listeners and to nobody else. */
+/** Each request has its own server, so changes go to subscribers only. */
 function addListChanges(server: McpServer, notify: FixtureOptions['notify']): void {
   server.registerTool('test_trigger_tool_change', { description: 'Says that the tools changed.' }, async () => {
     notify.toolsChanged()

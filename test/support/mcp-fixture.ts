@@ -6,8 +6,8 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import * as z from 'zod'
 
 /**
- * For tests: a small MCP server with tools that work and tools that do not, in a process of its own. On stdio, or with
- * `--http PORT` over HTTP with sessions that it forgets when it ends. What it is asked goes into FIXTURE_JOURNAL.
+ * For tests: a small MCP server, as a child process, with tools that work and tools that fail. It speaks stdio, or with
+ * `--http PORT` HTTP with sessions that end with it. It logs its calls to FIXTURE_JOURNAL.
  */
 const journal = (line: string): void => {
   const file = process.env['FIXTURE_JOURNAL']

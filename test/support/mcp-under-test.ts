@@ -4,7 +4,7 @@ import { addFixtures } from './mcp-conformance.ts'
 import { TOKENS } from './server.ts'
 import { startTokenProxy } from './token-proxy.ts'
 
-/** For tests: `/mcp` with the conformance suite's fixtures beside the toolset, and the token added, as the suite sends none. */
+/** For tests: `/mcp` with the conformance suite's fixtures, and with the token that the suite does not send. */
 export async function startUnderTest(): Promise<{ url: URL; close: () => Promise<void> }> {
   const server = await startMcpServer({
     build: (options, connection) => {

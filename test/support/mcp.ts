@@ -21,7 +21,7 @@ import type { StoreKind } from './stores.ts'
 
 export type Era = '2025' | '2026'
 
-/** For tests: a real server with `/mcp`, as `runsheet serve` puts it together, with as little patience as a test has. */
+/** For tests: a real server with `/mcp`, composed as in `runsheet serve`. */
 export interface McpTestServer extends TestServer {
   readonly mcp: McpEndpoint
 }
@@ -37,15 +37,15 @@ export async function startMcpServer(
     ...(store ? { store } : {}),
     mcp: (request, incoming) => mcp?.fetch(request, incoming) ?? Promise.reject(new Error('not yet')),
   })
-  const { runsheet, url, server } = started
+  const { door, url, server } = started
   const endpoint = createMcpEndpoint({
-    runsheet,
+    door,
     tenant: 'local',
     version: '0.0.0',
     host: {},
     onError: () => {},
     codec: roundCodec(TOKENS.person),
-    changed: new Changed(runsheet, 'local', () => {}),
+    changed: new Changed(door, 'local', () => {}),
     closing: ending.signal,
     page: async (conversation, signedIn) =>
       `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,
@@ -63,10 +63,10 @@ export async function startMcpServer(
   }
 }
 
-/** A host that somebody else wrote: the official client, with what it was asked. */
+/** A host: the official client, and the elicitations it got. */
 export interface Host {
   readonly client: Client
-  /** What the host was asked to ask its person, in order. */
+  /** The elicitations, in order. */
   readonly asked: ElicitRequest['params'][]
   readonly call: (name: string, input?: Record<string, unknown>) => Promise<ToolResult>
 }
@@ -123,10 +123,10 @@ export async function overHttp(
   return host
 }
 
-/** A page that is still starting when its test is over is found by nobody: it ends by itself, and soon. */
+/** A page server that is still starting when its test ends cannot be found and killed: it exits by itself. */
 export const PAGE_ENV = { RUNSHEET_PORT: '0', RUNSHEET_IDLE_EXIT: '20s' }
 
-/** Over stdio, in a process of its own: the program as it is packed. */
+/** Over stdio, with the built program as a child process. */
 export async function overStdio(data: string, host: Host, args: readonly string[] = []): Promise<Host & StdioEnd> {
   const main = fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))
   const clean = Object.entries(process.env).filter(([key]) => !key.startsWith('RUNSHEET_'))
@@ -148,20 +148,20 @@ export interface StdioEnd {
   readonly stderr: () => string
 }
 
-/** The server of a data folder, in a process of its own. */
+/** Starts the server of a data folder as a child process. */
 export async function serveFolder(data: string, args: readonly string[] = []): Promise<Child> {
   const child = runCli(['serve', '--port', '0', '--data', data, ...args], { file: 'dist/cli/runsheet.js' })
   await child.line(line => line.startsWith('Runsheet is ready'))
   return child
 }
 
-/** The person at the page of whoever serves this folder. */
+/** A person's client of the server of this folder. */
 export function personAt(data: string): Person {
   const { local } = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8')) as { local: string }
   return createClient({ url: local, token: readFileSync(join(data, 'person-token'), 'utf8').trim() })
 }
 
-/** The review that waits, once there is one; in a conversation, where others may wait elsewhere. */
+/** Resolves with the pending review, of one conversation if it is named. */
 export const waiting = (person: Person, session?: string): Promise<ReviewRequest> =>
   vi.waitFor(
     async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { scratchFolder } from './scratch.ts'
 
-/** Why a disk of our own cannot be had here; nothing, if it can. */
+/** Why a test cannot mount a file system here; undefined if it can. */
 export const whyNoMounts: string | undefined = (() => {
   if (process.platform !== 'linux') return 'needs Linux (tmpfs)'
   if (process.getuid?.() !== 0) return 'needs root (mount)'

@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { scratchFolder } from './scratch.ts'
 
 export interface Packed {
-  /** A folder that was empty, with the tarball installed. */
+  /** A new folder with the tarball installed. */
   readonly folder: string
   readonly files: readonly PackedFile[]
-  /** What a process there finds around it: nothing of npm's own run. */
+  /** The environment of a process there, without npm's own variables. */
   readonly env: NodeJS.ProcessEnv
   run(command: string, ...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
   read(file: string): string
@@ -26,12 +26,12 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** What a consumer of ours has besides: React and its types for the panels, and Node's. */
+/** What a consumer also installs: React, its types, and Node's. */
 const BESIDES = ['react', '@types/react', '@types/node']
 
 /**
- * Packs what is built, and installs it as anybody would. What `npm ci` fetched for us is in npm's cache, so that this
- * asks the registry for nothing where that was kept, and for what it lacks where it was not.
+ * Packs the build and installs it as a user would. Packages come from npm's cache where `npm ci` left them there, else
+ * from the registry.
  */
 export async function packAndInstall(): Promise<Packed> {
   const folder = scratchFolder()
@@ -41,7 +41,7 @@ export async function packAndInstall(): Promise<Packed> {
   const { name, files } = await pack(folder, env)
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
   const besides = BESIDES.map(each => `${each}@${manifest.devDependencies[each]}`)
-  // The Node that the package brings along is the one that runs this: there is no need to have it twice.
+  // The optional Node is the one that runs this: it is not needed twice.
   const quick = ['--prefer-offline', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund']
   await run('npm', 'install', ...quick, `./${name}`, ...besides)
   return {
@@ -54,7 +54,7 @@ export async function packAndInstall(): Promise<Packed> {
   }
 }
 
-/** Without building again. Another test builds the page meanwhile: what was caught in between is packed once more. */
+/** Packs without building. Another test may build the page meanwhile: a pack without it is repeated. */
 async function pack(to: string, env: NodeJS.ProcessEnv): Promise<{ name: string; files: readonly PackedFile[] }> {
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', to]
   for (let tries = 0; tries < 5; tries += 1) {
@@ -72,8 +72,9 @@ const hasPage = (files: readonly PackedFile[]): boolean =>
     files.some(({ path, size }) => name.test(path) && size > 0),
   )
 
-/** What `npm test` tells its scripts is about our own folder; where the registry is stays. */
+/** Without what `npm test` sets for our own folder; the registry's settings stay. */
 function outsideOfNpm(): NodeJS.ProcessEnv {
-  const ours = /^(npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|RUNSHEET_|NODE_ENV$|VITEST)/
+  const ours =
+    /^(npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|RUNSHEET_|NODE_ENV$|NODE_COMPILE_CACHE$|VITEST)/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)))
 }

@@ -5,7 +5,7 @@ import { pageFrom } from '../../src/http/page.ts'
 /** The page as `vite build` made it. */
 export const builtPage = () => pageFrom(fileURLToPath(new URL('../../dist/web', import.meta.url)))
 
-/** For tests: a browser of one's own, and whatever went wrong in any of its pages. */
+/** For tests: a browser context, and every problem in any of its pages. */
 export interface Visit {
   readonly context: BrowserContext
   readonly page: Page

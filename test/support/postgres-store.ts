@@ -7,7 +7,7 @@ import { freshDatabase } from './postgres.ts'
 
 export const postgresUrl = inject('postgresUrl')
 
-/** Tests that need the server; where there is none, the title says so. */
+/** Tests that need the server; without one they are skipped, and the title says so. */
 export const describePostgres = (title: string, tests: () => void): void => {
   const why = postgresUrl === '' ? ` (skipped: no PostgreSQL on npm for ${process.platform}-${process.arch})` : ''
   describe.skipIf(postgresUrl === '')(`${title}${why}`, tests)
@@ -38,24 +38,24 @@ export async function sql(url: string, text: string): Promise<Record<string, unk
   }
 }
 
-/** Ends the server's side of connections, as an operator or a crash would; returns how many, once we have noticed. */
+/** Ends connections on the server's side, as an operator or a crash would; returns how many, once we noticed. */
 export async function terminate(url: string, which: string): Promise<number> {
   const ended = await sql(
     url,
     `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${which}`,
   )
-  // They are gone, so the news is in our sockets; after one turn of the event loop it has been read.
+  // The ends are in our sockets by now; one turn of the event loop reads them.
   await turn()
   return ended.length
 }
 
-/** A line to the server that can be cut. */
+/** A connection to the server that can be cut. */
 export interface Line {
   readonly url: string
-  /** Lets the next thing that the server says get lost, and the connection with it. */
+  /** Drops the server's next message, and the connection with it. */
   loseNextAnswer(): void
-  /** Cuts every connection, and lets no new one through. */
+  /** Cuts every connection, and refuses new ones. */
   cut(): void
 }
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What a model is scripted to do in one request; a string is a text. */
+/** A model's scripted answer to one request; a string is a text. */
 export type Answer = string | Script
 export interface Script {
   readonly text?: string
@@ -14,29 +14,29 @@ export interface Script {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Cuts the line once so many bytes of the body are written; 0 before there is an answer at all. */
+  /** Cuts the connection after that many bytes of the body; 0 before any answer. */
   readonly cutAfter?: number
-  /** Cuts the line behind the text, before its end. */
+  /** Cuts the connection after the text, before the end of the stream. */
   readonly dies?: boolean
-  /** Writes what there is, and then nothing, for ever. */
+  /** Writes the text, and then hangs. */
   readonly hangs?: boolean
-  /** Waits for this before anything is answered. */
+  /** Waits for this before it answers. */
   readonly after?: Promise<unknown>
   /** A pause between the pieces of the text, in ms. */
   readonly pace?: number
   readonly finish?: string
-  /** With status 200: the whole body, as it is. */
+  /** With status 200: the raw body. */
   readonly raw?: string
 }
 export interface ScriptedCall {
   readonly tool: string
-  /** An object, or a string that is sent as it is. */
+  /** An object, or a string that is sent raw. */
   readonly args?: unknown
-  /** Absent: one of its own. */
+  /** Generated if absent. */
   readonly id?: string
 }
 
-/** As many answers as there are requests, or whatever each comes to. Who asks for more than a list has gets a 400. */
+/** A list with one answer for each request (further ones get a 400), or a function of the request. */
 export type Answers = readonly Answer[] | ((request: ModelRequest, count: number) => Answer | Promise<Answer>)
 
 export interface ModelMessage {
@@ -58,16 +58,16 @@ export interface Received {
   readonly request: ModelRequest
   readonly headers: IncomingMessage['headers']
   readonly path: string
-  /** When it came, by `performance.now()`. */
+  /** The time of the request, by `performance.now()`. */
   readonly at: number
 }
 
-/** For tests: a real HTTP server that speaks chat completions, and does as it is told. */
+/** For tests: a real HTTP server that speaks chat completions and follows a script. */
 export class Provider {
-  /** Requests of the worker, and those of the assessor. */
+  /** The worker's requests, and the assessor's. */
   readonly asked: Received[] = []
   readonly judged: Received[] = []
-  /** How often whoever asked hung up before the answer was over. */
+  /** How many clients hung up before the end of an answer. */
   hungUp = 0
   #answers: Answers = []
   #assessor: Answers = () => 'OK'
@@ -92,7 +92,7 @@ export class Provider {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
 
-  /** From now on; what was recorded is forgotten. */
+  /** Replaces the script, and forgets what was recorded. */
   script(answers: Answers, assessor: Answers = () => 'OK'): void {
     this.#answers = answers
     this.#assessor = assessor
@@ -117,12 +117,12 @@ export class Provider {
     return (this.asked.at(count)?.request.tools ?? []).map(tool => tool.function.name)
   }
 
-  /** What the assessor was asked, with this number. */
+  /** The assessor's prompt with this number, from 0. */
   prompt(count: number): string {
     return this.judged.at(count)?.request.messages.findLast(({ role }) => role === 'user')?.content ?? ''
   }
 
-  /** Resolves once it holds: looked at with every request and whenever somebody hangs up. */
+  /** Resolves once it holds; checked on every request and hang-up. */
   until(holds: (provider: this) => boolean): Promise<void> {
     return new Promise(resolve => {
       const look = (): void => {
@@ -244,7 +244,7 @@ function whole({ model }: ModelRequest, script: Script): string {
   })
 }
 
-/** Each piece is one event; a text comes in words, arguments in a few characters at a time. */
+/** One event for each piece: texts word by word, arguments a few characters at a time. */
 function* streamed({ model }: ModelRequest, script: Script): Generator<string> {
   const base = { id: `chatcmpl-${(made += 1)}`, object: 'chat.completion.chunk', created: 0, model }
   const event = (delta: unknown, finish_reason: string | null = null): string =>

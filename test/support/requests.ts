@@ -5,12 +5,12 @@ import type { Route } from '../../src/http/route.ts'
 import { ROUTES } from '../../src/http/server.ts'
 import { TOKENS } from './server.ts'
 
-/** Every route that the server has, the document's own among them. */
+/** Every route of the server, the document's own included. */
 export const EVERY_ROUTE: readonly Route[] = withOpenApi(ROUTES, '0.0.0')
 
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method.toUpperCase()} ${path}`
 
-/** The path with something in place of each `:name`. */
+/** The path with each `:name` replaced. */
 export const filled = (path: string, valueOf: (name: string) => string): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => valueOf(name))
 
@@ -22,7 +22,7 @@ export interface Answered {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The code of an error; undefined where the answer is none, or not in our form. */
+  /** The error's code; undefined if the answer is no error, or not in our form. */
   readonly code: string | undefined
   readonly field: string | undefined
   readonly row: number | undefined
@@ -31,15 +31,15 @@ export interface Answered {
 export interface Sent {
   readonly headers?: OutgoingHttpHeaders
   readonly body?: string | Uint8Array
-  /** Sends the body without saying beforehand how long it is. */
+  /** Sends the body without a Content-Length. */
   readonly chunked?: boolean
 }
 
 const lines = new Agent({ keepAlive: true })
 
 /**
- * A request whose every header is ours to choose (`fetch` forbids Host). An event stream is left once it has begun.
- * A body that is refused before all of it was sent is no fault: what counts is the answer.
+ * A request with any header (`fetch` forbids Host). An event stream is closed once it has begun. The server may refuse a
+ * body before all of it was sent; only the answer counts.
  */
 export function send(port: string, method: string, path: string, sent: Sent = {}): Promise<Answered> {
   const { headers = {}, body, chunked = false } = sent
@@ -70,7 +70,7 @@ export function send(port: string, method: string, path: string, sent: Sent = {}
   })
 }
 
-/** Bytes as they are, for what no client would send; answers with all that came until the server closed the line. */
+/** Sends raw bytes; resolves with everything received until the server closed the connection. */
 export function sendRaw(port: string, bytes: string | Uint8Array): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1')
@@ -82,7 +82,7 @@ export function sendRaw(port: string, bytes: string | Uint8Array): Promise<strin
   })
 }
 
-/** The statuses in what came over a line. */
+/** The statuses in a raw response. */
 export const statusesIn = (raw: string): number[] =>
   [...raw.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 
@@ -98,7 +98,7 @@ interface ErrorBody {
   readonly row?: number
 }
 
-/** The error in an answer, if it has the form that all have. */
+/** The error in an answer, if it is in the common form. */
 export function errorIn(text: string): ErrorBody | undefined {
   try {
     const { error, ...rest } = JSON.parse(text) as { error: ErrorBody }

@@ -18,7 +18,7 @@ export const CREATING: Record<Toolset, readonly [tool: string, input: unknown]> 
   runsheet: ['plan', { tasks: [{ title: 'A', done_when: 'c' }, { title: 'B' }] }],
 }
 
-/** For tests: an agent that proposes, and the person who is asked, in one conversation. */
+/** For tests: an agent that proposes, and the person who reviews, in one conversation. */
 export class Table {
   readonly server: CheckedServer
   readonly toolset: Toolset
@@ -30,7 +30,7 @@ export class Table {
     this.session = session
   }
 
-  /** A conversation in which a person wants to be asked. */
+  /** A conversation with review on. */
   static async laid(
     server: CheckedServer,
     { toolset = 'task_manager', session = 'c1', ...policy }: PolicyPatch & { session?: string } = {},
@@ -53,7 +53,7 @@ export class Table {
     return this.server.ask('POST', `/api/toolsets/${this.toolset}/tools/${tool}`, { as: 'agent', body })
   }
 
-  /** A call that comes back with its review waiting: for servers that wait a moment only. */
+  /** A call that returns with its review pending: for servers that hold calls briefly. */
   async proposed(tool_call_id?: string, input?: unknown): Promise<string> {
     const { status, body } = await this.call(tool_call_id, input)
     expect([status, body]).toEqual([202, { status: 'pending_review', review_id: expect.any(String) }])
@@ -67,7 +67,7 @@ export class Table {
     return body.reviews
   }
 
-  /** The review of a call that waits, once it is there. */
+  /** The review of a waiting call, once it exists. */
   asked(): Promise<ReviewRequest> {
     return vi.waitFor(async () => {
       const [review] = await this.pending()
@@ -76,7 +76,7 @@ export class Table {
     }, PATIENCE)
   }
 
-  /** The one review that the route answers with, unwrapped. */
+  /** The one review in the route's answer. */
   async review(id: string): Promise<Answered<{ review: ReviewRequest; result?: Json }>> {
     const answered = await this.server.ask<ReviewAnswer>('GET', `${REVIEWS}/${id}`)
     const { reviews, ...rest } = answered.body
@@ -94,7 +94,7 @@ export class Table {
   }
 
   async log(): Promise<readonly StoredEvent[]> {
-    return this.server.runsheet.store.eventsAfter({ tenant: 'local', conversation: this.session }, 0, 10_000)
+    return this.server.door.conversations.eventsAfter({ tenant: 'local', conversation: this.session }, 0, 10_000)
   }
 
   async types(): Promise<string[]> {
@@ -109,7 +109,7 @@ export class Table {
 
 export const PATIENCE = { timeout: 20_000, interval: 5 } as const
 
-/** What a call that was answered said. */
+/** The result of an answered call. */
 export function resultOf({ status, body }: Answered<ToolAnswer>): Json {
   expect([status, body]).toEqual([200, { result: expect.anything() }])
   return 'result' in body ? body.result : null

@@ -1,7 +1,7 @@
 import { withOpenApi } from '../../src/http/openapi.ts'
 import { ROUTES } from '../../src/http/server.ts'
 
-/** Every operation of the OpenAPI document as a line: what it is, and whose token it takes. */
+/** Every operation of the OpenAPI document as a table row: what it does, and whose token it takes. */
 export function routeTable(): string {
   const rows = withOpenApi(ROUTES, '0').map(({ method, path, role, summary, answers }) => {
     const statuses = Object.keys(answers).join(', ')

@@ -1,10 +1,10 @@
 import type { CommandOf } from '../../src/domain/command.ts'
-import { begun, type Run, went } from '../../src/agent/run.ts'
+import { begun, type Run, went } from '../../src/runner/run.ts'
 import type { Json } from '../../src/domain/event.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import { Driver, SOME_MODEL } from './domain.ts'
 
-/** A tool call of a step: its tool, its arguments, and its answer where it has got one. */
+/** A tool call of a step: its tool, its arguments, and its answer if it has one. */
 export interface SaidCall {
   readonly id?: string
   readonly tool?: string
@@ -14,7 +14,7 @@ export interface SaidCall {
 
 const NOBODY: PolicyPatch = { review: false, assessor: false, gate: false }
 
-/** For tests: a turn that is written into a log by hand, and the run that the log then tells of. */
+/** For tests: a turn written into a log by hand, and the run read from that log. */
 export class RunDriver extends Driver {
   readonly turn: string
   #steps = 0
@@ -26,7 +26,7 @@ export class RunDriver extends Driver {
     this.start(turn, { ...NOBODY, ...policy })
   }
 
-  /** The run as it is known after the log so far. */
+  /** The run as of the log so far. */
   get told(): Run {
     const place = this.log.findIndex(event => event.type === 'turn_started' && event.turn_id === this.turn)
     const started = this.log[place]
@@ -39,7 +39,7 @@ export class RunDriver extends Driver {
     return this
   }
 
-  /** A call of the model: what it said, and what it called. */
+  /** A step: the model's text and its calls. */
   step(text: string, ...calls: readonly SaidCall[]): this {
     this.#steps += 1
     const named = calls.map(call => ({ id: `call-${(this.#calls += 1)}`, tool: 'look', arguments: {}, ...call }))
@@ -73,7 +73,7 @@ export class RunDriver extends Driver {
     return this.fact({ type: 'tool_answered', data: { tool_call_id, tool, result, duration_ms: 1, ok: true } })
   }
 
-  /** Something that the run says on a person's behalf. */
+  /** A synthetic user message of the run. */
   said(text: string): this {
     const data = { message_id: this.id(), role: 'user', text, synthetic: true } as const
     return this.fact({ type: 'message_added', data })

@@ -2,5 +2,5 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A folder of one test's own; the test removes it. */
+/** A new folder for one test, which removes it. */
 export const scratchFolder = (): string => mkdtempSync(join(tmpdir(), 'runsheet-'))

@@ -2,21 +2,21 @@ import { pino } from 'pino'
 import { inject } from 'vitest'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+import { openDoor, type Door } from '../../src/door/door.ts'
 import { placeFor, type StoreKind } from './stores.ts'
 
 export const TOKENS = { person: 'a-token-of-a-person', agent: 'a-token-of-an-agent' } as const
 
-/** For tests: a real server on a free port, with both clients, and the door behind it. */
+/** For tests: a real server on a free port, with a client for each role, and the door behind it. */
 export interface TestServer {
   readonly url: URL
   readonly server: HttpServer
-  readonly runsheet: Runsheet
+  readonly door: Door
   readonly person: Client
   readonly agent: Client
-  /** What was logged, as text: tokens must never be in it. */
+  /** The log as text. */
   readonly logged: () => string
-  /** A plain request; `as` names whose token it carries. */
+  /** A plain request with the token of `as`. */
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Response>
   readonly close: () => Promise<void>
 }
@@ -29,15 +29,15 @@ export interface AskOptions {
 export async function startServer(options: Partial<ServerOptions> & { store?: StoreKind } = {}): Promise<TestServer> {
   const { store: kind = 'memory', ...more } = options
   const place = await placeFor(kind, kind === 'postgres' ? inject('postgresUrl') : '')
-  const runsheet = options.runsheet ?? createRunsheet({ store: await place.open() })
+  const door = options.door ?? openDoor({ store: await place.open() })
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
-  const server = createHttpServer({ tokens: TOKENS, tenant: 'local', version: '0.0.0', log, ...more, runsheet })
+  const server = createHttpServer({ tokens: TOKENS, tenant: 'local', version: '0.0.0', log, ...more, door })
   const url = await server.listen(0, '127.0.0.1')
   return {
     url,
     server,
-    runsheet,
+    door,
     person: createClient({ url, token: TOKENS.person }),
     agent: createClient({ url, token: TOKENS.agent }),
     logged: () => lines.join(''),
@@ -53,7 +53,7 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
       }),
     close: async () => {
       await server.close(1_000)
-      await runsheet.close()
+      await door.close()
       await place.remove()
     },
   }

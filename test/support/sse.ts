@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TOKENS, type TestServer } from './server.ts'
 
-/** A frame as it came over the line; `data` is parsed. */
+/** A frame as received, with parsed `data`. */
 export interface Frame {
   readonly id: string | undefined
   readonly event: string | undefined
@@ -25,11 +25,11 @@ export interface FollowOptions {
   /** The query. */
   readonly query?: string
   readonly as?: keyof typeof TOKENS
-  /** Hangs up once so many bytes of the body have come, in the middle of whatever that is. */
+  /** Hangs up after that many bytes of the body, even within a frame. */
   readonly cutAfter?: number
 }
 
-/** A raw reader of an event stream: it can stop reading, and hang up in the middle of a frame. */
+/** A raw reader of an event stream, which can pause, and hang up within a frame. */
 export class SseReader {
   readonly frames: Frame[] = []
   raw = ''
@@ -37,7 +37,7 @@ export class SseReader {
   status = 0
   headers: IncomingHttpHeaders = {}
   isOver = false
-  /** How the line ended: `end` is the server's own last word, `cut` is anything else. */
+  /** How the stream ended: `end` if the server ended it, else `cut`. */
   readonly over: Promise<'end' | 'cut'>
   readonly opened: Promise<void>
   readonly #looks = new Set<() => void>()
@@ -49,7 +49,7 @@ export class SseReader {
     const over = Promise.withResolvers<'end' | 'cut'>()
     this.opened = opened.promise
     this.over = over.promise
-    // Who does not look at it must not be ended by it.
+    // A test that does not await it must not fail by it.
     this.opened.catch(() => {})
     const finish = (how: 'end' | 'cut'): void => {
       this.isOver = true
@@ -106,13 +106,13 @@ export class SseReader {
     return this.events.map(({ seq }) => seq)
   }
 
-  /** What came without an id. */
+  /** Events without an id. */
   asides(...types: readonly string[]): Streamed[] {
     const asides = this.frames.filter(({ id }) => id === undefined).map(({ data }) => data)
     return types.length === 0 ? asides : asides.filter(({ type }) => types.includes(type))
   }
 
-  /** Resolves once it holds; rejects if the line ends before. */
+  /** Resolves once it holds; rejects if the stream ends first. */
   until(holds: (reader: this) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -126,7 +126,7 @@ export class SseReader {
     })
   }
 
-  /** Resolves once the event with this seq has come. */
+  /** Resolves once the event with this seq arrived. */
   reached(seq: number): Promise<void> {
     return this.until(({ frames }) => seqOf(frames, 0) >= seq)
   }
@@ -139,7 +139,7 @@ export class SseReader {
     this.#response?.resume()
   }
 
-  /** Hangs up: nothing that comes after is taken. */
+  /** Hangs up: later data is ignored. */
   cut(): void {
     this.isOver = true
     this.#hangUp()
@@ -150,7 +150,7 @@ export class SseReader {
   }
 }
 
-/** Follows a conversation of a server; resolves with the headers. */
+/** Opens the stream of a conversation; resolves with the headers. */
 export async function follow(
   server: TestServer,
   conversation: string,
@@ -161,10 +161,10 @@ export async function follow(
   return reader
 }
 
-/** One who comes back after every cut, from the last id that it saw. */
+/** A reader that reconnects after every cut, with the last id it saw. */
 export class ResumingReader {
   readonly events: StoredEvent[] = []
-  /** Lists that were as of another seq than the last one before them. */
+  /** Lists whose `as_of_seq` is not the last seq before them. */
   readonly strays: Frame[] = []
   resets = 0
   connections = 0
@@ -178,7 +178,7 @@ export class ResumingReader {
     return this.events.at(-1)?.seq ?? 0
   }
 
-  /** Connects once, and hangs up at a random byte, at a random moment, or when `upTo` has come. */
+  /** Connects once, and hangs up after some bytes, after some time, or when `upTo` arrived. */
   async connect(url: URL, upTo: number, cutAfter?: number, cutAfterMs?: number): Promise<void> {
     this.connections += 1
     const reader = new SseReader(url, this.#conversation, {
@@ -209,7 +209,7 @@ function seqOf(frames: readonly Frame[], from: number): number {
   return last?.data.seq ?? from
 }
 
-/** Resolves once it holds: looked at again and again, for what nobody tells. */
+/** Polls until it holds, for what has no event. */
 export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   const until = performance.now() + withinMs
   while (!(await holds())) {
@@ -218,7 +218,7 @@ export async function eventually(holds: () => boolean | Promise<boolean>, within
   }
 }
 
-/** A figure of `/metrics`. */
+/** A value of `/metrics`. */
 export async function figure(server: TestServer, name: string): Promise<number> {
   const text = await (await server.ask('GET', '/metrics', { as: 'nobody' })).text()
   return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])

@@ -10,7 +10,7 @@ import { scratchFolder } from './scratch.ts'
 
 export type StoreKind = 'memory' | 'sqlite' | 'json' | 'postgres'
 
-/** One place that several stores can be opened on, as several processes would. */
+/** A place where several handles can be opened, as several processes would. */
 export interface Place {
   readonly open: () => Promise<Store>
   readonly remove: () => Promise<void>

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 
 /**
- * For clients that cannot send a token: stands before a server, adds the token and changes nothing else. Its own name and
- * port become those of the server, as if it had been asked itself; a foreign Host or Origin stays what it is.
+ * A proxy for clients that cannot send a token: it adds the token and changes nothing else. Its own host and port become
+ * the server's; a foreign Host or Origin stays as it is.
  */
 export async function startTokenProxy(target: URL, token: string): Promise<{ url: URL; close: () => Promise<void> }> {
   const server = createServer((asked, answer) => pass(asked, answer, headersFor(asked)))
@@ -36,7 +36,7 @@ export async function startTokenProxy(target: URL, token: string): Promise<{ url
       answer.writeHead(response.statusCode ?? 502, response.headers)
       answer.flushHeaders()
       response.pipe(answer)
-      // A stream that was cut is cut for the client, too.
+      // A cut stream is cut for the client, too.
       response.once('error', () => answer.destroy())
     })
     passed.once('error', () => answer.destroy())

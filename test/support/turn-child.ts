@@ -1,12 +1,11 @@
-// A process that drives turns until it is killed, or kills or freezes itself at a commit. Its model and its tools live elsewhere.
+// A process that drives turns until it is killed, or kills or freezes itself at a commit.
 import { writeSync } from 'node:fs'
-import { pino } from 'pino'
-import { configuredModels } from '../../src/agent/models.ts'
-import { givenTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
+import { flushCompileCache } from 'node:module'
+import { configuredModels } from '../../src/runner/models.ts'
+import { givenTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
 import type { NewEvent } from '../../src/domain/event.ts'
-import { createHttpServer } from '../../src/http/server.ts'
-import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
+import { openDoor, type Door } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { outsideTools } from './turn-story.ts'
@@ -19,20 +18,20 @@ export interface TurnChildOrder {
   readonly provider: string
   readonly tools: string
   readonly leaseMs: number
-  /** At the nth commit that writes anything: before it is written, or after. */
+  /** Before or after the nth commit with events. */
   readonly endAt?: { readonly when: 'before' | 'after'; readonly nth: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
-  /** Also answers HTTP, with these. */
+  /** Serves HTTP with these tokens. */
   readonly tokens?: { readonly person: string; readonly agent: string }
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as TurnChildOrder
 const { store: kind, at, endAt } = order
 const store = kind === 'sqlite' ? await openSqliteStore({ path: at }) : await openPostgresStore({ url: at })
-const runsheet = createRunsheet({ store })
-if (endAt) ending(runsheet, endAt)
+const door = openDoor({ store })
+if (endAt) ending(door, endAt)
 const models = configuredModels({ model: order.model, url: order.provider, key: 'k' })
 const runner = new Runner({
-  runsheet,
+  door,
   models,
   leaseMs: order.leaseMs,
   retryMs: 1,
@@ -40,8 +39,10 @@ const runner = new Runner({
   onError: error => writeSync(1, `error ${String(error)}\n`),
 })
 if (order.tokens) {
+  // Loaded where it is needed: most of these processes answer no HTTP, and all of them are started often.
+  const [{ createHttpServer }, { pino }] = await Promise.all([import('../../src/http/server.ts'), import('pino')])
   const server = createHttpServer({
-    runsheet,
+    door,
     tokens: order.tokens,
     tenant: 'local',
     version: '0',
@@ -55,14 +56,16 @@ let size = 0
 setInterval(() => {
   if (runner.size !== size) writeSync(1, `drives ${(size = runner.size)}\n`)
 }, 20)
-// Whoever woke us wants to know how it stands, also if that is as it was when we were last asked.
+// After waking up, report again even if nothing changed.
 process.on('SIGCONT', () => {
   size = -1
 })
+// Node keeps what it compiled on exit only, and this process may be killed.
+flushCompileCache()
 writeSync(1, 'ready\n')
 
-/** What is reached is said first, so that a test knows where it ended. */
-function ending(door: Runsheet, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
+/** Prints the commit first, so that a test knows where the process ended. */
+function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
   let count = 0
   const reached = (events: readonly NewEvent[]): void => {
     if (events.length === 0) return
@@ -70,7 +73,7 @@ function ending(door: Runsheet, { when, nth, signal }: NonNullable<TurnChildOrde
     if (count !== nth) return
     writeSync(1, `at ${events.map(({ type }) => type).join(' ')}\n`)
     process.kill(process.pid, signal)
-    // A stop takes a moment: nothing is to be begun meanwhile, least of all a lock.
+    // A signal takes a moment: nothing may start meanwhile, above all no lock.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   }
   const transact = door.transact.bind(door)
@@ -80,7 +83,7 @@ function ending(door: Runsheet, { when, nth, signal }: NonNullable<TurnChildOrde
       if (when === 'before') reached(transaction.events)
       return value
     })
-    // In a moment of its own: one that is frozen with SQLite's lock in its hand would stop everybody else, too.
+    // Later, since a process that freezes with SQLite's lock would block all others.
     if (when === 'after' && signal === 'SIGSTOP') await new Promise(resolve => setTimeout(resolve, 5))
     if (when === 'after') reached(committed.events)
     return committed

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
-import { configuredModels } from '../../src/agent/models.ts'
-import { givenTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { configuredModels } from '../../src/runner/models.ts'
+import { givenTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { type Child, runChild } from './children.ts'
@@ -16,7 +16,7 @@ import { type ChatReader, confirmAll, MODEL, startTurns, type TestTurns } from '
 
 export const LEASE_MS = 300
 
-/** A server that drives nothing, the tools, and as many processes that drive as are asked for. */
+/** A server without a runner, the tools, and child processes that drive turns. */
 export class Scene {
   readonly turns: TestTurns
   readonly tools: ToolServer
@@ -42,7 +42,7 @@ export class Scene {
     const at = database?.url ?? join(folder, 'runsheet.db')
     const opened = database ? await openPostgresStore({ url: at }) : await openSqliteStore({ path: at })
     const turns = await startTurns({
-      runsheet: createRunsheet({ store: opened }),
+      door: openDoor({ store: opened }),
       isIdle: true,
       answers: toldBy(story),
     })
@@ -64,18 +64,18 @@ export class Scene {
     return this.turns.open(this.story.body, confirmAll)
   }
 
-  /** Drives in a process of its own. */
+  /** Starts a child process that drives turns. */
   child(more: Partial<TurnChildOrder> = {}): Child {
     const child = runChild(new URL('turn-child.ts', import.meta.url), { ...this.#order, ...more })
     this.#children.push(child)
     return child
   }
 
-  /** Drives here, from now on. */
+  /** Drives turns in this process from now on. */
   takeOver(): Runner {
     const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
     const outside = givenTools(outsideTools(this.tools.url))
-    const runner = new Runner({ runsheet: this.turns.runsheet, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
+    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()
     return runner
@@ -85,7 +85,7 @@ export class Scene {
     await reader.over
     const log = await this.turns.log()
     expect(faultsIn(this.story, log, this.tools.calls)).toEqual([])
-    // Whoever watched from the start saw all of it, once.
+    // A reader from the start got every event once.
     const from = log.findIndex(({ type }) => type === 'turn_started')
     expect(reader.events).toEqual(log.slice(from))
     const statuses = (await this.turns.statuses()).map(([, status]) => status)

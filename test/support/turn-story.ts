@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { OutsideTool } from '../../src/agent/outside.ts'
+import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { Json, StoredEvent } from '../../src/domain/event.ts'
 import type { Answer, ModelRequest } from './provider.ts'
 import type { ChatBody } from './turns.ts'
 
-/** A turn that is told the same however often it is interrupted: what the model says depends on how far it is. */
+/** A turn with the same course however often it is interrupted: the model's answer depends on the steps so far. */
 export interface Story {
   readonly body: ChatBody
   readonly steps: readonly Answer[]
-  /** What whoever drives it writes, line by line one commit. */
+  /** The commits of its runner: the event types of each. */
   readonly commits: readonly string[]
-  /** The plan at its end. */
+  /** The final plan. */
   readonly tasks: readonly string[]
 }
 
@@ -21,7 +21,7 @@ const update = (id: number): Answer => ({ calls: [{ tool: 'update', args: { id, 
 const STEP = 'step_finished'
 
 export const STORIES = {
-  /** A review, tools from outside, claims that are judged, the gate. */
+  /** A review, outside tools, judged claims, the gate. */
   reviewed: {
     body: { message: 'Do a and b.' },
     steps: [
@@ -52,7 +52,7 @@ export const STORIES = {
     ],
     tasks: ['a', 'b'],
   },
-  /** The plan's own tool, a text that is judged, the next one taken up. */
+  /** The plan's own tool, a judged text, the next task taken up. */
   advanced: {
     body: { message: 'Do a and b.', toolset: 'manage_todos' },
     steps: [{ calls: [{ tool: 'manage_todos', args: { add: ['a', 'b'] } }] }, 'Did a.', 'Did b.'],
@@ -74,10 +74,10 @@ export const toldBy =
   ({ messages }: ModelRequest): Answer =>
     steps[messages.filter(({ role }) => role === 'assistant').length] ?? 'There is no more to tell.'
 
-/** Tools whose work is done, and counted, by a server that outlives whoever calls. */
+/** Tools on a server that outlives its callers and counts their calls. */
 export class ToolServer {
   readonly calls: string[] = []
-  /** Meets with every call, before it is answered. */
+  /** Runs on every call, before its answer. */
   onCall: (tool: string) => void = () => {}
   readonly #server = createServer((request, response) => {
     const tool = request.url?.slice(1) ?? ''
@@ -112,7 +112,7 @@ export const outsideTools = (url: string): readonly OutsideTool[] =>
     call: async (_, signal) => (await (await fetch(new URL(name, url), { signal })).json()) as Json,
   }))
 
-/** What is wrong with a turn that was told to its end, however often it was interrupted: nothing, it is to be hoped. */
+/** Everything wrong with a finished turn, however often it was interrupted. */
 export function faultsIn(story: Story, log: readonly StoredEvent[], calls: readonly string[]): string[] {
   const faults: string[] = []
   const must = (holds: boolean, what: string): void => void (holds || faults.push(what))

@@ -1,17 +1,17 @@
 import { createParser } from 'eventsource-parser'
 import { inject } from 'vitest'
-import { configuredModels, type Models } from '../../src/agent/models.ts'
-import type { OutsideLimits, OutsideTool } from '../../src/agent/outside.ts'
-import { givenTools, type OutsideTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
+import { configuredModels, type Models } from '../../src/runner/models.ts'
+import type { OutsideLimits, OutsideTool } from '../../src/runner/outside.ts'
+import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { CommandOf } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
 import type { Page } from '../../src/http/page.ts'
-import { createRunsheet, type Runsheet } from '../../src/runsheet.ts'
-
+import { openDoor, type Door } from '../../src/door/door.ts'
 import { type Answers, Provider } from './provider.ts'
 import { startServer, type TestServer, TOKENS } from './server.ts'
 import type { Frame, Streamed } from './sse.ts'
@@ -19,25 +19,25 @@ import { placeFor, type StoreKind } from './stores.ts'
 
 export interface TurnsOptions {
   readonly store?: StoreKind
-  /** Instead of one on a store of its own; it is closed with the server. */
-  readonly runsheet?: Runsheet
+  /** Used instead of a new one; closed with the server. */
+  readonly door?: Door
   readonly answers?: Answers
   readonly assessor?: Answers
-  /** Instead of those at the provider. */
+  /** Used instead of the provider's. */
   readonly models?: Models
-  /** Another model's name for the judge. */
+  /** Another model for the assessor. */
   readonly assessorModel?: string
   readonly outside?: OutsideTools | readonly OutsideTool[]
   readonly limits?: OutsideLimits
   readonly instructions?: string
-  /** What new conversations get. */
+  /** The policy of new conversations. */
   readonly host?: PolicyPatch
-  /** What a browser gets. */
+  /** The page to serve. */
   readonly page?: Page
   readonly leaseMs?: number
   readonly retryMs?: number
   readonly silenceMs?: number
-  /** A server that only starts turns: somebody else drives them. */
+  /** Starts turns without driving them. */
   readonly isIdle?: boolean
 }
 
@@ -53,18 +53,18 @@ export interface ChatBody {
   readonly continue_turn_id?: string
 }
 export type Decision = CommandOf<'decide_review'>['decision']
-/** What the person says to each review, as it comes; undefined leaves it waiting. */
+/** The decision on each review; undefined leaves it pending. */
 export type Decide = (review: ReviewRequest, count: number) => Decision | undefined
 
 export const MODEL = 'openai-compatible:test'
 
-/** A stream of `POST /api/chat`, as it comes. */
+/** A reader of the stream of `POST /api/chat`. */
 export class ChatReader {
   readonly frames: Frame[] = []
   readonly status: number
   readonly response: Response
   isOver = false
-  /** Resolves when the line ends, whoever ended it. */
+  /** Resolves when the stream ends, from either side. */
   readonly over: Promise<void>
   readonly #looks = new Set<() => void>()
   readonly #leave: AbortController
@@ -89,12 +89,12 @@ export class ChatReader {
     return this.events.filter((event): event is Extract<StoredEvent, { type: T }> => event.type === type)
   }
 
-  /** What came without an id. */
+  /** Events without an id. */
   asides(...types: readonly string[]): Streamed[] {
     return this.frames.flatMap(({ id, data }) => (id === undefined && types.includes(data.type) ? [data] : []))
   }
 
-  /** Resolves once it holds; rejects if the line ends before. */
+  /** Resolves once it holds; rejects if the stream ends first. */
   until(holds: (reader: this) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -130,7 +130,7 @@ export class ChatReader {
         }
       }
     } catch {
-      // Cut, by whichever side: what came is there.
+      // Cut by either side: what arrived is kept.
     }
     this.isOver = true
     this.#look()
@@ -141,16 +141,12 @@ export class ChatReader {
   }
 }
 
-/** For tests: a server that drives turns, and the provider that they are driven with. */
-export interface TestTurns extends TestServer {
+/** For tests: a server that drives turns, and their provider. */
+export interface TestTurns extends TestServer, Chat {
   readonly provider: Provider
   readonly runner: Runner
-  /** What the runner complained about. */
+  /** The runner's errors. */
   readonly complaints: readonly unknown[]
-  /** Starts a turn, or attaches; resolves with the headers. Names that are not given are made up. */
-  readonly open: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
-  /** The same, to the end of its stream. */
-  readonly chat: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
   /** The whole log of a conversation. */
   readonly log: (session?: string) => Promise<readonly StoredEvent[]>
   readonly tasks: (session?: string) => Promise<readonly Task[]>
@@ -162,7 +158,7 @@ export interface TestTurns extends TestServer {
 export const confirmAll: Decide = review => confirmed(review)
 export const rejectAll: Decide = () => ({ action: 'cancel', reason: 'user_cancelled' })
 
-/** Every row as it was drafted. */
+/** Confirms every row as drafted. */
 export const confirmed = ({ draft_tasks }: ReviewRequest, comment?: string): Decision => ({
   action: 'confirm',
   tasks: draft_tasks.map(({ title }, draft_index) => ({ title, draft_index })),
@@ -175,10 +171,10 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   const models =
     options.models ?? configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' })
   const place = await placeFor(store, store === 'postgres' ? inject('postgresUrl') : '')
-  const runsheet = options.runsheet ?? createRunsheet({ store: await place.open() })
+  const door = options.door ?? openDoor({ store: await place.open() })
   const complaints: unknown[] = []
   const runner: Runner = new Runner({
-    runsheet,
+    door,
     models,
     retryMs: options.retryMs ?? 1,
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
@@ -193,7 +189,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     if (!isIdle) void runner.take(ref, turn).catch(error => complaints.push(error))
   }
   const server: TestServer = await startServer({
-    runsheet,
+    door,
     turns: { names: models.names, usual: models.usual, take },
     ...(host ? { host } : {}),
     ...(options.page ? { page: options.page } : {}),
@@ -204,20 +200,9 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     if (isRunning) await runner.close()
     isRunning = false
   }
-  const open = async (body: ChatBody = {}, decide?: Decide): Promise<ChatReader> => {
-    const leave = new AbortController()
-    const response = await fetch(new URL('/api/chat', server.url), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ session_id: 'c1', turn_id: 't1', message: 'Do it.', ...body }),
-      signal: leave.signal,
-    })
-    const reader = new ChatReader(response, leave)
-    if (decide) void deciding(server, reader, decide)
-    return reader
-  }
+  const { open, chat } = chatAt(server)
   const log = (session = 'c1'): Promise<readonly StoredEvent[]> =>
-    runsheet.store.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
+    door.conversations.eventsAfter({ tenant: 'local', conversation: session }, 0, 100_000)
   const tasks = async (session = 'c1'): Promise<readonly Task[]> => (await server.person.tasks(session)).tasks
   return {
     ...server,
@@ -225,11 +210,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     runner,
     complaints,
     open,
-    chat: async (body, decide) => {
-      const reader = await open(body, decide)
-      await reader.over
-      return reader
-    },
+    chat,
     log,
     tasks,
     statuses: async session => (await tasks(session)).map(({ title, status }) => [title, status]),
@@ -243,8 +224,36 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   }
 }
 
-/** The person, who decides whatever the stream asks for. */
-async function deciding({ person }: TestServer, reader: ChatReader, decide: Decide): Promise<void> {
+export interface Chat {
+  /** Starts a turn, or attaches to it; resolves with the headers. Missing fields get defaults. */
+  readonly open: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
+  /** The same, to the end of its stream. */
+  readonly chat: (body?: ChatBody, decide?: Decide) => Promise<ChatReader>
+}
+
+/** For tests: a person who chats with the server at `url`, and decides what its streams ask for. */
+export function chatAt({ url, person }: { readonly url: URL; readonly person: Client }): Chat {
+  const open = async (body: ChatBody = {}, decide?: Decide): Promise<ChatReader> => {
+    const leave = new AbortController()
+    const response = await fetch(new URL('/api/chat', url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKENS.person}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id: 'c1', turn_id: 't1', message: 'Do it.', ...body }),
+      signal: leave.signal,
+    })
+    const reader = new ChatReader(response, leave)
+    if (decide) void deciding(person, reader, decide)
+    return reader
+  }
+  const chat = async (body?: ChatBody, decide?: Decide): Promise<ChatReader> => {
+    const reader = await open(body, decide)
+    await reader.over
+    return reader
+  }
+  return { open, chat }
+}
+
+async function deciding(person: Client, reader: ChatReader, decide: Decide): Promise<void> {
   for (let count = 0; ; count += 1) {
     try {
       await reader.reached('task_create_review_required', count + 1)

@@ -1,11 +1,11 @@
-// A program that asks a person and has nothing else to do.
-import { createRunsheet } from '../../src/runsheet.ts'
+// A program that only waits for a review.
+import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 const { path } = JSON.parse(process.argv[2] ?? '{}') as { path?: string }
-const runsheet = createRunsheet({ store: path ? await openSqliteStore({ path }) : openMemoryStore() })
-await runsheet.run(
+const door = openDoor({ store: path ? await openSqliteStore({ path }) : openMemoryStore() })
+await door.run(
   { tenant: 'local', conversation: 'chat' },
   {
     type: 'start_turn',
@@ -19,10 +19,10 @@ await runsheet.run(
     type: 'edit_tasks',
     by: 'model',
     turn_id: 't1',
-    create: [{ id: runsheet.newId(), title: 'a' }],
+    create: [{ id: door.newId(), title: 'a' }],
     review: { review_id: 'rev-1', tool_call_id: 'call-1' },
   },
 )
-const { resolution } = await runsheet.awaitReview('local', 'rev-1')
+const { resolution } = await door.reviews.await('local', 'rev-1')
 process.stdout.write(`${resolution?.reason}\n`)
-// Not closed: a program that is done may simply end.
+// Not closed: a finished program may just end.

@@ -1,7 +1,8 @@
 // A process that writes to a store until it is told to stop, or is killed. Each acknowledged write is one line on stdout.
 import { writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -11,16 +12,16 @@ export interface WriterOrder {
   /** The database, the data folder, or the URL. */
   readonly at: string
   readonly conversation: string
-  /** The numbers that it writes: each is a message of its own, under a key of its own. */
+  /** The numbers to write: one message and one key each. */
   readonly from: number
   readonly to: number
-  /** How many it has under way at once. */
+  /** Concurrent writes. */
   readonly abreast?: number
-  /** Dies without a word at the nth time that this point is reached. */
+  /** Kills itself the nth time this point is reached. */
   readonly dieAt?: { readonly point: string; readonly nth: number }
-  /** Also makes tasks, not only messages, so that files change. */
+  /** Creates tasks instead of messages, so that files change. */
   readonly tasks?: boolean
-  /** Adds a message of so many characters to each write, and live text beside it. */
+  /** Adds a message of that many characters, and live text, to each write. */
   readonly bulk?: number
 }
 
@@ -32,9 +33,11 @@ const onFaultPoint = (point: string): void => {
   if (reached === order.dieAt.nth) process.kill(process.pid, 'SIGKILL')
 }
 
-const runsheet = createRunsheet({ store: await open() })
+const door = openDoor({ store: await open() })
 const ref = { tenant: 'local', conversation: order.conversation }
-await runsheet.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'task_list' } })
+await door.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'task_list' } })
+// Node keeps what it compiled on exit only, and this process may be killed.
+flushCompileCache()
 writeSync(1, 'ready\n')
 
 let next = order.from
@@ -42,22 +45,22 @@ const lane = async (): Promise<void> => {
   for (let number = next++; number < order.to; number = next++) await write(number)
 }
 await Promise.all(Array.from({ length: order.abreast ?? 1 }, lane))
-await runsheet.close()
+await door.close()
 writeSync(1, 'done\n')
 
 async function write(number: number): Promise<void> {
-  if (order.bulk) await runsheet.store.live.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
+  if (order.bulk) await door.liveText.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })
   const once = { key: `w${number}`, bodyHash: String(number) }
-  const committed = await runsheet.transact({ ...ref, once }, transaction => {
+  const committed = await door.transact({ ...ref, once }, transaction => {
     const events: StoredEvent[] = order.tasks
       ? [
           ...transaction.mustRun({
             type: 'edit_tasks',
             by: 'model',
             turn_id: 't1',
-            create: [{ id: runsheet.newId(), title: `task ${number}` }],
+            create: [{ id: door.newId(), title: `task ${number}` }],
           }),
-          // Settled at once, so that the list of open ones stays short.
+          // Settled at once, so that few tasks are open.
           ...transaction.mustRun({
             type: 'edit_tasks',
             by: 'model',

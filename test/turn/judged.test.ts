@@ -109,6 +109,20 @@ describe('what is judged', () => {
   })
 })
 
+describe('an outcome that the tools have no field for', () => {
+  it('[JU6] is what the model last said', async () => {
+    const at = await turns({
+      answers: [
+        { calls: [{ tool: 'AddTask', args: { title: 'A' } }] },
+        { text: 'Looked at all of it.', calls: [{ tool: 'CompleteTask', args: { taskId: '1' } }] },
+        'All done.',
+      ],
+    })
+    await at.chat({ toolset: 'task_list', review: false })
+    expect(await at.tasks()).toMatchObject([{ status: 'completed', outcome: 'Looked at all of it.' }])
+  })
+})
+
 describe('what is told', () => {
   it('[TR18] an answer that was cut off for its length says so', async () => {
     const at = await turns({ answers: [{ text: 'Once upon a', finish: 'length' }] })
@@ -126,16 +140,16 @@ describe('what is told', () => {
 
   it('[TR3] what a process that died was writing is not shown again', async () => {
     const at = await turns({ answers: [{ text: 'Fresh.', pace: 1 }], isIdle: true })
-    await at.runsheet.run(
+    await at.door.run(
       { tenant: 'local', conversation: 'c1' },
       { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Go', model: 'openai-compatible:test' },
     )
-    await at.runsheet.store.live.write(
+    await at.door.liveText.write(
       { tenant: 'local', conversation: 'c1' },
       { turn_id: 't1', message_id: 'ghost', text: 'GHOST' },
     )
     at.runner.start()
     await expect.poll(async () => (await at.person.session('c1')).turns[0]?.status).toBe('done')
-    expect(await at.runsheet.store.live.read({ tenant: 'local', conversation: 'c1' })).toBeUndefined()
+    expect(await at.door.liveText.read({ tenant: 'local', conversation: 'c1' })).toBeUndefined()
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { configuredModels } from '../../src/agent/models.ts'
-import type { OutsideTool } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
+import { configuredModels } from '../../src/runner/models.ts'
+import type { OutsideTool } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import { createRunsheet } from '../../src/runsheet.ts'
+import { openDoor } from '../../src/door/door.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Answer } from '../support/provider.ts'
 import { follow } from '../support/sse.ts'
@@ -30,10 +30,10 @@ async function started(options: TurnsOptions = {}): Promise<TestTurns> {
 async function two(options: TurnsOptions = {}, other: TurnsOptions = {}): Promise<readonly [TestTurns, TestTurns]> {
   const place = await placeFor('sqlite', '')
   onTestFinished(place.remove)
-  const first = await started({ ...options, runsheet: createRunsheet({ store: await place.open() }) })
+  const first = await started({ ...options, door: openDoor({ store: await place.open() }) })
   const models = configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
-  const runsheet = createRunsheet({ store: await place.open() })
-  return [first, await started({ ...options, ...other, models, runsheet })]
+  const door = openDoor({ store: await place.open() })
+  return [first, await started({ ...options, ...other, models, door })]
 }
 
 /** A promise that a script waits for, and what lets it go on. */
@@ -287,13 +287,13 @@ describe('text of a step that is over', () => {
     onTestFinished(place.remove)
     const slow = slowToClear(await place.open(), 600)
     const here = await started({
-      runsheet: createRunsheet({ store: slow }),
+      door: openDoor({ store: slow }),
       answers: [
         { text: 'One two three', calls: [{ tool: 'AddTask', args: { title: 'a' } }], pace: 80 },
         { text: 'End.', after: opened },
       ],
     })
-    const there = await started({ runsheet: createRunsheet({ store: await place.open() }), isIdle: true })
+    const there = await started({ door: openDoor({ store: await place.open() }), isIdle: true })
     const first = await here.open(PLAIN)
     const other = await there.open(PLAIN)
     await here.provider.until(({ asked }) => asked.length === 2)
@@ -420,7 +420,7 @@ describe('stopping', () => {
     const reader = await here.open(PLAIN)
     await here.person.stop('c1', 't1')
     const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
-    const runner = new Runner({ runsheet: there.runsheet, models })
+    const runner = new Runner({ door: there.door, models })
     onTestFinished(() => runner.close())
     runner.start()
     await reader.over
@@ -501,9 +501,9 @@ describe('a turn that waits for a person', () => {
     const turns = await started({ answers: [plan('a'), update(1, 'did a'), 'Done.'], host: { assessor: false } })
     const reader = await turns.open()
     await reader.reached('task_create_review_required')
-    const { store } = turns.runsheet
-    expect(await store.claim('somebody', 60_000)).toBeUndefined()
-    expect(await store.claim('somebody', 60_000, { ...ref, turn: 't1' })).toBeUndefined()
+    const { turns: leases } = turns.door
+    expect(await leases.claim('somebody', 60_000)).toBeUndefined()
+    expect(await leases.claim('somebody', 60_000, { ...ref, turn: 't1' })).toBeUndefined()
     await expect.poll(() => turns.runner.size).toBe(0)
     expect(turns.provider.asked).toHaveLength(1)
     const [review] = (await turns.person.pendingReviews('c1')).reviews

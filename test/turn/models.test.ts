@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { configuredModels } from '../../src/agent/models.ts'
+import { configuredModels } from '../../src/runner/models.ts'
 import { type Child, runCli } from '../support/children.ts'
 import { Provider } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -363,7 +363,8 @@ describe('the command line', () => {
   it('[MO1] the key is not taken from the command line', async () => {
     const child = started({}, ['--model-key', 'k'])
     const { code, stderr } = await child.ended
-    expect([code, stderr]).toEqual([2, 'runsheet: I do not know --model-key. Try: npm run -s runsheet -- --help\n'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^runsheet: unknown option: --model-key\. Try: [^\n]+ --help\n$/)
   })
 
   it("[MO1] a provider's own key will do", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { OutsideTool } from '../../src/agent/outside.ts'
+import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { TurnStatus } from '../../src/domain/turn.ts'
 import { type Answer, type ModelRequest, Provider, type Script, type ScriptedCall } from '../support/provider.ts'
@@ -272,7 +272,7 @@ describe('a provider that fails', () => {
     const gone = await Provider.start()
     const { url } = gone
     await gone.close()
-    const { configuredModels } = await import('../../src/agent/models.ts')
+    const { configuredModels } = await import('../../src/runner/models.ts')
     const nobody = await startTurns({ models: configuredModels({ model: 'openai-compatible:test', url }) })
     try {
       const { finished, failed, text } = await turn([], { on: nobody })
@@ -296,11 +296,11 @@ describe('a provider that fails', () => {
   it('[TR11] a model that is not configured any more fails the turn that asked for it', async () => {
     const starter = await startTurns({ isIdle: true })
     const reader = await starter.open({ session_id: 'left' })
-    const { givenModels } = await import('../../src/agent/models.ts')
-    const { Runner } = await import('../../src/agent/runner.ts')
+    const { givenModels } = await import('../../src/runner/models.ts')
+    const { Runner } = await import('../../src/runner/runner.ts')
     const complaints: unknown[] = []
     const runner = new Runner({
-      runsheet: starter.runsheet,
+      door: starter.door,
       models: givenModels(new Map(), 'none'),
       onError: error => complaints.push(error),
     })

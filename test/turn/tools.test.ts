@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type McpServer, mcpTools } from '../../src/agent/mcp-tools.ts'
-import { configuredModels } from '../../src/agent/models.ts'
-import { givenTools, type OutsideTool, type OutsideTools } from '../../src/agent/outside.ts'
-import { Runner } from '../../src/agent/runner.ts'
+import { type McpServer, mcpTools } from '../../src/runner/mcp-tools.ts'
+import { configuredModels } from '../../src/runner/models.ts'
+import { givenTools, type OutsideTool, type OutsideTools } from '../../src/runner/outside.ts'
+import { Runner } from '../../src/runner/runner.ts'
 import type { Json } from '../../src/domain/event.ts'
 import { type Child, runProcess } from '../support/children.ts'
 import { type CliOptions, type CliTurns, startCli } from '../support/cli-turns.ts'
@@ -110,7 +110,7 @@ describe('tools of MCP servers', () => {
     const [echo, sum, failed, picture, invalid, unknown, flood] = results(reader)
     expect([echo, sum, failed, picture]).toEqual(['good morning', { sum: 5 }, 'Error: the disk is full', '[image]'])
     expect(invalid).toMatch(/^Error: .*a\b/s)
-    expect(unknown).toMatch(/^Error: There is no tool gone__echo\. There are: .*near__echo/)
+    expect(unknown).toMatch(/^Error: There is no tool gone__echo\. Available: .*near__echo/)
     expect(flood).toBe(`${'x'.repeat(40_000)}\n[cut: 460000 more characters]`)
     expect(reader.of('tool_answered').map(({ data }) => data.ok)).toEqual([true, true, false, true, false, false, true])
     expect(status(reader)).toBe('done')
@@ -122,9 +122,9 @@ describe('tools of MCP servers', () => {
     expect(lines(path)).toContain('authorization Bearer theirs')
     const stderr = await server.end()
     for (const name of ['gone', 'closed', 'mute']) {
-      expect(stderr.match(new RegExp(`^The MCP server ${name} cannot be used, and is left out: `, 'gm'))).toHaveLength(
-        1,
-      )
+      expect(
+        stderr.match(new RegExp(`^MCP server ${name} is unavailable, its tools are skipped: `, 'gm')),
+      ).toHaveLength(1)
     }
   })
 
@@ -322,11 +322,7 @@ describe('tools that a program passes in', () => {
 describe('a tool that was called and not answered', () => {
   it.each([
     [true, ['answered again'], 2],
-    [
-      false,
-      ['Error: The call was interrupted, and nobody knows whether it ran. Find out before you make it again.'],
-      1,
-    ],
+    [false, ['Error: The call was interrupted, and it may have run. Find out before you make it again.'], 1],
   ] as const)('[TR16] is repeated only if it may be: %s', async (isRepeatable, answers, times) => {
     let calls = 0
     const called = Promise.withResolvers<void>()
@@ -344,7 +340,7 @@ describe('a tool that was called and not answered', () => {
     await called.promise
     await server.stopRunner()
     const models = configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
-    const next = new Runner({ runsheet: server.runsheet, models, outside: givenTools([slow]) })
+    const next = new Runner({ door: server.door, models, outside: givenTools([slow]) })
     next.start()
     open.push(() => next.close())
     await reader.over

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { authors, dataOf, type Driver, finishes, inRun, outside, typesOf } from '../../../test/support/domain.ts'
-import { isClaim } from './tasks.ts'
 
 const LATER = '2026-11-02T09:00:01.000Z'
 const REJECTS = { verdict: 'not_ok', reason: 'There is no test' } as const
@@ -17,17 +16,17 @@ describe('a claim', () => {
   it.each(['completed', 'cancelled'] as const)('[AS1] %s by a model in a run is one, and is not written', status => {
     const chat = judged()
     const refusal = chat.refusal(chat.sets('model', 1, { status, outcome: 'x' }))
-    expect([refusal.code, refusal.details]).toEqual(['assessment_required', { row: 0 }])
-    expect(isClaim(chat.state, 'turn-1', { task: 1, fields: { status } })).toBe(true)
+    const { id, title } = chat.task(1)
+    const claim = { task: id, title, details: '', criteria: '', status, outcome: 'x' }
+    expect([refusal.code, refusal.data]).toEqual(['assessment_required', { claims: [claim] }])
     expect(chat.statuses()).toEqual(['in_progress', 'pending'])
   })
 
   it('[AS1] other changes are none', () => {
     const chat = judged()
-    for (const fields of [{ status: 'blocked' }, { status: 'in_progress' }, { title: 'x' }, {}] as const) {
-      expect(isClaim(chat.state, 'turn-1', { task: 2, fields })).toBe(false)
-    }
-    expect(isClaim(chat.state, 'turn-1', { task: 9, fields: { status: 'completed' } })).toBe(false)
+    for (const fields of [{ status: 'in_progress' }, { title: 'x' }, {}] as const)
+      chat.run(chat.sets('model', 2, fields))
+    expect(chat.refusal(chat.sets('model', 9, { status: 'completed' })).code).toBe('task_not_found')
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
     expect(chat.task(1)).toMatchObject({ status: 'blocked', judged_by: null })
   })
@@ -36,7 +35,6 @@ describe('a claim', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { status: 'completed' }))
     chat.answer()
-    expect(isClaim(chat.state, 'turn-1', { task: 1, fields: { status: 'cancelled' } })).toBe(false)
     expect(chat.refusal(chat.sets('model', 1, { status: 'cancelled' })).code).toBe('status_not_allowed')
     expect(chat.run(chat.sets('model', 1, { status: 'completed' }))).toEqual([])
   })
@@ -56,7 +54,6 @@ describe('a claim', () => {
   it('[TA4] a claim of completed needs an outcome too, before anybody judges it', () => {
     const chat = judged()
     expect(chat.refusal(chat.sets('model', 1, { status: 'completed' })).code).toBe('outcome_required')
-    expect(chat.refusal(chat.assesses(1, { claim: { status: 'completed' } })).code).toBe('outcome_required')
     chat.run(chat.assesses(1, { claim: { status: 'cancelled' } }))
     expect(chat.task(1).status).toBe('cancelled')
   })
@@ -70,9 +67,15 @@ describe('a claim', () => {
 
   it('[AS3] what a model creates as done in a run is created pending', () => {
     const chat = inRun({ assessor: true })
-    chat.run(
-      chat.adds('model', 'A', { title: 'B', status: 'completed', outcome: 'x' }, { title: 'C', status: 'blocked' }),
+    const adds = chat.adds(
+      'model',
+      'A',
+      { title: 'B', status: 'completed', outcome: 'x' },
+      { title: 'C', status: 'blocked' },
     )
+    const claim = { task: 1, title: 'B', details: '', criteria: '', status: 'completed', outcome: 'x' } as const
+    expect(chat.refusal(adds).data).toEqual({ claims: [claim] })
+    chat.run({ ...adds, judged: [{ claim, opinions: [{ ...REJECTS, model: 'm' }] }] })
     expect(chat.statuses()).toEqual(['in_progress', 'pending', 'blocked'])
     expect(chat.task(2)).not.toHaveProperty('completed_at')
   })
@@ -89,7 +92,6 @@ describe('a claim', () => {
   it('[AS4] without a run there is no assessor: the word of the model is taken', () => {
     const chat = outside('runsheet', { review: false, assessor: true })
     chat.run(chat.adds('model', { title: 'A', status: 'completed' }, 'B'))
-    expect(isClaim(chat.state, 'turn-1', { task: 2, fields: { status: 'completed' } })).toBe(false)
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
     expect([chat.task(1), chat.task(2)]).toMatchObject([
       { status: 'completed', judged_by: null },
@@ -227,7 +229,7 @@ describe('a verdict', () => {
   it('[TA5] an outcome that is none is refused, and no verdict is recorded', () => {
     const chat = judged()
     const refusal = chat.refusal(chat.assesses(1, { claim: { status: 'completed', outcome: 'x'.repeat(8_001) } }))
-    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { field: 'outcome' }])
+    expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { field: 'outcome' }])
   })
 
   it('[AS5] on a task that a person edited meanwhile is recorded and grants nothing', () => {

@@ -17,16 +17,16 @@ describe('a batch', () => {
     const chat = inRun()
     const refusal = chat.refusal(chat.adds('model', 'A', { title: 'B', details: 'x'.repeat(8_001) }, 'C'))
     expect(refusal.code).toBe('invalid_field')
-    expect(refusal.message).toBe('Element 1: details must be at most 8000 characters, got 8001.')
-    expect(refusal.details).toEqual({ row: 1, field: 'details' })
+    expect(refusal.message).toBe('tasks[1].details must be at most 8000 characters, got 8001.')
+    expect(refusal.data).toMatchObject({ row: 1, field: 'details' })
     expect(chat.titles()).toEqual([])
   })
 
   it('[BA1] refuses an element without a title, or that is none at all', () => {
     const chat = inRun()
-    expect(chat.refusal(chat.adds('model', 'A', { details: 'x' })).details).toEqual({ row: 1, field: 'title' })
+    expect(chat.refusal(chat.adds('model', 'A', { details: 'x' })).data).toMatchObject({ row: 1, field: 'title' })
     const rows = [{ id: chat.id(), title: 'A' }, null] as unknown as { id: string }[]
-    expect(chat.refusal(chat.edits('model', { create: rows })).details).toEqual({ row: 1, field: 'row' })
+    expect(chat.refusal(chat.edits('model', { create: rows })).data).toMatchObject({ row: 1, field: 'row' })
   })
 
   it('[BA1] a change that is refused names its element, and takes the others with it', () => {
@@ -37,12 +37,12 @@ describe('a batch', () => {
       { task: 2, fields: { status: 'blocked', outcome: 'no' } },
     ] as const
     const refusal = chat.refusal(chat.edits('model', { change }))
-    expect([refusal.code, refusal.details]).toEqual(['status_not_allowed', { row: 1, field: 'status' }])
+    expect([refusal.code, refusal.data]).toMatchObject(['status_not_allowed', { row: 1, field: 'status' }])
     expect(chat.titles()).toEqual(['A', 'B'])
     const junk = [{ task: 1, fields: {} }, null, { task: 1, fields: null }] as unknown as typeof change
-    expect(chat.refusal(chat.edits('model', { change: junk })).details).toEqual({ row: 1, field: 'row' })
-    expect(chat.refusal(chat.edits('model', { change: junk.toSpliced(1, 1) })).details).toMatchObject({ row: 1 })
-    expect(chat.refusal(chat.edits('model', { remove: junk.slice(1, 2) })).details).toMatchObject({ row: 0 })
+    expect(chat.refusal(chat.edits('model', { change: junk })).data).toMatchObject({ row: 1, field: 'row' })
+    expect(chat.refusal(chat.edits('model', { change: junk.toSpliced(1, 1) })).data).toMatchObject({ row: 1 })
+    expect(chat.refusal(chat.edits('model', { remove: junk.slice(1, 2) })).data).toMatchObject({ row: 0 })
   })
 
   it('[BA2] a conversation holds 1,000 open tasks and not 1,001, settled ones not counted', () => {
@@ -94,7 +94,7 @@ describe('a batch', () => {
     chat.run(chat.adds('model', { title: 'A.1', parent_id: idOf(1) }))
     expect(chat.task(3).parent_id).toBe(idOf(1))
     const unknown = chat.refusal(chat.adds('model', 'X', { title: 'Y', parent_id: idOf(77) }))
-    expect([unknown.code, unknown.details]).toEqual(['task_not_found', { row: 1, field: 'parent_id' }])
+    expect([unknown.code, unknown.data]).toMatchObject(['task_not_found', { row: 1, field: 'parent_id' }])
     chat.run(chat.removes('model', 2))
     expect(chat.refusal(chat.adds('model', { title: 'B.1', parent_id: idOf(2) })).code).toBe('task_not_found')
   })

@@ -15,7 +15,7 @@ describe('the fence', () => {
     chat.run(chat.sets('person', 2, { priority: 'low', details: 'd' }))
     const refusal = chat.refusal(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
     expect(refusal.code).toBe('edited_by_person')
-    expect(refusal.details).toEqual({
+    expect(refusal.data).toMatchObject({
       row: 0,
       task: chat.task(2),
       changed: { title: 'B2', priority: 'low', details: 'd' },
@@ -29,7 +29,7 @@ describe('the fence', () => {
     chat.run(chat.sets('model', 2, { outcome: 'half' }))
     chat.answer()
     chat.run(chat.sets('person', 2, { outcome: '' }))
-    expect(chat.refusal(chat.sets('model', 2, { outcome: 'x' })).details.changed).toEqual({ outcome: null })
+    expect(chat.refusal(chat.sets('model', 2, { outcome: 'x' })).data).toMatchObject({ changed: { outcome: null } })
   })
 
   it('[FE1] the ground is the given seq: an edit at it was seen, an edit after it was not', () => {
@@ -49,7 +49,7 @@ describe('the fence', () => {
     chat.run(chat.sets('person', 2, { title: 'B2' }))
     chat.answer()
     chat.run(chat.sets('person', 2, { details: 'd' }))
-    expect(chat.refusal(chat.sets('model', 2, { outcome: 'x' })).details.changed).toEqual({ details: 'd' })
+    expect(chat.refusal(chat.sets('model', 2, { outcome: 'x' })).data).toMatchObject({ changed: { details: 'd' } })
   })
 
   it('[FE1] without a given seq the ground is the last answer that the agent got', () => {
@@ -89,8 +89,10 @@ describe('the fence', () => {
     chat.run(chat.sets('person', 1, { status: 'completed' }))
     expect(chat.task(2).status).toBe('in_progress')
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
-    expect(chat.refusal(chat.sets('model', 1, { status: 'pending' })).details.changed).toMatchObject({
-      status: 'completed',
+    expect(chat.refusal(chat.sets('model', 1, { status: 'pending' })).data).toMatchObject({
+      changed: {
+        status: 'completed',
+      },
     })
   })
 
@@ -110,7 +112,7 @@ describe("a person's version", () => {
     for (const stale of [chat.sets('person', 2, { title: 'B3' }, { if_version: 1 }), chat.removes('person', 2, 3)]) {
       const refusal = chat.refusal(stale)
       expect(refusal.code).toBe('version_mismatch')
-      expect(refusal.details).toEqual({ row: 0, task: chat.task(2) })
+      expect(refusal.data).toMatchObject({ row: 0, task: chat.task(2) })
     }
     chat.run(chat.removes('person', 2, 2))
     expect(chat.titles()).toEqual(['A', 'C'])

@@ -1,6 +1,6 @@
 import type { Command, CommandOf, CommandType } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
-import type { Refusal } from '../errors.ts'
+import type { Refusal } from '../refusal.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'

@@ -89,7 +89,7 @@ describe('the reach of a model', () => {
     chat.start('turn-2')
     chat.run(chat.adds('model', 'D'))
     const refusal = chat.refusal(chat.sets('model', 2, { outcome: 'x' }))
-    expect([refusal.code, refusal.message]).toEqual(['task_not_found', 'No task 2. Open: 4.'])
+    expect([refusal.code, refusal.message]).toEqual(['task_not_found', 'There is no task with this id. Open: 4 (D).'])
     expect(chat.refusal(chat.removes('model', 2)).code).toBe('task_not_found')
     chat.run(chat.sets('model', 4, { outcome: 'x' }))
   })

@@ -20,7 +20,7 @@ describe('with review on', () => {
   ] as const)('[PO6] a model cannot reword a listed task: %j', fields => {
     const chat = reviewed()
     const refusal = chat.refusal(chat.sets('model', 1, { ...fields, status: 'blocked', outcome: 'x' }))
-    expect([refusal.code, refusal.details]).toEqual(['reviewed_tasks_are_fixed', { row: 0 }])
+    expect([refusal.code, refusal.data]).toMatchObject(['reviewed_tasks_are_fixed', { row: 0 }])
   })
 
   it('[PO6] a model cannot remove one', () => {

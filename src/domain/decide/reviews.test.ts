@@ -86,7 +86,7 @@ describe('a review', () => {
   it('[BA1] holds a batch that is valid to begin with', () => {
     const chat = inRun({ review: true })
     const refusal = chat.refusal(chat.adds('model', 'A', ''))
-    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { row: 1, field: 'title' }])
+    expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { row: 1, field: 'title' }])
     const two = chat.adds('model', { title: 'A', status: 'in_progress' }, { title: 'B', status: 'in_progress' })
     expect(chat.refusal(two).code).toBe('two_in_progress')
     expect(chat.state.pending_reviews).toEqual([])
@@ -116,7 +116,7 @@ describe('a confirm', () => {
     const chat = underReview('A', 'B')
     const before = plain(chat.state)
     const refusal = chat.refusal(chat.confirms([{ draft_index: 0 }, { draft_index: 1, title: 'x'.repeat(401) }]))
-    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { row: 1, field: 'title' }])
+    expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { row: 1, field: 'title' }])
     expect(chat.refusal(chat.confirms([])).code).toBe('batch_empty')
     expect(
       chat.refusal(
@@ -124,8 +124,8 @@ describe('a confirm', () => {
           { draft_index: 0, status: 'doing' },
           { title: 'C', status: 'doing' },
         ]),
-      ).details,
-    ).toEqual({ row: 1, field: 'status' })
+      ).code,
+    ).toBe('two_in_progress')
     expect(plain(chat.state)).toStrictEqual(before)
     chat.run(chat.confirms([{ draft_index: 0 }]))
     expect(status(chat)).toBe('confirmed')
@@ -174,6 +174,11 @@ describe('a confirm', () => {
         removed: [],
         reordered: false,
       },
+      tasks: [
+        { task_id: chat.task(1).id, change: 'kept' },
+        { task_id: chat.task(2).id, change: 'edited' },
+        { task_id: chat.task(3).id, change: 'added' },
+      ],
     })
   })
 
@@ -275,9 +280,9 @@ describe('a cancel', () => {
 
   it('[RE10] with words that are too long or broken is refused, and the review waits on', () => {
     const chat = underReview('A')
-    expect(chat.refusal(cancels({ reason: ' ' })).details).toEqual({ field: 'reason' })
-    expect(chat.refusal(cancels({ comment: 'x'.repeat(8_001) })).details).toEqual({ field: 'comment' })
-    expect(chat.refusal(cancels({ comment: '\ud83d' })).details).toEqual({ field: 'comment' })
+    expect(chat.refusal(cancels({ reason: ' ' })).data).toMatchObject({ field: 'reason' })
+    expect(chat.refusal(cancels({ comment: 'x'.repeat(8_001) })).data).toMatchObject({ field: 'comment' })
+    expect(chat.refusal(cancels({ comment: '\ud83d' })).data).toMatchObject({ field: 'comment' })
     expect(status(chat)).toBe('pending')
   })
 })
@@ -406,9 +411,9 @@ describe('panels', () => {
 
   it('[RE8] a name is a short line, the same when it comes and when it goes', () => {
     const chat = underReview('A')
-    expect(chat.refusal(show(' ')).details).toEqual({ field: 'panel' })
-    expect(chat.refusal(show('x'.repeat(201))).details).toEqual({ field: 'panel' })
-    expect(chat.refusal(leave(' ')).details).toEqual({ field: 'panel' })
+    expect(chat.refusal(show(' ')).data).toMatchObject({ field: 'panel' })
+    expect(chat.refusal(show('x'.repeat(201))).data).toMatchObject({ field: 'panel' })
+    expect(chat.refusal(leave(' ')).data).toMatchObject({ field: 'panel' })
     chat.run(show(' p '))
     expect(chat.run(leave(' p '))).toHaveLength(1)
   })
@@ -439,7 +444,7 @@ describe('the end of its turn', () => {
 
   it('[RE9] so does finishing', () => {
     const chat = underReview('A')
-    expect(typesOf(chat.finish('turn-1', 'failed'))).toEqual([
+    expect(typesOf(chat.finish('turn-1', 'error'))).toEqual([
       'task_create_review_resolved',
       'turn_failed',
       'turn_finished',

@@ -1,11 +1,11 @@
 import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
-import { Refusal } from '../errors.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
-import { invalidField } from '../fields.ts'
 import { type Instant, plusMs } from '../instant.ts'
 import type { Policy } from '../policy.ts'
+import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
 import {
+  changeOf,
   changesBetween,
   type ConfirmedRow,
   confirmedRows,
@@ -22,7 +22,7 @@ import { type Draft, WorkingList } from './working.ts'
 
 type Decide = CommandOf<'decide_review'>
 
-/** A model's new tasks, put before a person. Nothing of them is written until somebody confirms. */
+/** Puts a model's new tasks before a person. Nothing is written until the person confirms. */
 export function reviewRequired(
   state: Conversation,
   command: CommandOf<'edit_tasks'>,
@@ -31,18 +31,13 @@ export function reviewRequired(
   now: Instant,
 ): NewEvent[] | Refusal {
   if (!command.review || !command.turn_id) {
-    return new Refusal('persons_only', 'With review on, new tasks need the decision of a person.')
+    return new Refusal('persons_only', { action: 'create_tasks' })
   }
-  if (!isId(command.review.review_id) || state.reviews.has(command.review.review_id)) {
-    return new Refusal('invalid_id', 'A new review needs an id of its own.', { field: 'review_id' })
-  }
+  const { review_id, tool_call_id, toolset, tool } = command.review
+  if (!isId(review_id) || state.reviews.has(review_id)) return idIsTaken('review_id')
   const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
-  if (state.open.length + opening.length > LIMITS.open) {
-    return new Refusal(
-      'too_many_open',
-      `A conversation holds at most ${LIMITS.open} open tasks; ${state.open.length} are open.`,
-    )
-  }
+  const open = state.open.length + opening.length
+  if (open > LIMITS.open) return new Refusal('too_many_open', { limit: LIMITS.open, got: open })
   const sources = sourcesOf(command)
   if (sources instanceof Refusal) return sources
   return [
@@ -50,15 +45,17 @@ export function reviewRequired(
       type: 'task_create_review_required',
       turn_id: command.turn_id,
       data: {
-        review_id: command.review.review_id,
+        review_id,
         status: 'pending',
         session_id: state.session_id,
         conversation_turn_id: command.turn_id,
-        tool_call_id: command.review.tool_call_id,
+        tool_call_id,
         draft_tasks: drafts.map(asRow),
         timeout_ms: policy.review_timeout_ms,
         expires_at: plusMs(now, policy.review_timeout_ms),
         ...sources,
+        ...(toolset === undefined ? {} : { toolset }),
+        ...(tool === undefined ? {} : { tool }),
       },
     },
   ]
@@ -69,14 +66,14 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   if (review instanceof Refusal) return review
   const { decision, via } = command
   const comment = decision.comment === undefined ? '' : prose(decision.comment)
-  if (comment instanceof Problem) return invalidField('comment', comment.message)
+  if (comment instanceof Problem) return invalidField('comment', comment.fact)
   if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, comment, now)
   const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
-  if (reason instanceof Problem) return invalidField('reason', reason.message)
+  if (reason instanceof Problem) return invalidField('reason', reason.fact)
   return [cancelled(review, reason, via, comment)]
 }
 
-/** The deadline, as an ordinary command: whoever comes first writes it, and nobody has to lead. */
+/** The deadline as an ordinary command: any process may run it, and the first one wins. */
 export function expireReview(
   state: Conversation,
   command: CommandOf<'expire_review'>,
@@ -92,7 +89,7 @@ export function showPanel(state: Conversation, command: CommandOf<'show_panel'>,
   const review = pending(state, command.review_id, now)
   if (review instanceof Refusal) return review
   const panel = line(command.panel, LIMITS.reference)
-  if (panel instanceof Problem) return invalidField('panel', panel.message)
+  if (panel instanceof Problem) return invalidField('panel', panel.fact)
   if (review.panels.includes(panel)) return []
   return [panelEvent('review_panel_opened', review, panel)]
 }
@@ -101,11 +98,11 @@ export function leavePanel(state: Conversation, command: CommandOf<'leave_panel'
   const review = state.reviews.get(command.review_id)
   if (!review) return unknown(command.review_id)
   const panel = line(command.panel, LIMITS.reference)
-  if (panel instanceof Problem) return invalidField('panel', panel.message)
+  if (panel instanceof Problem) return invalidField('panel', panel.fact)
   return review.panels.includes(panel) ? [panelEvent('review_panel_left', review, panel)] : []
 }
 
-/** The end of every review that still waits in a turn which ends; one that was over by itself ends as that. */
+/** Cancels the reviews that still wait in a turn that ends. */
 export function cancelReviewsOf(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
@@ -128,13 +125,11 @@ function confirm(
   const drafts: Draft[] = []
   for (const [index, row] of rows.entries()) {
     const id = ids[index]
-    if (id === undefined || state.tasks.has(id) || ids.indexOf(id) !== index) {
-      return new Refusal('invalid_id', `${rows.length} tasks need as many ids of their own.`)
-    }
+    if (id === undefined || state.tasks.has(id) || ids.indexOf(id) !== index) return idIsTaken('id', index)
     const { order, parent_id, ...draft } = asDraft(review, row, id)
     drafts.push({
       ...draft,
-      // A person's order beats the one that was asked for; a parent may have gone while the review waited.
+      // A person's order wins over the requested one; a parent may have gone while the review waited.
       ...(order === undefined || changes.reordered ? {} : { order }),
       ...(parent_id === undefined || !state.tasks.has(parent_id) ? {} : { parent_id }),
     })
@@ -151,25 +146,26 @@ function confirm(
     via,
     created_count: rows.length,
     changes,
+    tasks: rows.map((row, index) => ({ task_id: ids[index] ?? '', change: changeOf(review.draft_tasks, row) })),
   }
   return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
 }
 
-/** The review, if a decision can still be taken: silence, once it has lasted, is a no. */
+/** The review, if it can still be decided. */
 function pending(state: Conversation, id: string, now: Instant): Review | Refusal {
   const review = state.reviews.get(id)
   if (!review) return unknown(id)
   const reason = overdue(review, now)
   if (review.status === 'expired' || reason === 'review_timeout') {
-    return new Refusal('review_expired', 'This review ran out of time; nothing was written.')
+    return new Refusal('review_expired', { review_id: id })
   }
   if (review.status !== 'pending' || reason) {
-    return new Refusal('review_already_decided', `This review is decided: ${reason ? 'cancelled' : review.status}.`)
+    return new Refusal('review_already_decided', { review_id: id, status: reason ? 'cancelled' : review.status })
   }
   return review
 }
 
-const unknown = (id: string): Refusal => new Refusal('review_not_found', `There is no review ${id}.`)
+const unknown = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
 function cancelled(review: Review, reason: string, via: DecisionVia, comment = ''): NewEvent {
   const said = comment === '' ? {} : { comment }

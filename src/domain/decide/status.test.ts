@@ -50,7 +50,7 @@ describe('a status', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', status: 'completed' }, 'B'))
     const settled = chat.refusal(chat.sets('model', 1, { status: 'completed', outcome: 'x' }, { if_open: true }))
-    expect([settled.code, settled.details]).toEqual(['task_settled', { row: 0 }])
+    expect([settled.code, settled.data]).toMatchObject(['task_settled', { row: 0 }])
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }, { if_open: true }))
   })
 
@@ -59,7 +59,7 @@ describe('a status', () => {
     chat.run(chat.adds('model', 'A'))
     for (const outcome of [undefined, '', ' \n ']) {
       const refusal = chat.refusal(chat.sets('model', 1, { status, outcome }))
-      expect([refusal.code, refusal.details]).toEqual(['outcome_required', { row: 0, field: 'outcome' }])
+      expect([refusal.code, refusal.data]).toMatchObject(['outcome_required', { row: 0, field: 'outcome' }])
     }
     chat.run(chat.sets('model', 1, { status, outcome: 'because' }))
     expect(chat.task(1)).toMatchObject({ status, outcome: 'because', judged_by: null })

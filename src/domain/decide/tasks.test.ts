@@ -105,7 +105,7 @@ describe('a new task', () => {
           ],
         }),
       )
-      expect([refusal.code, refusal.details]).toEqual(['invalid_id', { row: 1, field: 'id' }])
+      expect([refusal.code, refusal.data]).toMatchObject(['invalid_id', { row: 1, field: 'id' }])
     }
     expect(chat.task(1).title).toBe('A')
   })
@@ -113,7 +113,7 @@ describe('a new task', () => {
   it('cannot be cancelled', () => {
     const chat = inRun()
     const refusal = chat.refusal(chat.adds('person', 'A', { title: 'B', status: 'cancelled' }))
-    expect([refusal.code, refusal.details]).toEqual(['invalid_field', { row: 1, field: 'status' }])
+    expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { row: 1, field: 'status' }])
   })
 
   it('refuses sources that are no short line', () => {
@@ -122,7 +122,7 @@ describe('a new task', () => {
       create: [{ id: chat.id(), title: 'A' }],
       source_user_message_id: 'x'.repeat(201),
     })
-    expect(chat.refusal(sourced).details).toEqual({ field: 'source_user_message_id' })
+    expect(chat.refusal(sourced).data).toMatchObject({ field: 'source_user_message_id' })
   })
 })
 
@@ -141,13 +141,13 @@ describe('a task that is named', () => {
     chat.run(chat.adds('model', ...titled(20)))
     chat.run(chat.adds('model', 'A', 'B', { title: 'C', status: 'completed' }))
     const refusal = chat.refusal(chat.sets('model', 77, { title: 'x' }))
-    expect([refusal.code, refusal.details]).toEqual(['task_not_found', { row: 0 }])
+    expect([refusal.code, refusal.data]).toMatchObject(['task_not_found', { row: 0 }])
     expect(refusal.message).toBe(
-      `No task 77. Open: ${titled(20)
-        .map((_, index) => index + 1)
+      `There is no task with this id. Open: ${titled(20)
+        .map((title, index) => `${index + 1} (${title})`)
         .join(', ')} and 2 more.`,
     )
-    expect(inRun().refusal(chat.sets('model', 1, {})).message).toBe('No task 1. Open: none.')
+    expect(inRun().refusal(chat.sets('model', 1, {})).message).toBe('There is no task with this id. Nothing is open.')
   })
 })
 

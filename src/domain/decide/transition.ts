@@ -1,10 +1,10 @@
-import { Refusal } from '../errors.ts'
 import type { Json } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
-import { type Actor, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { inRow, Refusal } from '../refusal.ts'
+import { type Actor, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 
-/** A task in another status, with the marks of it: since when, and on whose word. */
+/** The task in another status, with its timestamps and who vouches for it. */
 export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
   if (status === task.status) return task
   const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
@@ -23,7 +23,7 @@ export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Insta
   }
 }
 
-/** How it ended before is history, and stays there. */
+/** The log keeps the previous outcome. */
 function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
   return task
 }
@@ -34,7 +34,7 @@ export function withFields(task: Task, fields: Partial<TaskFields>): Task {
   return outcome === '' ? { ...withoutOutcome(task), ...rest } : { ...task, ...rest, outcome }
 }
 
-/** The fields that differ, as they were; null where there was none. */
+/** The previous values of the fields that differ; null where there was none. */
 export function difference(before: Task, after: Task): { [field: string]: Json } {
   const from: { [field: string]: Json } = {}
   for (const field of Object.keys(after) as (keyof Task)[]) {
@@ -46,18 +46,20 @@ export function difference(before: Task, after: Task): { [field: string]: Json }
   return from
 }
 
-/** Equal in content: tags are the one field that is not a plain value. */
+/** Deep equality: tags are the only field that is not a primitive. */
 function same(a: Task[keyof Task], b: Task[keyof Task]): boolean {
   if (a === b) return true
   return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((tag, index) => tag === b[index])
 }
 
-export function notAllowed(task: Task, status: TaskStatus, row: number | undefined): Refusal {
-  const hint = isSettled(task) && status !== 'pending' ? ' Reopen it first: set it to pending.' : ''
-  return new Refusal(
-    'status_not_allowed',
-    `Task ${task.number} is ${task.status} and cannot become ${status}; it can become ${NEXT[task.status].join(', ')}.${hint}`,
-    row === undefined ? { field: 'status' } : { row, field: 'status' },
+export function notAllowed(task: Task, to: TaskStatus, row: number | undefined): Refusal {
+  const { status: from } = task
+  return new Refusal('status_not_allowed', {
+    ...inRow(row),
+    field: 'status',
     task,
-  )
+    from,
+    to,
+    allowed: NEXT[from],
+  })
 }

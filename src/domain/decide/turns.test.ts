@@ -50,7 +50,7 @@ describe('a turn', () => {
     for (const id of ['', 'a b', '../x', 'x'.repeat(129), 7 as unknown as string]) {
       for (const command of [starts(id), opens(id)]) {
         const refusal = new Driver().refusal(command)
-        expect([refusal.code, refusal.details]).toEqual(['invalid_id', { field: 'turn_id' }])
+        expect([refusal.code, refusal.data]).toMatchObject(['invalid_id', { field: 'turn_id' }])
       }
     }
     new Driver().start('x'.repeat(128))
@@ -159,6 +159,7 @@ describe('finishing', () => {
     expect(events[0]?.data).toStrictEqual({
       turn_id: 'turn-1',
       status: 'incomplete',
+      because: 'answered',
       remaining: 2,
       counts: { completed: 1, blocked: 1, cancelled: 1, removed: 1, open: 2 },
       steps: 3,
@@ -181,12 +182,12 @@ describe('finishing', () => {
   it('[TU4] a failed turn says why before it ends', () => {
     const chat = inRun()
     const failure = { code: 'provider_error', message: 'The provider answered 500.' }
-    const events = chat.run({ ...finishes('turn-1', 'failed'), failure })
+    const events = chat.run({ ...finishes('turn-1', 'error'), failure })
     expect(typesOf(events)).toEqual(['turn_failed', 'turn_finished'])
     expect(events[0]?.data).toStrictEqual({ turn_id: 'turn-1', ...failure })
     expect(chat.state.turns.get('turn-1')?.status).toBe('failed')
     const silent = inRun()
-    expect(dataOf(silent.finish('turn-1', 'failed'), 'turn_failed')[0]?.code).toBe('failed')
+    expect(dataOf(silent.finish('turn-1', 'error'), 'turn_failed')[0]?.code).toBe('failed')
   })
 
   it('[TU4] a stopped turn is stopped, and has not failed', () => {
@@ -195,8 +196,10 @@ describe('finishing', () => {
     expect(chat.state.turns.get('turn-1')?.status).toBe('stopped')
   })
 
-  it('[TU4] only what runs here is finished here', () => {
-    expect(outside().refusal(finishes('turn-1')).code).toBe('turn_not_found')
+  it('[TU4] a turn of an agent elsewhere is finished by that agent; an unknown one is refused', () => {
+    const chat = outside()
+    chat.run(finishes('turn-1'))
+    expect(chat.state.turns.get('turn-1')?.status).toBe('done')
     expect(inRun().refusal(finishes('turn-9')).code).toBe('turn_not_found')
   })
 

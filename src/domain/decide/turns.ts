@@ -1,18 +1,17 @@
 import type { CommandOf } from '../command.ts'
 import { type Conversation, openTasks, planCounts, apply, stamped } from '../conversation.ts'
-import { invalidId, Refusal } from '../errors.ts'
 import type { NewEvent } from '../event.ts'
-import { invalidField } from '../fields.ts'
 import type { Instant } from '../instant.ts'
+import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type Toolset } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
-import { finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
+import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { turnRunning } from './tasks.ts'
 import { WorkingList } from './working.ts'
 
 export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>): NewEvent[] | Refusal {
-  if (command.by === 'model') return new Refusal('persons_only', 'Only a person sets the policy of a conversation.')
+  if (command.by === 'model') return new Refusal('persons_only', { action: 'set_policy' })
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const policy = policyWith(state.policy, command.host ?? {}, command.policy)
   if (policy instanceof Refusal) return policy
@@ -25,8 +24,8 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   if (!isId(turn_id)) return invalidId('turn_id')
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const turn = state.turns.get(turn_id)
-  if (turn && turn.status !== 'open') return new Refusal('turn_finished', `Turn ${turn_id} is over (${turn.status}).`)
-  if (turn?.stop_requested) return new Refusal('turn_finished', `Turn ${turn_id} was stopped by a person.`)
+  if (turn && turn.status !== 'open') return turnFinished(turn)
+  if (turn?.stop_requested) return turnFinished({ ...turn, status: 'stopped' })
   const other = toolset === undefined ? undefined : otherToolset(state, toolset, host)
   if (other) return other
   const policy = state.policy ?? policyWith(null, host, { toolset })
@@ -36,21 +35,19 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   return [...fixes, ...opens]
 }
 
-/** A conversation speaks one toolset at a time, whoever calls. */
+/** A conversation uses one toolset at a time. */
 export function otherToolset({ policy }: Conversation, toolset: Toolset, host: PolicyPatch = {}): Refusal | undefined {
   const fixed = policy?.toolset ?? host.toolset
   if (fixed === undefined || fixed === toolset) return undefined
-  return new Refusal('persons_only', `This conversation uses the toolset ${fixed}; only a person changes that.`)
+  return new Refusal('persons_only', { action: 'change_toolset', toolset: fixed })
 }
 
 export function startTurn(state: Conversation, command: CommandOf<'start_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, message_id, message, model, continue_turn_id } = command
   if (!isId(turn_id)) return invalidId('turn_id')
-  if (!message.isWellFormed()) return invalidField('message', 'must be well-formed Unicode')
-  if (isBlank(message)) return invalidField('message', 'must not be empty')
-  if (state.turns.has(turn_id)) {
-    return new Refusal('turn_conflict', `Turn ${turn_id} exists already in this conversation, with another request.`)
-  }
+  if (!message.isWellFormed()) return invalidField('message', { rule: 'malformed_unicode' })
+  if (isBlank(message)) return invalidField('message', { rule: 'empty' })
+  if (state.turns.has(turn_id)) return new Refusal('turn_conflict', { turn_id })
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   if (continue_turn_id !== undefined && !state.turns.has(continue_turn_id)) return turnNotFound(continue_turn_id)
   const policy = policyWith(state.policy, command.host ?? {}, command.policy ?? {})
@@ -64,7 +61,7 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   return [...started, ...takeUp(stamped(state, started, now).reduce(apply, state), turn_id, now)]
 }
 
-/** Stopping is a fact in the log, not a signal; a review that waits in the turn ends with it. */
+/** Stopping is an event, not a signal; it also cancels the reviews that wait in the turn. */
 export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, now: Instant): NewEvent[] | Refusal {
   const turn = state.turns.get(command.turn_id)
   if (!turn) return turnNotFound(command.turn_id)
@@ -79,29 +76,22 @@ export function record(state: Conversation, command: CommandOf<'record'>): NewEv
   return [{ ...command.fact, turn_id: command.turn_id }]
 }
 
-/** The one way out: counts what is left, says truthfully what that amounts to, and leaves the tasks as they are. */
+/** The one way to end a turn: counts what is left and leaves the tasks as they are. */
 export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, ending, failure, steps, usage } = command
+  const { turn_id, because, failure, steps, usage } = command
   const turn = underWay(state, turn_id)
   if (turn instanceof Refusal) return turn
-  if (!isRunning(turn) || !state.policy) return new Refusal('turn_not_found', `Turn ${turn_id} is not run here.`)
+  if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
+  const ending = ENDINGS[because]
   const status = finalStatus(ending, counts, state.policy)
-  const failed: NewEvent[] =
-    ending === 'failed'
-      ? [
-          {
-            type: 'turn_failed',
-            turn_id,
-            data: { turn_id, ...(failure ?? { code: 'failed', message: 'The turn failed.' }) },
-          },
-        ]
-      : []
-  const data = { turn_id, status, remaining: counts.open, counts, steps, usage }
+  const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
+  const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
+  const data = { turn_id, status, because, remaining: counts.open, counts, steps, usage }
   return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
 
-/** A plan that a turn adopts has a current task from its first moment, like any other. */
+/** Gives an adopted plan its current task in the same commit. */
 function takeUp(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   const open = openTasks(state, turnId)
   const first = open[0]
@@ -115,8 +105,9 @@ function takeUp(state: Conversation, turnId: string, now: Instant): NewEvent[] {
 function underWay(state: Conversation, turnId: string): Turn | Refusal {
   const turn = state.turns.get(turnId)
   if (!turn) return turnNotFound(turnId)
-  return isFinished(turn) ? new Refusal('turn_finished', `Turn ${turnId} is over (${turn.status}).`) : turn
+  return isFinished(turn) ? turnFinished(turn) : turn
 }
 
-const turnNotFound = (turnId: string): Refusal =>
-  new Refusal('turn_not_found', `There is no turn ${turnId} in this conversation.`)
+const turnNotFound = (turn_id: string): Refusal => new Refusal('turn_not_found', { turn_id })
+
+export const turnFinished = ({ id, status }: Turn): Refusal => new Refusal('turn_finished', { turn_id: id, status })

@@ -1,8 +1,8 @@
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import { Refusal } from '../errors.ts'
 import type { NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
+import { Refusal } from '../refusal.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
 import { between, longestRising, places, spread } from './position.ts'
@@ -14,8 +14,8 @@ export type Draft = Partial<TaskFields> &
   Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & { readonly number?: number }
 
 /**
- * The list while one command works on it. However often a task is touched, it comes out as one event with one
- * version step, after each plan has been given its current task.
+ * The list while one command works on it. Each touched task becomes one event with one version step, however often it
+ * was touched, once every plan has its current task.
  */
 export class WorkingList {
   readonly #state: Conversation
@@ -24,9 +24,9 @@ export class WorkingList {
   readonly #turnId: string | null
   readonly #touched = new Map<string, Task>()
   readonly #removed = new Set<string>()
-  /** What the command itself touched; the rest was moved along by the rules. */
+  /** Tasks that the command itself touched; the rules moved the rest. */
   readonly #named = new Set<string>()
-  /** The plans in which a task came, went or took another status: their current one has to be found again. */
+  /** Plans in which a task was added, removed or changed status: their current task has to be found again. */
   readonly #unsettled = new Set<string>()
   readonly #started = new Set<string>()
   readonly #returned = new Set<string>()
@@ -42,7 +42,7 @@ export class WorkingList {
     this.#lastPosition = state.last_position
   }
 
-  /** New tasks at the end of the list, or where their `order` puts them in the plan of `turnId`. */
+  /** Adds tasks to the end of the list, or where their `order` puts them in the plan of `turnId`. */
   create(drafts: readonly Draft[], turnId: string): void {
     if (drafts.length === 0) return
     const made = drafts.map(draft => this.#make(draft, turnId))
@@ -74,7 +74,7 @@ export class WorkingList {
     this.#named.add(id)
     if (status !== undefined && status !== task.status) this.#unsettled.add(this.#planOf(task))
     const next = status === undefined ? task : withStatus(task, status, this.#by, this.#now)
-    // Also where it is in progress already: two that are named are one too many.
+    // Even if it is in progress already: naming two tasks is an error.
     if (status === 'in_progress') this.#started.add(id)
     if (status === 'pending' && task.status === 'in_progress') this.#returned.add(id)
     this.#touched.set(id, withFields(next, rest))
@@ -91,7 +91,7 @@ export class WorkingList {
     this.#removed.add(id)
   }
 
-  /** Puts tasks into this order among each other, moving as few of them as it takes. */
+  /** Puts these tasks into this order, moving as few as possible. */
   arrange(ids: readonly string[]): void {
     const tasks = ids.flatMap(id => this.get(id) ?? [])
     const stay = longestRising(tasks.map(({ position }) => position))
@@ -110,24 +110,21 @@ export class WorkingList {
     }
   }
 
-  /** One event for each task that is different now; or which limit that would break. */
+  /** One event for each task that changed; or the limit that this would break. */
   finish(): NewEvent[] | Refusal {
     for (const plan of this.#unsettled) this.#settleCurrent(plan)
     if (this.#started.size > 1 && this.#twoInOnePlan()) {
-      return new Refusal('two_in_progress', 'Only one task of a plan can be in progress: start one.')
+      return new Refusal('two_in_progress', {})
     }
     const before = this.#state.open.length
     const after = this.#unsettled.size > 0 ? this.#openCount() : before
     if (after > before && after > LIMITS.open) {
-      return new Refusal(
-        'too_many_open',
-        `A conversation holds at most ${LIMITS.open} open tasks; ${before} are open. Settle some first.`,
-      )
+      return new Refusal('too_many_open', { limit: LIMITS.open, got: after })
     }
     return [...this.#touched.keys()].flatMap(id => this.#eventFor(id))
   }
 
-  /** The task as it stands now in this work, listed or just made. */
+  /** The task as this command has left it so far, listed or new. */
   get(id: string): Task | undefined {
     return this.#removed.has(id) ? undefined : (this.#touched.get(id) ?? this.#state.tasks.get(id))
   }
@@ -161,7 +158,7 @@ export class WorkingList {
     return task
   }
 
-  /** At most one is in progress; and one is, as long as one is pending. */
+  /** At most one task is in progress, and exactly one while any is pending. */
   #settleCurrent(plan: string): void {
     const open = this.#plan(plan).filter(isOpen)
     const running = open.filter(task => task.status === 'in_progress')
@@ -172,7 +169,7 @@ export class WorkingList {
       const first = open.find(task => !this.#returned.has(task.id))
       const stays = open.find(task => this.#returned.has(task.id))
       if (first) this.#shift(first, 'in_progress')
-      // Alone it stays as it was: not even its start is a new one.
+      // The only open task stays in progress, with its original start.
       else if (stays) this.#touched.set(stays.id, this.#asStarted(stays))
     }
   }
@@ -213,7 +210,7 @@ export class WorkingList {
     const holder = others[at]
     let target = position
     if (holder) {
-      // Down: behind the one that stands there; up: before it. Either way it comes to stand where that one stood.
+      // Moving down puts it behind the holder, moving up in front: either way it takes the holder's place.
       const down = task.position < position
       const room = down
         ? between(holder.position, others[at + 1]?.position)
@@ -257,7 +254,7 @@ export class WorkingList {
     return this.#before(this.get(anchor.id) ?? anchor)
   }
 
-  /** Halving gaps ends somewhere: then the whole list gets whole numbers again. */
+  /** Positions can be halved only so often; then the whole list is numbered again. */
   #renumber(): void {
     for (const [index, task] of this.#list().entries()) {
       if (Number.isFinite(task.position)) this.#touched.set(task.id, { ...task, position: index + 1 })
@@ -271,7 +268,7 @@ export class WorkingList {
     return [...ids].flatMap(id => this.get(id) ?? []).sort(byPosition)
   }
 
-  /** The tasks of one plan that are open or touched, in order: all that its rules look at. */
+  /** The open or touched tasks of one plan, in order. */
   #plan(turnId: string): Task[] {
     const ids = new Set([...this.#state.open, ...this.#touched.keys()])
     return [...ids]
@@ -291,7 +288,7 @@ export class WorkingList {
     const by = this.#named.has(id) ? this.#by : 'system'
     const turn_id = this.#turnId ?? this.#planOf(task)
     if (this.#removed.has(id)) {
-      // Made and removed by one command: nothing that anybody could have seen.
+      // Created and removed by the same command: it never existed.
       if (!before) return []
       const gone = { ...before, version: before.version + 1, updated_at: this.#now, removed_at: this.#now }
       return [{ type: 'task_removed', turn_id, data: { task: gone, by } }]

@@ -1,8 +1,9 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
-import { invalidField } from '../../domain/fields.ts'
-import { hashOf, StoreError } from '../../runsheet.ts'
+import { invalidField } from '../../domain/refusal.ts'
+import { hashOf, StoreError } from '../../door/door.ts'
 import { HttpError } from '../errors.ts'
+import { streamedEvent } from '../event-schemas.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -13,6 +14,8 @@ export const chatRoutes = [
   route({
     method: 'post',
     path: '/api/chat',
+    operationId: 'startTurn',
+    tag: 'Turns',
     role: 'person',
     summary: 'Starts a turn, and streams it from its start to its end; the same request again attaches',
     body: z.strictObject({
@@ -27,28 +30,32 @@ export const chatRoutes = [
       continue_turn_id: s.id.optional(),
     }),
     answers: {
-      200: { description: 'Server-sent events, from `turn_started` to `turn_finished`', type: 'text/event-stream' },
+      200: {
+        description: 'Server-sent events, from `turn_started` to `turn_finished`',
+        type: 'text/event-stream',
+        message: streamedEvent,
+      },
       409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
       501: { description: 'This server runs no turns', schema: s.errorBody },
     },
-    handle: async ({ body, who, context }, { runsheet, streams, host, turns }) => {
+    handle: async ({ body, who, context }, { door, streams, host, turns }) => {
       if (!turns)
         throw new HttpError(501, 'not_implemented', 'This server runs no turns; agents elsewhere can call its tools.')
       const { session_id, turn_id, message: text, model = turns.usual, continue_turn_id, ...policy } = body
-      if (!turns.names.includes(model)) throw invalidField('model', `must be one of ${turns.names.join(', ')}`)
+      if (!turns.names.includes(model)) throw invalidField('model', { rule: 'not_allowed', allowed: turns.names })
       const ref = { tenant: who.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
       const command = {
         type: 'start_turn',
         turn_id,
-        message_id: runsheet.newId(),
+        message_id: door.newId(),
         message: text,
         model,
         policy,
         host,
         continue_turn_id,
       } as const
-      const started = await runsheet
+      const started = await door
         .transact({ ...ref, once }, transaction => {
           const event = transaction.mustRun(command).find(({ type }) => type === 'turn_started')
           return event?.seq ?? 0

@@ -6,6 +6,8 @@ export const loginRoutes = [
   route({
     method: 'post',
     path: '/api/login',
+    operationId: 'redeemLoginCode',
+    tag: 'Login',
     role: 'nobody',
     summary: "Trades the single-use code of the start's URL for the person's token",
     body: z.strictObject({ code: z.string().min(1).max(200) }),
@@ -24,6 +26,8 @@ export const loginRoutes = [
   route({
     method: 'post',
     path: '/api/login/codes',
+    operationId: 'createLoginCode',
+    tag: 'Login',
     role: 'person',
     summary: 'A fresh single-use code, as `runsheet url` prints it',
     answers: { 201: { description: 'The code', schema: z.object({ code: z.string() }) } },

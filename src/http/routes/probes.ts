@@ -11,6 +11,8 @@ export const probeRoutes = [
   route({
     method: 'get',
     path: '/healthz',
+    operationId: 'checkHealth',
+    tag: 'Operation',
     role: 'nobody',
     public: true,
     summary: 'Whether the process answers',
@@ -20,17 +22,18 @@ export const probeRoutes = [
   route({
     method: 'get',
     path: '/readyz',
+    operationId: 'checkReadiness',
+    tag: 'Operation',
     role: 'nobody',
     public: true,
     summary: 'Whether it can serve: storage answers, and it is not about to end',
     answers: { 200: { description: 'It can', schema: ok }, 503: { description: 'It cannot' } },
-    handle: async (_, { runsheet, closing }) => {
+    handle: async (_, { door, closing }) => {
       if (closing.aborted) throw notReady('It is about to end.')
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => late.reject(new Error('late')), PATIENCE_MS)
       try {
-        const look = runsheet.store.queries.conversations('local', { limit: 1 })
-        await Promise.race([look, late.promise])
+        await Promise.race([door.ready(), late.promise])
       } catch {
         // Whatever it is, it is in the log of those who needed an answer.
         throw notReady('Storage does not answer.')
@@ -43,6 +46,8 @@ export const probeRoutes = [
   route({
     method: 'get',
     path: '/metrics',
+    operationId: 'readMetrics',
+    tag: 'Operation',
     role: 'nobody',
     public: true,
     summary: 'Figures for Prometheus',

@@ -1,13 +1,29 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
 import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
-import type { StoredEvent } from '../../domain/event.ts'
-import { LIMITING, limitedIn } from '../../domain/limited.ts'
+import type { EventType, StoredEvent } from '../../domain/event.ts'
+import { limited } from '../../domain/limited.ts'
+import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
-import { SPOKEN, transcriptOf } from '../../domain/transcript.ts'
-import type { PolicyAnswer, SessionAnswer, SessionsAnswer, TurnAnswer, TurnView } from '../../domain/wire.ts'
-import type { Ref, Runsheet } from '../../runsheet.ts'
+import { snapshotOf } from '../../domain/snapshot.ts'
+import { TIMELINE } from '../../domain/timeline.ts'
+import { title } from '../../domain/title.ts'
+import { transcript } from '../../domain/transcript.ts'
+import { type View, view } from '../../domain/view.ts'
+import type {
+  EventAnswer,
+  PolicyAnswer,
+  SessionAnswer,
+  SessionsAnswer,
+  SnapshotAnswer,
+  TimelineAnswer,
+  TurnAnswer,
+  TurnView,
+} from '../../domain/wire.ts'
+import type { Ref, Door } from '../../door/door.ts'
+import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
+import { streamedEvent } from '../event-schemas.ts'
 import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
@@ -18,72 +34,99 @@ export const sessionRoutes = [
   route({
     method: 'get',
     path: '/api/sessions',
+    operationId: 'listSessions',
+    tag: 'Sessions',
     role: 'agent',
     summary: 'Conversations, newest first',
     query: z.object({ limit: s.limit(200, 50), cursor: s.cursor }),
     answers: {
       200: {
         description: 'A page of them',
-        schema: z.object({ sessions: z.array(s.session), next_cursor: z.string().nullable() }),
+        schema: a.sessions,
       },
     },
-    handle: async ({ query, who }, { runsheet }) => {
-      const { items, next_cursor } = await pageOf(runsheet.store.queries.conversations(who.tenant, query))
+    handle: async ({ query, who }, { door }) => {
+      const { items, next_cursor } = await pageOf(door.conversations.list(who.tenant, query))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),
   route({
     method: 'get',
     path: '/api/sessions/:session_id',
+    operationId: 'getSession',
+    tag: 'Sessions',
     role: 'agent',
     summary: 'A conversation: everything that a page shows of it',
     params: ofSession,
     answers: {
       200: {
         description: 'As of `seq`: follow the events from there',
-        schema: z.object({
-          session: s.session,
-          policy: s.policy.nullable(),
-          messages: z.array(s.message),
-          turns: z.array(s.turn),
-          tasks: z.array(s.task),
-          reviews: z.array(s.review),
-          seq: z.int(),
-          panels: z
-            .record(z.string(), z.object({ panels: z.array(z.string()), closes_at: z.iso.datetime().nullable() }))
-            .meta({
-              description: 'by review that waits: where it is shown, and when it is over because all have left',
-            }),
-          answered_seq: z.int().meta({ description: 'the newest answer that the agent got' }),
-          edits: z
-            .record(z.string(), z.record(z.string(), z.int()))
-            .meta({ description: 'by task and field, the seq of the newest edit by a person' }),
-        }),
+        schema: a.session,
       },
     },
-    handle: async ({ params, who }, { runsheet }) => {
+    handle: async ({ params, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      return { body: await sessionAnswer(runsheet, ref) }
+      return { body: await sessionAnswer(door, ref) }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/sessions/:session_id/snapshot',
+    operationId: 'getSnapshot',
+    tag: 'Sessions',
+    role: 'agent',
+    summary: 'A conversation for a client that folds events on it',
+    params: ofSession,
+    answers: {
+      200: { description: 'As of `conversation.seq`: follow the events from there', schema: a.snapshot },
+    },
+    handle: async ({ params, who }, { door }) => {
+      const ref = { tenant: who.tenant, conversation: params.session_id }
+      const state = await known(door, ref)
+      const events = await eventsUpTo(door, ref, state.seq, view.types)
+      return { body: { conversation: snapshotOf(state), view: view.of(events) } satisfies SnapshotAnswer }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/sessions/:session_id/events/:seq',
+    operationId: 'getEvent',
+    tag: 'Events',
+    role: 'agent',
+    summary: 'One event of the log',
+    params: ofSession.extend({ seq: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER) }),
+    answers: { 200: { description: 'The event', schema: a.oneEvent } },
+    handle: async ({ params, who }, { door }) => {
+      const ref = { tenant: who.tenant, conversation: params.session_id }
+      const [event] = await door.conversations.eventsAfter(ref, params.seq - 1, 1)
+      if (!event) throw notFound('event_not_found', `There is no event ${params.seq} in this conversation.`)
+      return { body: { event } satisfies EventAnswer }
     },
   }),
   route({
     method: 'get',
     path: '/api/sessions/:session_id/events',
+    operationId: 'streamEvents',
+    tag: 'Events',
     role: 'agent',
     summary: 'The event log, then live',
     params: ofSession,
     query: z.object({ last_event_id: z.string().optional() }),
     headers: z.object({ 'last-event-id': z.string().optional() }),
     answers: {
-      200: { description: 'Server-sent events behind `Last-Event-ID`, without a gap', type: 'text/event-stream' },
+      200: {
+        description: 'Server-sent events behind `Last-Event-ID`, without a gap',
+        type: 'text/event-stream',
+        message: streamedEvent,
+      },
       503: { description: 'Too many follow already: `Retry-After`' },
     },
-    handle: async ({ params, query, who, header, context }, { runsheet, streams }) => {
+    handle: async ({ params, query, who, header, context }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
       const ref = { tenant: who.tenant, conversation: params.session_id }
       // Who asks for the headers only is not to hold a place among the readers for ever.
       if (context.req.method === 'HEAD') {
-        await known(runsheet, ref)
+        await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
       }
       await streams.serve(ref, after, context.env.outgoing)
@@ -93,14 +136,16 @@ export const sessionRoutes = [
   route({
     method: 'put',
     path: '/api/sessions/:session_id/policy',
+    operationId: 'setPolicy',
+    tag: 'Sessions',
     role: 'person',
     summary: 'Sets what is named of the policy; between turns, or before the first',
     params: ofSession,
     body: s.policyPatch,
-    answers: { 200: { description: 'The policy', schema: z.object({ policy: s.policy, seq: z.int() }) } },
-    handle: async ({ params, body, who }, { runsheet, host }) => {
+    answers: { 200: { description: 'The policy', schema: a.policy } },
+    handle: async ({ params, body, who }, { door, host }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const { conversation } = await runsheet.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
+      const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
       const { policy, seq } = conversation
       if (!policy) throw new TypeError('a policy was set, and there is none')
       return { body: { policy, seq } satisfies PolicyAnswer }
@@ -109,14 +154,16 @@ export const sessionRoutes = [
   route({
     method: 'post',
     path: '/api/sessions/:session_id/turns/:turn_id/stop',
+    operationId: 'stopTurn',
+    tag: 'Turns',
     role: 'person',
     summary: 'Stops a turn',
     params: ofSession.extend({ turn_id: s.id }),
-    answers: { 200: { description: 'The turn', schema: z.object({ turn: s.turn, seq: z.int() }) } },
-    handle: async ({ params, who }, { runsheet }): Promise<Answer> => {
+    answers: { 200: { description: 'The turn', schema: a.oneTurn } },
+    handle: async ({ params, who }, { door }): Promise<Answer> => {
       const { session_id, turn_id } = params
       const ref = { tenant: who.tenant, conversation: session_id }
-      const { conversation } = await runsheet.run(ref, { type: 'stop_turn', turn_id })
+      const { conversation } = await door.run(ref, { type: 'stop_turn', turn_id })
       const turn = turnsOf(conversation).find(each => each.turn_id === turn_id)
       if (!turn) throw new TypeError('a turn was stopped, and there is none')
       return { body: { turn, seq: conversation.seq } satisfies TurnAnswer }
@@ -125,85 +172,74 @@ export const sessionRoutes = [
   route({
     method: 'get',
     path: '/api/sessions/:session_id/timeline',
+    operationId: 'getTimeline',
+    tag: 'Events',
     role: 'agent',
     summary: 'What happened to the tasks, or to one of them',
     params: ofSession,
     query: z.object({ task_id: s.id.optional() }),
-    answers: { 200: { description: 'In order', schema: z.object({ events: z.array(s.event), seq: z.int() }) } },
-    handle: async ({ params, query, who }, { runsheet }) => {
+    answers: { 200: { description: 'In order', schema: a.timeline } },
+    handle: async ({ params, query, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
-      const { seq } = await known(runsheet, ref)
+      const { seq } = await known(door, ref)
       const task = query.task_id
-      const found = await runsheet.store.queries.events(ref, { types: TIMELINE, task })
+      const found = await door.conversations.events(ref, { types: TIMELINE, task })
       const events = found.filter(event => event.seq <= seq)
       if (task !== undefined && events.length === 0) throw notFound('task_not_found', `There is no task ${task}.`)
-      return { body: { events, seq } }
+      return { body: { events, seq } satisfies TimelineAnswer }
     },
   }),
 ]
 
-const TIMELINE: readonly StoredEvent['type'][] = [
-  'task_created',
-  'task_changed',
-  'task_removed',
-  'task_assessed',
-  'task_create_review_required',
-  'task_create_review_resolved',
-]
-
 /** The state of a conversation that exists. */
-export async function known(runsheet: Runsheet, ref: Ref): Promise<Conversation> {
-  const state = await runsheet.read(ref)
+export async function known(door: Door, ref: Ref): Promise<Conversation> {
+  const state = await door.read(ref)
   if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
   return state
 }
 
-async function sessionAnswer(runsheet: Runsheet, ref: Ref): Promise<SessionAnswer> {
-  const state = await known(runsheet, ref)
-  const [summary, logged, now] = await Promise.all([
-    runsheet.store.queries.conversation(ref),
-    runsheet.store.queries.events(ref, { types: [...new Set([...SPOKEN, ...REVIEWED, ...LIMITING])] }),
-    runsheet.store.now(),
-  ])
-  // Nothing beyond `seq`: what came meanwhile, the events tell.
-  const events = logged.filter(({ seq }) => seq <= state.seq)
-  const limited = limitedIn(events)
-  const { session_id, seq, policy, answered_seq, created_at, updated_at } = state
+/** What a conversation answers besides its state. */
+const shown = combined<Pick<View, 'title' | 'messages' | 'limited'> & { readonly requests: readonly ReviewRequest[] }>({
+  title,
+  messages: transcript,
+  limited,
+  requests: projection<readonly ReviewRequest[]>({
+    initial: [],
+    on: { task_create_review_required: (requests, { data }) => [...requests, data] },
+  }),
+})
+
+async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
+  const state = await known(door, ref)
+  const [events, now] = await Promise.all([eventsUpTo(door, ref, state.seq, shown.types), door.now()])
+  const { title, messages, limited, requests } = shown.of(events)
+  const { session_id, seq, policy, created_at, updated_at } = state
   return {
-    session: {
-      session_id,
-      title: summary?.title ?? null,
-      seq,
-      created_at: created_at ?? now,
-      updated_at: updated_at ?? now,
-    },
+    session: { session_id, title, seq, created_at: created_at ?? now, updated_at: updated_at ?? now },
     policy,
-    messages: transcriptOf(events),
-    turns: turnsOf(state).map(turn => (limited.has(turn.turn_id) ? { ...turn, limit_reached: true } : turn)),
+    messages,
+    turns: turnsOf(state).map(turn => (limited.turns.includes(turn.turn_id) ? { ...turn, limit_reached: true } : turn)),
     tasks: listed(state),
-    reviews: reviewsIn(events, state, now),
+    reviews: requests.flatMap(request => reviewAt(request, state, now)),
     seq,
-    panels: Object.fromEntries(
-      state.pending_reviews.flatMap(id => {
-        const { panels = [], closes_at = null } = state.reviews.get(id) ?? {}
-        return [[id, { panels, closes_at }]]
-      }),
-    ),
-    answered_seq,
-    edits: Object.fromEntries(state.edits.entries()),
   }
 }
 
-const REVIEWED: readonly StoredEvent['type'][] = ['task_create_review_required']
+/** The events of these types up to `seq`: later ones are the stream's to tell. */
+async function eventsUpTo(
+  door: Door,
+  ref: Ref,
+  seq: number,
+  types: readonly EventType[],
+): Promise<readonly StoredEvent[]> {
+  const events = await door.conversations.events(ref, { types })
+  return events.filter(event => event.seq <= seq)
+}
 
-/** Every review with its draft and with what became of it, an overdue one as expired. */
-function reviewsIn(events: readonly StoredEvent[], state: Conversation, now: string): ReviewRequest[] {
-  return events.flatMap(event => {
-    if (event.type !== 'task_create_review_required') return []
-    const review = state.reviews.get(event.data.review_id)
-    if (!review) return []
-    return [{ ...event.data, status: statusAt(review, now) }]
-  })
+/** A review with its draft; an overdue one as expired. */
+function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string): ReviewRequest[] {
+  const review = reviews.get(request.review_id)
+  return review ? [{ ...request, status: statusAt(review, now) }] : []
 }
 
 export function turnsOf(state: Conversation): TurnView[] {

@@ -1,9 +1,10 @@
 import * as z from 'zod'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
-import type { TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
-import { hashOf } from '../../runsheet.ts'
+import type { FoundTasksAnswer, TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
+import { hashOf } from '../../door/door.ts'
+import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
@@ -12,7 +13,6 @@ import { known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
 const ofTask = ofSession.extend({ task_id: s.id })
-const oneTask = z.object({ task: s.task, seq: z.int() })
 const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
 
 /** In a conversation that never stands still, the list may be newer than its seq: events tell the rest twice. */
@@ -22,6 +22,8 @@ export const taskRoutes = [
   route({
     method: 'get',
     path: '/api/sessions/:session_id/tasks',
+    operationId: 'listTasks',
+    tag: 'Tasks',
     role: 'agent',
     summary: 'The tasks of a conversation, in list order',
     params: ofSession,
@@ -34,28 +36,30 @@ export const taskRoutes = [
     answers: {
       200: {
         description: 'A page of them',
-        schema: z.object({ tasks: z.array(s.task), next_cursor: z.string().nullable(), seq: z.int() }),
+        schema: a.tasks,
       },
     },
-    handle: async ({ params, query, who }, { runsheet }) => {
+    handle: async ({ params, query, who }, { door }) => {
       const ref = { tenant: who.tenant, conversation: params.session_id }
       const { turn_id: turn, status, ...page } = query
       // Read until nobody wrote in between, so that the list is as of the seq that goes with it.
       for (let tries = 0; ; tries += 1) {
-        const state = await known(runsheet, ref)
+        const state = await known(door, ref)
         if (turn !== undefined && !state.turns.has(turn)) {
           throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
         }
-        const { items, next_cursor } = await pageOf(runsheet.store.queries.tasks(ref, { turn, status }, page))
-        const { seq } = await runsheet.read(ref)
+        const { items, next_cursor } = await pageOf(door.tasks.list(ref, { turn, status }, page))
+        const { seq } = await door.read(ref)
         if (seq !== state.seq && tries < MOST_TRIES) continue
-        return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer & { seq: number } }
+        return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer }
       }
     },
   }),
   route({
     method: 'get',
     path: '/api/tasks',
+    operationId: 'searchTasks',
+    tag: 'Tasks',
     role: 'agent',
     summary: 'Searches titles, details and outcomes, newest first',
     query: z.object({
@@ -66,18 +70,20 @@ export const taskRoutes = [
     answers: {
       200: {
         description: 'A page of them',
-        schema: z.object({ tasks: z.array(s.task), next_cursor: z.string().nullable() }),
+        schema: a.foundTasks,
       },
     },
-    handle: async ({ query, who }, { runsheet }) => {
+    handle: async ({ query, who }, { door }) => {
       const { q, ...page } = query
-      const { items, next_cursor } = await pageOf(runsheet.store.queries.search(who.tenant, q, page))
-      return { body: { tasks: items, next_cursor } satisfies TasksAnswer }
+      const { items, next_cursor } = await pageOf(door.tasks.search(who.tenant, q, page))
+      return { body: { tasks: items, next_cursor } satisfies FoundTasksAnswer }
     },
   }),
   route({
     method: 'post',
     path: '/api/sessions/:session_id/tasks',
+    operationId: 'addTask',
+    tag: 'Tasks',
     role: 'person',
     summary: 'Adds a task of your own to the running or latest turn',
     params: ofSession,
@@ -85,16 +91,16 @@ export const taskRoutes = [
       'idempotency-key': s.id.optional().meta({ description: 'makes a repetition answer what the first one did' }),
     }),
     body: s.newTask,
-    answers: { 201: { description: 'The task', schema: oneTask } },
-    handle: async ({ params, body, who, header }, { runsheet }) => {
+    answers: { 201: { description: 'The task', schema: a.task } },
+    handle: async ({ params, body, who, header }, { door }) => {
       const key = header('idempotency-key')
       if (key !== undefined && !s.id.safeParse(key).success)
         throw new HttpError(400, 'invalid_id', 'Idempotency-Key must be 1 to 128 characters of A-Z a-z 0-9 _ -.')
       const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
       const at = { tenant: who.tenant, conversation: params.session_id, once }
-      const create = [{ ...body, id: runsheet.newId() }]
+      const create = [{ ...body, id: door.newId() }]
       const { value } = await asOne(
-        runsheet.transact(at, transaction => {
+        door.transact(at, transaction => {
           const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
           return { task: touched(events, create[0]?.id ?? ''), seq: transaction.state.seq }
         }),
@@ -105,21 +111,23 @@ export const taskRoutes = [
   route({
     method: 'patch',
     path: '/api/sessions/:session_id/tasks/:task_id',
+    operationId: 'changeTask',
+    tag: 'Tasks',
     role: 'person',
     summary: 'Changes a task',
     params: ofTask,
     headers: ifMatch,
     body: s.taskPatch,
     answers: {
-      200: { description: 'The task', schema: oneTask },
+      200: { description: 'The task', schema: a.task },
       412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
-    handle: async ({ params, body, who, header }, { runsheet }) => {
+    handle: async ({ params, body, who, header }, { door }) => {
       const { session_id, task_id } = params
       const change = [{ task: task_id, fields: body, if_version: versionOf(header('if-match')) }]
       const { conversation } = await asOne(
-        runsheet.run({ tenant: who.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
+        door.run({ tenant: who.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
       )
       const task = conversation.tasks.get(task_id)
       if (!task) throw new TypeError('a task was changed, and there is none')
@@ -129,20 +137,22 @@ export const taskRoutes = [
   route({
     method: 'delete',
     path: '/api/sessions/:session_id/tasks/:task_id',
+    operationId: 'removeTask',
+    tag: 'Tasks',
     role: 'person',
     summary: 'Removes a task from the list; its history stays',
     params: ofTask,
     headers: ifMatch,
     answers: {
-      200: { description: 'The task as it was last', schema: oneTask },
+      200: { description: 'The task as it was last', schema: a.task },
       412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
-    handle: async ({ params, who, header }, { runsheet }) => {
+    handle: async ({ params, who, header }, { door }) => {
       const { session_id, task_id } = params
       const remove = [{ task: task_id, if_version: versionOf(header('if-match')) }]
       const ref = { tenant: who.tenant, conversation: session_id }
-      const { events, conversation } = await asOne(runsheet.run(ref, { type: 'edit_tasks', by: 'person', remove }))
+      const { events, conversation } = await asOne(door.run(ref, { type: 'edit_tasks', by: 'person', remove }))
       return answered({ task: touched(events, task_id), seq: conversation.seq })
     },
   }),
@@ -158,14 +168,12 @@ function touched(events: readonly StoredEvent[], id: string): Task {
   return event.data.task
 }
 
-/** A person who changes one task is not told which element of a batch it was. */
+/** A single task is not an element of a batch. */
 async function asOne<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof Refusal) || error.details.row === undefined) throw error
-    const { row, ...details } = error.details
-    throw new Refusal(error.code, error.message.replace(`Element ${row}: `, ''), details)
+    throw error instanceof Refusal ? error.at(undefined) : error
   }
 }
 

@@ -1,6 +1,6 @@
 import { EventEmitter, getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRunsheet } from '../../runsheet.ts'
+import { openDoor } from '../../door/door.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { Answer, Call, Desk } from '../route.ts'
 import { toolsetRoutes } from './toolsets.ts'
@@ -9,10 +9,10 @@ const CALLS = 40
 
 describe('a call that waits for a person', () => {
   it('[HT17] leaves nothing behind once it is answered: neither a timer nor a listener', async () => {
-    const runsheet = createRunsheet({ store: openMemoryStore() })
-    onTestFinished(() => runsheet.close())
+    const door = openDoor({ store: openMemoryStore() })
+    onTestFinished(() => door.close())
     const closing = new AbortController().signal
-    const desk = { runsheet, host: { review: true }, observe: () => {}, reviewWaitMs: 3_600_000, closing }
+    const desk = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing }
     const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
     const call = (turn_id: string): Promise<Answer | Response> => {
       const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }
@@ -28,8 +28,8 @@ describe('a call that waits for a person', () => {
     const before = timers()
     const calls = Array.from({ length: CALLS }, (_, index) => call(`t${index}`))
     await expect.poll(() => getEventListeners(closing, 'abort').length).toBe(CALLS)
-    const { pending_reviews } = await runsheet.read({ tenant: 'local', conversation: 'c' })
-    for (const id of pending_reviews) await runsheet.decideReview('local', id, { action: 'cancel' }, 'http')
+    const { pending_reviews } = await door.read({ tenant: 'local', conversation: 'c' })
+    for (const id of pending_reviews) await door.reviews.decide('local', id, { action: 'cancel' }, 'http')
     for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 200 })
     expect(getEventListeners(closing, 'abort')).toEqual([])
     // A few may be of others.

@@ -2,44 +2,40 @@ import * as z from 'zod'
 import type { Json } from '../../domain/event.ts'
 import { TOOLSETS } from '../../domain/policy.ts'
 import type { ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
-import { StoreError } from '../../runsheet.ts'
+import { StoreError } from '../../door/door.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
-import { awaitCall, type Taken, takeCall } from '../../toolsets/perform.ts'
+import { awaitCall, beginCall, type CallState } from '../../toolsets/calls.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
+import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { type Desk, route } from '../route.ts'
 import * as s from '../schemas.ts'
-
-const summary = z.object({
-  name: s.toolset,
-  review: z.boolean(),
-  assessor: z.boolean(),
-  gate: z.boolean(),
-  scope: z.enum(['turn', 'conversation']),
-  tools: z.array(z.string()),
-})
 
 export const toolsetRoutes = [
   route({
     method: 'get',
     path: '/api/toolsets',
+    operationId: 'listToolsets',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'The vocabularies that a model may be given',
-    answers: { 200: { description: 'All of them', schema: z.object({ toolsets: z.array(summary) }) } },
+    answers: { 200: { description: 'All of them', schema: a.toolsets } },
     handle: async () => ({ body: { toolsets: Object.values(toolsets).map(summaryOf) } }),
   }),
   route({
     method: 'get',
     path: '/api/toolsets/:name',
+    operationId: 'getToolset',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'Definitions in the OpenAI function format, and the section for the system prompt',
     params: z.object({ name: z.string() }),
     answers: {
       200: {
         description: 'The toolset',
-        schema: z.object({ name: s.toolset, tools: z.array(s.anyJson), prompt: z.string() }),
+        schema: a.toolset,
       },
     },
     handle: async ({ params }) => {
@@ -51,6 +47,8 @@ export const toolsetRoutes = [
   route({
     method: 'post',
     path: '/api/toolsets/:name/tools/:tool',
+    operationId: 'callTool',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'Calls a tool for an agent that lives elsewhere',
     params: z.object({ name: z.string(), tool: z.string() }),
@@ -63,10 +61,10 @@ export const toolsetRoutes = [
       source_assistant_message_id: s.reference.optional(),
     }),
     answers: {
-      200: { description: 'What the model is told', schema: z.object({ result: s.anyJson }) },
+      200: { description: 'What the model is told', schema: a.answeredCall },
       202: {
         description: 'A person is being asked: call again to wait on',
-        schema: z.object({ status: z.literal('pending_review'), review_id: z.string() }),
+        schema: a.pendingCall,
       },
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
     },
@@ -77,11 +75,10 @@ export const toolsetRoutes = [
         throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. There are: ${there}.`)
       }
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
-      const { runsheet, host, observe } = desk
+      const { door, host } = desk
       const context = {
-        runsheet,
+        door,
         host,
-        observe,
         tenant: who.tenant,
         conversation: session_id,
         turn: turn_id,
@@ -95,12 +92,14 @@ export const toolsetRoutes = [
   route({
     method: 'get',
     path: '/api/models',
+    operationId: 'listModels',
+    tag: 'Toolsets',
     role: 'agent',
     summary: 'The models that are configured',
     answers: {
       200: {
         description: 'By name',
-        schema: z.object({ models: z.array(z.object({ name: z.string(), default: z.boolean() })) }),
+        schema: a.models,
       },
     },
     handle: async (_, { models }) => ({ body: { models } }),
@@ -116,18 +115,18 @@ async function called(
   { reviewWaitMs, closing }: Desk,
   connection: { readonly destroyed: boolean; once(event: 'close', listener: () => void): unknown },
 ): Promise<ToolAnswer> {
-  const taken = await takeCall(toolset, tool, input, context).catch((error: unknown): Taken => {
+  const call = await beginCall(toolset, tool, input, context).catch((error: unknown): CallState => {
     if (!(error instanceof StoreError)) throw error
-    // It stays so until somebody mends the file: the model is to know.
+    // It stays broken until a person repairs the file, so the model has to know.
     if (error.code === 'file_invalid') {
-      return { status: 'answered', result: `Error: ${error.message}`, ok: false, written: false }
+      return { status: 'answered', result: `Error: ${error.message}`, ok: false, stored: false }
     }
     if (error.code !== 'key_conflict') throw error
-    throw new HttpError(409, 'tool_call_conflict', 'This tool call id was used already, with other arguments.')
+    throw new HttpError(409, 'tool_call_conflict', 'This tool call id was already used with other arguments.')
   })
-  if (taken.status === 'answered') return { result: taken.result }
-  if (taken.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
-  const { review_id } = taken
+  if (call.status === 'answered') return { result: call.result }
+  if (call.status === 'claimed') throw new TypeError('there is no assessor outside of a run')
+  const { call_id, review_id } = call
   const enough = new AbortController()
   const stop = (): void => enough.abort()
   const timer = setTimeout(stop, reviewWaitMs)
@@ -136,7 +135,7 @@ async function called(
   // Either may have come while the call was being taken.
   if (closing.aborted || connection.destroyed) stop()
   try {
-    return { result: await awaitCall(toolset, tool, review_id, context, enough.signal) }
+    return { result: await awaitCall(call_id, context, enough.signal) }
   } catch (error) {
     if (!enough.signal.aborted) throw error
     return { status: 'pending_review', review_id }

@@ -1,6 +1,5 @@
 import { type Conversation, fold } from '../../domain/conversation.ts'
-import type { StoredEvent } from '../../domain/event.ts'
-import type { LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
+import type { Commit, LiveEntry, Ref, Door } from '../../door/door.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
@@ -32,7 +31,7 @@ interface Due {
  * all of them in one write for each tick.
  */
 export class Channel {
-  readonly #runsheet: Runsheet
+  readonly #door: Door
   readonly #ref: Ref
   readonly #stop = new AbortController()
   readonly #live = new Set<Reader>()
@@ -48,8 +47,8 @@ export class Channel {
   #watch: NodeJS.Timeout | undefined
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
-  constructor(runsheet: Runsheet, ref: Ref, state: Conversation, onEnd: (error?: unknown) => void) {
-    this.#runsheet = runsheet
+  constructor(door: Door, ref: Ref, state: Conversation, onEnd: (error?: unknown) => void) {
+    this.#door = door
     this.#ref = ref
     this.#state = state
     this.#framed = this.#sent = state.seq
@@ -101,17 +100,15 @@ export class Channel {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stop
-    for await (const events of this.#runsheet.tail(this.#ref, { after: this.#state.seq, signal })) {
-      for (const commit of Map.groupBy(events, ({ timestamp }) => timestamp).values()) this.#take(commit)
-    }
+    for await (const commit of this.#door.tail(this.#ref, { after: this.#state.seq, signal })) this.#take(commit)
   }
 
   /** Frames a commit: its facts, and the list in view where it touched that. */
-  #take(commit: readonly StoredEvent[]): void {
+  #take({ events }: Commit): void {
     const before = this.#state
-    this.#state = fold(before, commit)
+    this.#state = fold(before, events)
     if (this.#due.length === 0) setImmediate(() => this.#flush())
-    for (const event of commit) {
+    for (const event of events) {
       if (event.type === 'step_finished' || event.type === 'turn_finished') this.#text = undefined
       const frame = framed(event)
       const ends = event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}
@@ -120,7 +117,7 @@ export class Channel {
     }
     this.#framed = this.#state.seq
     this.#watchText()
-    if (touchesView(commit, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
+    if (touchesView(events, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
   }
 
   /** One write for each reader, whatever has come together in this tick. */
@@ -153,7 +150,7 @@ export class Channel {
   }
 
   async #page(after: number, upTo: number, until: string | undefined): Promise<Page> {
-    const page = await this.#runsheet.store.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
+    const page = await this.#door.conversations.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
     const end = page.findIndex(event => event.type === 'turn_finished' && event.data.turn_id === until)
     const events = end < 0 ? page : page.slice(0, end + 1)
     const last = events.at(-1)
@@ -174,7 +171,7 @@ export class Channel {
       if (running_turn === null) return
       // Whoever writes it may have begun before there was anybody here to tell.
       if (!this.#text) this.#watchText()
-      const text = this.#text ?? (await this.#runsheet.store.live.read(this.#ref))
+      const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
       // What came meanwhile may have ended that text: nobody is to see it after its end.
       if (this.#state.seq !== seq) continue
       if (text?.turn_id !== running_turn) return
@@ -209,7 +206,7 @@ export class Channel {
 
   async #lookAtText(): Promise<void> {
     const { seq } = this.#state
-    const text = await this.#runsheet.store.live.read(this.#ref).catch(() => undefined)
+    const text = await this.#door.liveText.read(this.#ref).catch(() => undefined)
     if (!text || this.#state.seq !== seq || !this.#watch) return
     // What is written now and then may lag behind what everybody has.
     const lags = this.#text?.message_id === text.message_id && this.#text.text.startsWith(text.text)

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { LiveEntry, Ref, Runsheet } from '../../runsheet.ts'
+import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import { HttpError, notFound } from '../errors.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 15_000
 const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
-  readonly runsheet: Runsheet
+  readonly door: Door
   /** So many readers at once; the next is told to come back. */
   readonly most: number
   readonly heartbeatMs?: number
@@ -59,7 +59,7 @@ export class Streams {
     try {
       const channel = await place.channel
       // Asked for anew: another process may have written what the channel has not read yet.
-      const state = after > channel.head ? await this.#options.runsheet.read(ref) : undefined
+      const state = after > channel.head ? await this.#options.door.read(ref) : undefined
       if (reader.gone) return
       reader.open()
       // That asks for the headers only.
@@ -82,7 +82,7 @@ export class Streams {
 
   /** Text as it is being written by a step that runs here. */
   showText(ref: Ref, text: LiveEntry): void {
-    void this.#places.get(keyOf(ref))?.channel.then(
+    void this.#places.get(refKey(ref))?.channel.then(
       channel => channel.showText(text),
       () => {},
     )
@@ -94,7 +94,7 @@ export class Streams {
   }
 
   #join(ref: Ref, reader: Reader): Place {
-    const key = keyOf(ref)
+    const key = refKey(ref)
     const place = this.#places.get(key) ?? this.#open(ref)
     this.#places.set(key, place)
     place.readers.add(reader)
@@ -112,7 +112,7 @@ export class Streams {
   }
 
   #drop(ref: Ref, place: Place): void {
-    if (this.#places.get(keyOf(ref)) === place) this.#places.delete(keyOf(ref))
+    if (this.#places.get(refKey(ref)) === place) this.#places.delete(refKey(ref))
     void place.channel.then(
       channel => channel.close(),
       () => {},
@@ -120,11 +120,11 @@ export class Streams {
   }
 
   #open(ref: Ref): Place {
-    const { runsheet, onError } = this.#options
+    const { door, onError } = this.#options
     const opened = async (): Promise<Channel> => {
-      const state = await runsheet.read(ref)
+      const state = await door.read(ref)
       if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
-      return new Channel(runsheet, ref, state, error => {
+      return new Channel(door, ref, state, error => {
         if (error !== undefined) onError(error)
         this.#drop(ref, place)
         // Whoever still reads comes back, and finds a new one or hears why not.
@@ -135,5 +135,3 @@ export class Streams {
     return place
   }
 }
-
-const keyOf = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`

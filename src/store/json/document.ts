@@ -2,7 +2,7 @@ import { type Conversation, listed } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
 import type { Task, TaskStatus } from '../../domain/task.ts'
 import { LIMITS, line } from '../../domain/text.ts'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 
 /** Fields that are another program's: kept, never looked at. */
 export type Extra = Readonly<Record<string, Json>>

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join, parse } from 'node:path'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { invalid } from './document.ts'
 

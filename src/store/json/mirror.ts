@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { v7 } from 'uuid'
 import { type Conversation, listed } from '../../domain/conversation.ts'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import { Lru } from '../lru.ts'
-import { storeError } from '../sqlite/errors.ts'
+import { toStoreError } from '../sqlite/to-store-error.ts'
 import { begin } from '../sqlite/open.ts'
 import type { SqliteFaultPoint } from '../sqlite/store.ts'
 import { LOCAL_TENANT, type Ref } from '../store.ts'
@@ -215,7 +215,7 @@ function rowNamed(db: DatabaseSync, name: string): FileRow | undefined {
   try {
     return db.prepare(sql).get(name) as unknown as FileRow | undefined
   } catch (error) {
-    throw storeError(error)
+    throw toStoreError(error)
   }
 }
 

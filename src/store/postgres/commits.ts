@@ -1,11 +1,10 @@
 import { type Instant, instantOf } from '../../domain/instant.ts'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
-import { refKey } from '../hints.ts'
 import { type Call, type Ground, stage, type Staged } from '../stage.ts'
-import type { At, Committed, Decide, Hint, Ref } from '../store.ts'
+import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database, Session } from './connections.ts'
-import { unknownOutcome } from './errors.ts'
+import { unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /** Where a test may cut the line. Up to `written` nothing has happened; from `committing` on nobody knows. */
@@ -88,7 +87,7 @@ export class Commits {
     await onFaultPoint('begun')
     const { staged, outcomes } = decided(batch.left, ground, instantOf(clock + skewMs()))
     await onFaultPoint('staged')
-    if (staged.events.length > 0 || staged.keys.length > 0) {
+    if (staged.commits.length > 0 || staged.keys.length > 0) {
       const remember = await this.#log.write(session, ref, staged)
       await onFaultPoint('written')
       if (session.lost) throw new Error('The connection was lost before COMMIT')
@@ -107,7 +106,7 @@ export class Commits {
     }
     for (const { answer } of outcomes) answer()
     const { tenant, conversation } = ref
-    if (staged.events.length > 0) onCommitted({ tenant, conversation, seq: staged.after.seq })
+    if (staged.commits.length > 0) onCommitted({ tenant, conversation, kind: 'log', seq: staged.after.seq })
   }
 }
 
@@ -118,7 +117,7 @@ function decided(calls: readonly Call[], ground: Ground, now: Instant): { staged
     at: call.at,
     decide: call.decide,
     resolve: (committed: Committed<unknown>) => {
-      const wrote = committed.events.length > 0 || (call.at.once !== undefined && !committed.replayed)
+      const wrote = committed.events.length > 0 || staged.keys.some(({ key }) => key === call.at.once?.key)
       outcomes.push({ call, wrote, answer: () => call.resolve(committed) })
     },
     reject: (error: unknown) => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
-import { connectionError, endsConnection, isTransient, storeError } from './errors.ts'
+import { connectionError, endsConnection, isTransient, toStoreError } from './to-store-error.ts'
 
 /** With a name it is prepared once on each connection. */
 export interface Statement {
@@ -68,7 +68,7 @@ export class Connections implements Database {
       return { value: await work(session) }
     } catch (error) {
       if (!session || session.lost) return { error: connectionError(error), again: true }
-      return { error: storeError(error), again: isTransient(error) }
+      return { error: toStoreError(error), again: isTransient(error) }
     } finally {
       await session?.release()
     }

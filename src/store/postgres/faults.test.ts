@@ -7,7 +7,7 @@ import {
   sql,
   terminate,
 } from '../../../test/support/postgres-store.ts'
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { note } from '../contract.ts'
 import type { Store } from '../store.ts'
 import type { PostgresFaultPoint } from './commits.ts'
@@ -54,7 +54,7 @@ describePostgres('postgres: a connection that is lost', () => {
       store.commit(KEYED, () => ({ events: [note('keyed')], value: 'keyed' })),
       store.commit(ref, () => ({ events: [note('plain')], value: 'plain' })),
       store.commit(ref, () => {
-        throw new Refusal('no_turn', 'no')
+        throw new Refusal('no_turn', {})
       }),
       store.commit(ref, state => ({ events: [], value: state.seq })),
     ])

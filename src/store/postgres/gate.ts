@@ -1,4 +1,4 @@
-import { closed } from '../errors.ts'
+import { closed } from '../store-error.ts'
 import type { Database } from './connections.ts'
 
 /** Lets work in until it is closed, and says when the last has left. */

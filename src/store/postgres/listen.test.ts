@@ -33,9 +33,9 @@ describePostgres('postgres: hints', () => {
     const hints = listening(await ownStore({ url }))
     await expect.poll(() => connected(url)).toBe(1)
     await sql(url, `INSERT INTO runsheet.conversations (tenant, conversation, seq) VALUES ('acme', 'quiet', 7)`)
-    expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ seq: 7 })
+    expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ kind: 'log', seq: 7 })
     await sql(url, `INSERT INTO runsheet.live (tenant, conversation, entry) VALUES ('acme', 'quiet', '{}')`)
-    expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ seq: 7 })
+    expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ kind: 'text' })
   })
 
   it('[ST8] come for each of hundreds written to at once, also where a name is too long to be told', async () => {
@@ -64,6 +64,7 @@ describePostgres('postgres: hints', () => {
     expect(await nextHint(hints, { tenant: 'acme', conversation: 'a' })).toEqual({
       tenant: 'acme',
       conversation: 'a',
+      kind: 'log',
       seq: 1,
     })
   })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import { Hints, refKey } from '../hints.ts'
-import type { Hint } from '../store.ts'
+import { hintKey, Hints } from '../hints.ts'
+import type { Hint, Ref } from '../store.ts'
 import { type Database, PATIENCE_MS, type Statement } from './connections.ts'
 import { CHANNEL, heard } from './notify.ts'
 
@@ -12,9 +12,10 @@ const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
 
-interface Changed extends Hint {
-  readonly source: string
-  /** Another one after each write. */
+interface Changed extends Ref {
+  readonly kind: Hint['kind']
+  readonly seq: number
+  /** Differs after each write. */
   readonly mark: string
 }
 
@@ -102,10 +103,10 @@ export class Listener {
     const back = now - this.#lookedAt + OVERLAP_MS
     try {
       const changed = await this.#database.use(session => session.query<Changed>(CHANGED, [back]), 0)
-      const seen = new Map(changed.map(row => [row.source + refKey(row), row.mark]))
-      for (const row of changed) {
-        if (this.#seen.get(row.source + refKey(row)) === row.mark) continue
-        this.hints.publish({ tenant: row.tenant, conversation: row.conversation, seq: row.seq })
+      const seen = new Map<string, string>()
+      for (const { mark, ...hint } of changed) {
+        seen.set(hintKey(hint), mark)
+        if (this.#seen.get(hintKey(hint)) !== mark) this.hints.publish(hint)
       }
       this.#seen = seen
       this.#lookedAt = now
@@ -126,10 +127,8 @@ const SINCE = `statement_timestamp() - $1::float8 * interval '1 millisecond'`
 
 const CHANGED: Statement = {
   name: 'runsheet-changed',
-  text: `SELECT 'log' AS source, tenant, conversation, seq, xmin::text AS mark
+  text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS mark
     FROM runsheet.conversations WHERE changed_at >= ${SINCE} AND seq > 0
     UNION ALL
-    SELECT 'live', live.tenant, live.conversation, coalesce(c.seq, 0), live.xmin::text
-    FROM runsheet.live LEFT JOIN runsheet.conversations AS c USING (tenant, conversation)
-    WHERE live.changed_at >= ${SINCE}`,
+    SELECT 'text', tenant, conversation, 0, xmin::text FROM runsheet.live WHERE changed_at >= ${SINCE}`,
 }

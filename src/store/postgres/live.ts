@@ -7,8 +7,8 @@ export function postgresLive(database: Database, onWritten: (hint: Hint) => void
     write: async ({ tenant, conversation }, { turn_id, message_id, text }) => {
       // As JSON, since a text that is still growing may end in half a pair.
       const entry = JSON.stringify({ turn_id, message_id, text })
-      const [row] = await database.query<{ seq: number }>(SQL.put, [tenant, conversation, entry])
-      onWritten({ tenant, conversation, seq: row?.seq ?? 0 })
+      await database.query(SQL.put, [tenant, conversation, entry])
+      onWritten({ tenant, conversation, kind: 'text' })
     },
     read: async ({ tenant, conversation }) => {
       const [row] = await database.query<{ entry: string }>(SQL.get, [tenant, conversation])
@@ -24,8 +24,7 @@ const SQL = {
   put: {
     name: 'runsheet-put-live',
     text: `INSERT INTO runsheet.live (tenant, conversation, entry) VALUES ($1, $2, $3)
-      ON CONFLICT (tenant, conversation) DO UPDATE SET entry = excluded.entry, changed_at = excluded.changed_at
-      RETURNING coalesce((SELECT seq FROM runsheet.conversations WHERE tenant = $1 AND conversation = $2), 0) AS seq`,
+      ON CONFLICT (tenant, conversation) DO UPDATE SET entry = excluded.entry, changed_at = excluded.changed_at`,
   },
   get: {
     name: 'runsheet-live',

@@ -1,12 +1,11 @@
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
-import { idTaken } from '../errors.ts'
-import { refKey } from '../hints.ts'
+import { idTaken } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import type { Call, Ground, KeyRow, Staged } from '../stage.ts'
-import type { Ref } from '../store.ts'
+import { type Ref, refKey } from '../store.ts'
 import { PATIENCE_MS, type Session, type Statement, storable, type Value } from './connections.ts'
 import { writes } from './writes.ts'
 
@@ -39,7 +38,12 @@ export class PostgresLog {
     const state = await this.#upTo(session, ref, held.seq)
     return {
       clock: held.clock,
-      ground: { state, key: key => held.keys.get(storable(key)), attempt: turn => held.attempts.get(storable(turn)) },
+      ground: {
+        state,
+        key: key => held.keys.get(storable(key)),
+        attempt: turn => held.attempts.get(storable(turn)),
+        mayRetry: true,
+      },
     }
   }
 
@@ -57,7 +61,7 @@ export class PostgresLog {
   /** Writes what the calls came to, in one round trip. Returns what to do once it is committed. */
   async write(session: Session, ref: Ref, staged: Staged): Promise<() => void> {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
-    const freezes = staged.events.length > 0 && snapshotIsDue(staged.after, last)
+    const freezes = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
     const list = writes(ref, staged, freezes)
     const written = await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
     if (list.some(({ reports }, index) => reports !== undefined && written[index]?.length !== reports)) throw idTaken()

@@ -1,9 +1,10 @@
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import type { Database, Session } from './connections.ts'
 import { first } from './migrations/001-first.ts'
+import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
 
 /** Append only: the place in this list is the number, and what was released is never changed. */
-const MIGRATIONS: readonly string[] = [first]
+const MIGRATIONS: readonly string[] = [first, fewerIndexes]
 
 /** Any number that nobody else is likely to take ("RUNS"): those who migrate the same database queue behind it. */
 const LOCK = 0x52_55_4e_53

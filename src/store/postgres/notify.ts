@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { refKey } from '../hints.ts'
+import { hintKey } from '../hints.ts'
 import type { Hint } from '../store.ts'
 import type { Database, Statement } from './connections.ts'
 
@@ -11,9 +11,8 @@ const MOST_BYTES = 7_900
 /** After each message, so that a busy process sends a hundred a second and not one for each commit. */
 const PAUSE_MS = 10
 
-/** What is sent: who says so, and of which conversations. */
 type Message = readonly [sender: string, hints: readonly Told[]]
-type Told = readonly [tenant: string, conversation: string, seq: number]
+type Told = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
 
 /** Tells the other processes what was written: afterwards, the newest of each conversation, one message at a time. */
 export class Notifier {
@@ -28,7 +27,7 @@ export class Notifier {
   }
 
   add(hint: Hint): void {
-    this.#waiting.set(refKey(hint), hint)
+    this.#waiting.set(hintKey(hint), hint)
     this.#busy ??= this.#run()
   }
 
@@ -57,7 +56,9 @@ export class Notifier {
 export function heard(payload: string | undefined, self: string): Hint[] {
   const message = parsed(payload)
   if (!message || message[0] === self) return []
-  return message[1].map(([tenant, conversation, seq]) => ({ tenant, conversation, seq }))
+  return message[1].map(([tenant, conversation, seq, kind]) =>
+    kind === 'text' ? { tenant, conversation, kind } : { tenant, conversation, kind: 'log', seq },
+  )
 }
 
 function parsed(payload: string | undefined): Message | undefined {
@@ -77,9 +78,11 @@ function isMessage(message: unknown): message is Message {
   )
 }
 
+const told = (hint: Hint): Told => [hint.tenant, hint.conversation, hint.kind === 'log' ? hint.seq : 0, hint.kind]
+
 /** As few messages as the size allows. */
 function payloads(sender: string, hints: readonly Hint[]): string[] {
-  const whole = JSON.stringify([sender, hints.map(({ tenant, conversation, seq }) => [tenant, conversation, seq])])
+  const whole = JSON.stringify([sender, hints.map(told)] satisfies Message)
   if (Buffer.byteLength(whole) <= MOST_BYTES) return [whole]
   // One that does not fit alone is left to those who look.
   if (hints.length === 1) return []

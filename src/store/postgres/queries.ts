@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
+import type { Template } from '../../domain/template.ts'
 import { decodeCursor, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
@@ -108,22 +108,22 @@ export function postgresTemplates(database: Database): Templates {
         { text: 'SELECT body FROM runsheet.templates WHERE tenant = $1 AND name = $2' },
         [tenant, name],
       )
-      return row && jsonOf(row)
+      return row && templateOf(row)
     },
     list: async tenant => {
-      const rows = await database.query<{ name: string; body: string }>(
-        { text: 'SELECT name, body FROM runsheet.templates WHERE tenant = $1 ORDER BY name' },
+      const rows = await database.query<{ body: string }>(
+        { text: 'SELECT body FROM runsheet.templates WHERE tenant = $1 ORDER BY name' },
         [tenant],
       )
-      return rows.map(row => ({ name: row.name, body: jsonOf(row) }))
+      return rows.map(templateOf)
     },
-    put: async (tenant, name, body) => {
+    put: async (tenant, template) => {
       await database.query(
         {
           text: `INSERT INTO runsheet.templates (tenant, name, body) VALUES ($1, $2, $3)
             ON CONFLICT (tenant, name) DO UPDATE SET body = excluded.body`,
         },
-        [tenant, name, JSON.stringify(body)],
+        [tenant, template.name, JSON.stringify(template)],
       )
     },
     delete: async (tenant, name) => {
@@ -138,4 +138,4 @@ export function postgresTemplates(database: Database): Templates {
 
 const taskOf = (row: TaskRow): Task => JSON.parse(row.body)
 
-const jsonOf = (row: { readonly body: string }): Json => JSON.parse(row.body)
+const templateOf = (row: { readonly body: string }): Template => JSON.parse(row.body)

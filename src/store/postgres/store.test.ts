@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { expect, it, vi } from 'vitest'
 import { freshDatabase } from '../../../test/support/postgres.ts'
 import { describePostgres, ownDatabase, ownStore, postgresUrl, sql } from '../../../test/support/postgres-store.ts'
+import { subjectOn } from '../../../test/support/store-subject.ts'
 import { note, openTurn, run, startTurn, storeContract, add } from '../contract.ts'
 import type { Lease } from '../store.ts'
 import { openPostgresStore } from './store.ts'
@@ -11,25 +12,15 @@ const ref = { tenant: 'acme', conversation: 'chat-1' }
 
 describePostgres('postgres', () => {
   storeContract('postgres', async () => {
-    let skew = 0
     const { url, drop } = await freshDatabase(postgresUrl)
-    const open = () => openPostgresStore({ url, skewMs: () => skew })
-    return {
-      store: await open(),
-      another: open,
-      reopen: open,
-      advance: ms => {
-        skew += ms
-      },
-      dispose: drop,
-    }
+    return subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
   })
 
   it('[SQ3] twenty that open an empty database at once make it once, and all work', async () => {
     const url = await ownDatabase()
     const stores = await Promise.all(Array.from({ length: 20 }, () => ownStore({ url, poolSize: 1 })))
     await Promise.all(stores.map((store, index) => store.commit(ref, () => ({ events: [note(`${index}`)], value: 0 }))))
-    expect(await sql(url, 'SELECT number FROM runsheet.runsheet_migrations')).toEqual([{ number: 1 }])
+    expect(await sql(url, 'SELECT number FROM runsheet.runsheet_migrations')).toEqual([{ number: 1 }, { number: 2 }])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
 

@@ -1,5 +1,6 @@
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
+import { eventsOf } from '../commit.ts'
 import { rowsOf, taskIdOf } from '../rows.ts'
 import type { Staged } from '../stage.ts'
 import type { Ref } from '../store.ts'
@@ -29,13 +30,13 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
     SQL.keys,
     staged.keys.map(({ key, bodyHash, value }) => ({ key, body_hash: bodyHash, value })),
   )
-  if (staged.events.length === 0) return list
-  const rows = rowsOf(staged.before, staged.after, staged.events)
+  if (staged.commits.length === 0) return list
+  const rows = rowsOf(staged.before, staged.after, staged.commits)
   const { seq, title, created_at, updated_at } = rows.conversation
-  put(SQL.log, seq, title, created_at, updated_at, asJson(staged.events.map(eventRow)))
+  put(SQL.log, seq, title, created_at, updated_at, asJson(eventsOf(staged.commits).map(eventRow)))
   putOwned(
     SQL.tasks,
-    rows.tasks.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
+    rows.tasks.map(({ body, seq: _seq, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
   putRows(SQL.turns, rows.turns)
   putOwned(

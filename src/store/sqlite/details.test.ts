@@ -1,11 +1,16 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
-import { freeze } from '../../domain/snapshot.ts'
+import { emptyConversation } from '../../domain/conversation.ts'
+import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
+import { commitOf } from '../commit.ts'
 import { add, note, openTurn, rename, run } from '../contract.ts'
+import { openMemoryStore } from '../memory.ts'
+import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
+import { first } from './migrations/001-first.ts'
 import { openSqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
@@ -46,7 +51,9 @@ describe('snapshots', () => {
 
   it('[SQ7] are written every 200 events, and a cold load begins with the newest', async () => {
     const state = await longLog()
-    expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([{ seq: 200, v: 1 }])
+    expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([
+      { seq: 200, v: SNAPSHOT_VERSION },
+    ])
     expect(await coldLoad()).toBe(state)
     raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
@@ -95,19 +102,23 @@ describe('a group', () => {
   })
 })
 
-it('has the indexes that lists by turn, by age and by status need', async () => {
-  await (await openSqliteStore({ path })).close()
-  const columns = raw(db =>
-    db
-      .prepare(
-        `SELECT group_concat(name) AS columns FROM (SELECT i.name AS idx, c.name FROM pragma_index_list('tasks') i, pragma_index_info(i.name) c) GROUP BY idx`,
-      )
-      .all()
-      .map(row => row['columns']),
-  )
-  for (const index of ['conversation,turn', 'conversation,created_at', 'turn,created_at', 'turn,status']) {
-    expect(columns).toContain(`tenant,${index}`)
-  }
+it('[SQ1] a change of one task writes few pages', async () => {
+  const store = await openSqliteStore({ path })
+  await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
+  const pages = (): number => Math.floor((statSync(`${path}-wal`).size - 32) / (24 + 4_096))
+  const before = pages()
+  for (let index = 0; index < 100; index += 1) await store.commit(ref, run(rename('t1', 1, `title ${index}`)))
+  // The event, its index entry and the task's row; now and then a page that is new.
+  expect((pages() - before) / 100).toBeLessThan(4)
+  await store.close()
+})
+
+it('[ST4] a key that was drawn for one call takes no row', async () => {
+  const store = await openSqliteStore({ path })
+  await store.commit({ ...ref, once: { key: 'drawn', bodyHash: 'h', isFresh: true } }, run(openTurn('t1')))
+  await store.commit({ ...ref, once: { key: 'named', bodyHash: 'h' } }, run(add('t1', 'a')))
+  await store.close()
+  expect(raw(db => db.prepare('SELECT key FROM keys').all())).toMatchObject([{ key: 'named' }])
 })
 
 it('[SQ3] opens a database of an older format by running what is missing', async () => {
@@ -118,5 +129,52 @@ it('[SQ3] opens a database of an older format by running what is missing', async
   const store = await openSqliteStore({ path })
   await store.commit(ref, run(openTurn('t1')))
   expect((await store.load(ref)).seq).toBe(2)
+  await store.close()
+})
+
+it('[SQ3] a database of format 1 keeps its logs, lists, search and snapshots', async () => {
+  const logs = await Promise.all(
+    ['chat', 'other'].map(async conversation => {
+      const memory = openMemoryStore()
+      const at = { tenant: 'local', conversation }
+      const commands = [openTurn('t1'), add('t1', `${conversation} one`, `${conversation} two`)]
+      await memory.commit(at, run(...commands, rename('t1', 1, `${conversation} renamed`)))
+      await memory.commit(at, run({ type: 'edit_tasks', by: 'person', remove: [{ task: 2 }] }))
+      return { at, memory, events: await memory.eventsAfter(at, 0, 100), state: await memory.load(at) }
+    }),
+  )
+  raw(db => {
+    db.exec(`PRAGMA journal_mode = WAL; ${first}; PRAGMA application_id = 1381322323; PRAGMA user_version = 1`)
+    const put = (table: string, ...values: (string | number | null)[]): unknown =>
+      db.prepare(`INSERT INTO ${table} VALUES (${values.map(() => '?').join(', ')})`).run(...values)
+    for (const { at, events, state } of logs) {
+      const name = at.conversation
+      put('conversations', 'local', name, state.seq, `${name} title`, state.created_at, state.updated_at)
+      for (const { seq, type, turn_id, timestamp, data } of events) {
+        put('events', null, 'local', name, seq, 1, type, turn_id, timestamp, JSON.stringify(data))
+      }
+      for (const { id, search, removed, body } of rowsOf(emptyConversation(name), state, [commitOf(events)]).tasks) {
+        const { status, position, number, created_at } = body
+        const gone = removed ? 1 : 0
+        put('tasks', 'local', id, name, 't1', status, position, number, created_at, gone, search, JSON.stringify(body))
+      }
+      put('snapshots', 'local', name, state.seq, SNAPSHOT_VERSION, freeze(state))
+    }
+  })
+  const store = await openSqliteStore({ path })
+  for (const { at, memory, events, state } of logs) {
+    expect(await store.eventsAfter(at, 0, 100)).toEqual(events)
+    expect(freeze(await store.load(at))).toBe(freeze(state))
+    const page = { limit: 10 }
+    expect(await store.queries.tasks(at, {}, page)).toEqual(await memory.queries.tasks(at, {}, page))
+    for (const text of ['renamed', 'two']) {
+      const found = await store.queries.search('local', `${at.conversation} ${text}`, page)
+      expect(found).toEqual(await memory.queries.search('local', `${at.conversation} ${text}`, page))
+    }
+    const { seq, updated_at } = state
+    expect(await store.queries.conversation(at)).toMatchObject({ title: `${at.conversation} title`, seq, updated_at })
+    await store.commit(at, run(add('t1', 'after the migration')))
+  }
+  expect(raw(db => db.prepare('SELECT seq FROM snapshots').all())).toHaveLength(2)
   await store.close()
 })

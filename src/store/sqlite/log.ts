@@ -2,15 +2,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import { apply, type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
-import { idTaken } from '../errors.ts'
-import { refKey } from '../hints.ts'
+import { eventsOf } from '../commit.ts'
+import { idTaken } from '../store-error.ts'
 import { Lru } from '../lru.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, rowsOf } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, type Rows, rowsOf } from '../rows.ts'
 import type { KeyRow, Staged } from '../stage.ts'
-import type { Ref } from '../store.ts'
+import { type Ref, refKey } from '../store.ts'
 
-/** A cached state, how far its newest snapshot goes, and up to which foreign write it is known to be current. */
+/** A cached state, the seq of its newest snapshot, and the `data_version` as of which it is current. */
 interface Cached {
+  /** The conversation's number in this database. */
+  readonly id: number
   readonly state: Conversation
   readonly snapshotSeq: number
   readonly version: number
@@ -34,11 +36,12 @@ export class SqliteLog {
     const cached = this.#cache.get(refKey(ref))
     const version = this.#version()
     if (cached?.version === version) return cached.state
-    const head = this.#sql.head.get(ref.tenant, ref.conversation) as { seq: number } | undefined
+    const head = this.#sql.head.get(ref.tenant, ref.conversation) as { id: number; seq: number } | undefined
     if (!head) return emptyConversation(ref.conversation)
-    const base = cached && cached.state.seq <= head.seq ? cached : this.#snapshot(ref)
-    const state = base.state.seq === head.seq ? base.state : this.#folded(ref, base.state)
-    this.#cache.set(refKey(ref), { state, snapshotSeq: base.snapshotSeq, version })
+    const { id, seq } = head
+    const base = cached && cached.state.seq <= seq ? cached : this.#snapshot(ref, id)
+    const state = base.state.seq === seq ? base.state : this.#folded(ref, id, base.state)
+    this.#cache.set(refKey(ref), { id, state, snapshotSeq: base.snapshotSeq, version })
     return state
   }
 
@@ -53,7 +56,9 @@ export class SqliteLog {
   }
 
   eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
-    const rows = this.#sql.eventsAfter.all(ref.tenant, ref.conversation, seq, limit) as unknown as EventRow[]
+    const id = this.#idOf(ref)
+    if (id === undefined) return []
+    const rows = this.#sql.eventsAfter.all(id, seq, limit) as unknown as EventRow[]
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
@@ -61,76 +66,69 @@ export class SqliteLog {
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
     for (const { key, bodyHash, value } of staged.keys) this.#sql.putKey.run(tenant, conversation, key, bodyHash, value)
-    if (staged.events.length === 0) return () => {}
-    const rows = rowsOf(staged.before, staged.after, staged.events)
-    for (const event of staged.events) {
-      const data = JSON.stringify(event.data)
-      this.#sql.putEvent.run(
-        tenant,
-        conversation,
-        event.seq,
-        EVENT_VERSION,
-        event.type,
-        event.turn_id,
-        event.timestamp,
-        data,
-      )
+    if (staged.commits.length === 0) return () => {}
+    const rows = rowsOf(staged.before, staged.after, staged.commits)
+    const id = this.#putConversation(ref, rows.conversation)
+    for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
+      this.#sql.putEvent.run(id, seq, EVENT_VERSION, type, turn_id, timestamp, JSON.stringify(data))
     }
-    const { seq, title, created_at, updated_at } = rows.conversation
-    if (staged.before.seq > 0) this.#sql.moveConversation.run(seq, title, updated_at, tenant, conversation)
-    else this.#sql.putConversation.run(tenant, conversation, seq, title, created_at, updated_at)
-    for (const { id, turn, status, position, number, created_at, removed, search, body } of rows.tasks) {
-      const text = JSON.stringify(body)
-      const { changes } = this.#sql.putTask.run(
-        tenant,
-        id,
-        conversation,
-        turn,
-        status,
-        position,
-        number,
-        created_at,
-        removed ? 1 : 0,
-        search,
-        text,
-      )
+    for (const task of rows.tasks) {
+      const { seq, created_at, removed, search } = task
+      const { changes } = this.#sql.putTask.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0, search)
       if (changes === 0) throw idTaken()
     }
     for (const { turn, status, parked } of rows.turns) {
       this.#sql.putTurn.run(tenant, conversation, turn, status, parked ? 1 : 0)
     }
-    for (const { id, due_at, body } of rows.reviews) {
-      const { changes } = this.#sql.putReview.run(tenant, id, conversation, due_at, JSON.stringify(body))
+    for (const { id: review, due_at, body } of rows.reviews) {
+      const { changes } = this.#sql.putReview.run(tenant, review, conversation, due_at, JSON.stringify(body))
       if (changes === 0) throw idTaken()
     }
-    const snapshotSeq = this.#snapshotAfter(ref, staged.after)
-    // Nobody else can have committed since `current` looked: the write lock is ours.
+    const snapshotSeq = this.#snapshotAfter(ref, id, staged.after)
+    // Still current: we hold the write lock since `current` looked.
     const version = this.#lastVersion
-    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq, version })
+    return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
   }
 
-  #snapshotAfter(ref: Ref, state: Conversation): number {
+  /** The conversation's number; a new row where there is none yet. */
+  #putConversation(ref: Ref, { title, created_at }: Rows['conversation']): number {
+    const id = this.#idOf(ref)
+    if (id === undefined) {
+      return Number(this.#sql.putConversation.run(ref.tenant, ref.conversation, title, created_at).lastInsertRowid)
+    }
+    if (title !== null) this.#sql.putTitle.run(title, id)
+    return id
+  }
+
+  #idOf(ref: Ref): number | undefined {
+    const cached = this.#cache.get(refKey(ref))
+    if (cached) return cached.id
+    const row = this.#sql.id.get(ref.tenant, ref.conversation)
+    return row && Number(row['id'])
+  }
+
+  #snapshotAfter(ref: Ref, id: number, state: Conversation): number {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
     if (!snapshotIsDue(state, last)) return last
-    this.#sql.putSnapshot.run(ref.tenant, ref.conversation, state.seq, SNAPSHOT_VERSION, freeze(state))
+    this.#sql.putSnapshot.run(id, state.seq, SNAPSHOT_VERSION, freeze(state))
     return state.seq
   }
 
-  /** Changes when another connection, here or in another process, has committed; our own commits do not count. */
+  /** Changes when another connection commits, in this process or another; our own commits do not count. */
   #version(): number {
     this.#lastVersion = Number(this.#sql.version.get()?.['data_version'])
     return this.#lastVersion
   }
 
-  #snapshot(ref: Ref): Pick<Cached, 'state' | 'snapshotSeq'> {
-    const row = this.#sql.snapshot.get(ref.tenant, ref.conversation, SNAPSHOT_VERSION)
+  #snapshot(ref: Ref, id: number): Pick<Cached, 'state' | 'snapshotSeq'> {
+    const row = this.#sql.snapshot.get(id, SNAPSHOT_VERSION)
     if (!row) return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
     return { state: thaw(String(row['state'])), snapshotSeq: Number(row['seq']) }
   }
 
-  #folded(ref: Ref, base: Conversation): Conversation {
+  #folded(ref: Ref, id: number, base: Conversation): Conversation {
     let state = base
-    const rows = this.#sql.eventsAfter.iterate(ref.tenant, ref.conversation, base.seq, -1)
+    const rows = this.#sql.eventsAfter.iterate(id, base.seq, -1)
     for (const row of rows) state = apply(state, eventOf(ref.conversation, row as unknown as EventRow))
     return state
   }
@@ -139,29 +137,29 @@ export class SqliteLog {
 function statements(db: DatabaseSync) {
   return {
     version: db.prepare('PRAGMA data_version'),
-    head: db.prepare('SELECT seq FROM conversations WHERE tenant = ? AND conversation = ?'),
-    eventsAfter: db.prepare(
-      `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    id: db.prepare('SELECT id FROM conversations WHERE tenant = ? AND conversation = ?'),
+    head: db.prepare(
+      `SELECT id, (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq
+       FROM conversations WHERE tenant = ? AND conversation = ?`,
     ),
-    snapshot: db.prepare('SELECT seq, state FROM snapshots WHERE tenant = ? AND conversation = ? AND v = ?'),
+    eventsAfter: db.prepare(
+      `SELECT ${EVENT_COLUMNS} FROM events WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    snapshot: db.prepare('SELECT seq, state FROM snapshots WHERE conversation_id = ? AND v = ?'),
     key: db.prepare('SELECT body_hash, value FROM keys WHERE tenant = ? AND conversation = ? AND key = ?'),
     attempt: db.prepare('SELECT attempt FROM turns WHERE tenant = ? AND conversation = ? AND turn = ?'),
     putKey: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES (?, ?, ?, ?, ?)'),
     putEvent: db.prepare(
-      'INSERT INTO events (tenant, conversation, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
     putConversation: db.prepare(
-      'INSERT INTO conversations (tenant, conversation, seq, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO conversations (tenant, conversation, title, created_at) VALUES (?, ?, ?, ?)',
     ),
-    moveConversation: db.prepare(
-      'UPDATE conversations SET seq = ?, title = ifnull(title, ?), updated_at = ? WHERE tenant = ? AND conversation = ?',
-    ),
+    putTitle: db.prepare('UPDATE conversations SET title = ? WHERE id = ? AND title IS NULL'),
     putTask: db.prepare(
-      `INSERT INTO tasks (tenant, id, conversation, turn, status, position, number, created_at, removed, search, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
-         removed = excluded.removed, search = excluded.search, body = excluded.body
-       WHERE conversation = excluded.conversation`,
+      `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed, search) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed, search = excluded.search
+       WHERE conversation_id = excluded.conversation_id`,
     ),
     putTurn: db.prepare(
       `INSERT INTO turns (tenant, conversation, turn, status, parked) VALUES (?, ?, ?, ?, ?)
@@ -172,8 +170,6 @@ function statements(db: DatabaseSync) {
        ON CONFLICT DO UPDATE SET due_at = excluded.due_at, body = excluded.body
        WHERE conversation = excluded.conversation`,
     ),
-    putSnapshot: db.prepare(
-      'INSERT OR REPLACE INTO snapshots (tenant, conversation, seq, v, state) VALUES (?, ?, ?, ?, ?)',
-    ),
+    putSnapshot: db.prepare('INSERT OR REPLACE INTO snapshots (conversation_id, seq, v, state) VALUES (?, ?, ?, ?)'),
   }
 }

@@ -2,13 +2,14 @@ import { accessSync, constants, existsSync, linkSync, mkdirSync, renameSync, rmS
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
-import { isBusy, isCorrupt, storeError } from './errors.ts'
+import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
+import { fewerPages } from './migrations/002-fewer-pages.ts'
 
 /** Append only: the place in this list is the number, and what was released is never changed. */
-const MIGRATIONS: readonly string[] = [first]
+const MIGRATIONS: readonly string[] = [first, fewerPages]
 
 /** Marks a database as ours ("RUNS"), so that we neither begin in an empty file nor write into somebody else's. */
 const APPLICATION_ID = 0x52_55_4e_53
@@ -59,7 +60,7 @@ export async function begin(start: () => unknown): Promise<void> {
   try {
     await patiently(start)
   } catch (error) {
-    throw storeError(error)
+    throw toStoreError(error)
   }
 }
 
@@ -70,7 +71,7 @@ export function tried(start: () => unknown): boolean {
     return true
   } catch (error) {
     if (isBusy(error)) return false
-    throw storeError(error)
+    throw toStoreError(error)
   }
 }
 
@@ -200,7 +201,7 @@ function openError(error: unknown, path: string): unknown {
     return notWritable(dirname(path), error)
   if (code === 'ENOSPC')
     return new StoreError('full', `There is no room left on the disk of ${dirname(path)}.`, { cause: error })
-  const known = storeError(error)
+  const known = toStoreError(error)
   if (known === error || !(known instanceof StoreError)) return error
   return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
 }

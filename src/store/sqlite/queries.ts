@@ -1,10 +1,13 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { EventType, Json, StoredEvent } from '../../domain/event.ts'
+import type { Conversation } from '../../domain/conversation.ts'
+import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
+import type { Template } from '../../domain/template.ts'
 import { decodeCursor, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
+import { taskPage } from '../task-page.ts'
 
 type Row = Readonly<Record<string, string | number>>
 
@@ -13,7 +16,12 @@ const EVERYTHING = -1
 /** Runs a look at the database: refused once it is closed, and with failures in words for anybody. */
 export type Read = <T>(work: () => T) => T
 
-export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant): Queries {
+export function sqliteQueries(
+  db: DatabaseSync,
+  read: Read,
+  current: (ref: Ref) => Conversation,
+  now: () => Instant,
+): Queries {
   const all = <R>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as unknown as R[])
   return {
@@ -21,8 +29,7 @@ export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant):
       const from = decodeCursor(page, ['string', 'string'])
       const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
       const rows = all<ConversationSummary>(
-        `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM conversations
-         WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
         page.limit + 1,
@@ -34,34 +41,16 @@ export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant):
         row => [row.created_at, row.session_id],
       )
     },
-    conversation: async ref => {
-      const [row] = all<ConversationSummary>(
-        `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM conversations
-         WHERE tenant = ? AND conversation = ?`,
-        ref.tenant,
-        ref.conversation,
-      )
+    conversation: async ({ tenant, conversation }) => {
+      const [row] = all<ConversationSummary>(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`, tenant, conversation)
       return row && { ...row }
     },
-    tasks: async (ref, { turn, status }, page) => {
-      const from = decodeCursor(page, ['number', 'number'])
-      const where = [
-        turn === undefined ? '' : 'AND turn = ?',
-        status === undefined ? '' : 'AND status = ?',
-        from ? 'AND (position, number) > (?, ?)' : '',
-      ]
-      const values = [turn, status].filter(value => value !== undefined)
-      const rows = all<Row>(
-        `SELECT position, number, body FROM tasks WHERE tenant = ? AND conversation = ? AND removed = 0 ${where.join(' ')}
-         ORDER BY position, number LIMIT ?`,
-        ref.tenant,
-        ref.conversation,
-        ...values,
-        ...(from ?? []),
-        page.limit + 1,
-      )
-      return paged(rows, page.limit, taskOf, row => [Number(row['position']), Number(row['number'])])
-    },
+    tasks: async (ref, filter, page) =>
+      taskPage(
+        read(() => current(ref)),
+        filter,
+        page,
+      ),
     review: async (tenant, reviewId) => {
       const [row] = all<Row>('SELECT conversation, body FROM reviews WHERE tenant = ? AND id = ?', tenant, reviewId)
       return row && { tenant, conversation: String(row['conversation']), record: JSON.parse(String(row['body'])) }
@@ -79,15 +68,25 @@ export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant):
     },
     search: async (tenant, text, page) => {
       const from = decodeCursor(page, ['string', 'string'])
-      const rows = all<Row>(
-        `SELECT id, created_at, body FROM tasks WHERE tenant = ? AND removed = 0 AND instr(search, ?) > 0
-         ${from ? 'AND (created_at, id) < (?, ?)' : ''} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      const rows = all<EventRow & { readonly session: string }>(
+        `SELECT ${EVENT_COLUMNS}, session FROM (
+           SELECT conversation_id, seq, id AS task, created_at FROM tasks
+           WHERE tenant = ? AND removed = 0 AND instr(search, ?) > 0 ${from ? 'AND (created_at, id) < (?, ?)' : ''}
+           ORDER BY created_at DESC, id DESC LIMIT ?
+         ) JOIN events USING (conversation_id, seq)
+           JOIN (SELECT id AS conversation_id, conversation AS session FROM conversations) USING (conversation_id)
+         ORDER BY created_at DESC, task DESC`,
         tenant,
         searchText(text),
         ...(from ?? []),
         page.limit + 1,
       )
-      return paged(rows, page.limit, taskOf, row => [String(row['created_at']), String(row['id'])])
+      return paged(
+        rows.map(row => taskIn(eventOf(row.session, row))),
+        page.limit,
+        task => task,
+        task => [task.created_at, task.id],
+      )
     },
     events: async (ref, { types, task, last }) => {
       const where = [
@@ -106,7 +105,7 @@ export function sqliteQueries(db: DatabaseSync, read: Read, now: () => Instant):
     last: number = EVERYTHING,
   ): StoredEvent[] {
     const rows = all<EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM events WHERE tenant = ? AND conversation = ? ${where} ORDER BY seq DESC LIMIT ?`,
+      `SELECT ${EVENT_COLUMNS} FROM events WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
       ref.tenant,
       ref.conversation,
       ...types,
@@ -122,16 +121,15 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
     get: async (tenant, name) => {
       const sql = 'SELECT body FROM templates WHERE tenant = ? AND name = ?'
       const row = read(() => db.prepare(sql).get(tenant, name))
-      return row && (JSON.parse(String(row['body'])) as Json)
+      return row && templateOf(row)
     },
     list: async tenant => {
-      const sql = 'SELECT name, body FROM templates WHERE tenant = ? ORDER BY name'
-      const rows = read(() => db.prepare(sql).all(tenant))
-      return rows.map(row => ({ name: String(row['name']), body: JSON.parse(String(row['body'])) as Json }))
+      const sql = 'SELECT body FROM templates WHERE tenant = ? ORDER BY name'
+      return read(() => db.prepare(sql).all(tenant)).map(templateOf)
     },
-    put: async (tenant, name, body) => {
+    put: async (tenant, template) => {
       const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)'
-      await write(() => db.prepare(sql).run(tenant, name, JSON.stringify(body)))
+      await write(() => db.prepare(sql).run(tenant, template.name, JSON.stringify(template)))
     },
     delete: async (tenant, name) => {
       const sql = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
@@ -140,4 +138,17 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
   }
 }
 
-const taskOf = (row: Row): Task => JSON.parse(String(row['body'])) as Task
+const templateOf = (row: { readonly [column: string]: unknown }): Template =>
+  JSON.parse(String(row['body'])) as Template
+
+const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
+    (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
+    (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
+  FROM conversations`
+
+const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)'
+
+function taskIn({ data }: StoredEvent): Task {
+  if ('task' in data) return data.task
+  throw new TypeError('a task row points to an event without a task')
+}

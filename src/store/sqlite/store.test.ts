@@ -1,20 +1,14 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { scratchFolder } from '../../../test/support/scratch.ts'
+import { subjectOn } from '../../../test/support/store-subject.ts'
 import { storeContract } from '../contract.ts'
 import { openSqliteStore } from './store.ts'
 
-storeContract('sqlite', async () => {
-  let skew = 0
+storeContract('sqlite', () => {
   const folder = scratchFolder()
-  const open = () => openSqliteStore({ path: join(folder, 'runsheet.db'), skewMs: () => skew })
-  return {
-    store: await open(),
-    another: open,
-    reopen: open,
-    advance: ms => {
-      skew += ms
-    },
-    dispose: async () => rmSync(folder, { recursive: true }),
-  }
+  return subjectOn(
+    skewMs => openSqliteStore({ path: join(folder, 'runsheet.db'), skewMs }),
+    () => rmSync(folder, { recursive: true }),
+  )
 })

@@ -2,12 +2,23 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
-import { closed } from '../errors.ts'
+import { closed } from '../store-error.ts'
 import { Group } from '../group.ts'
-import { type Hints, refKey } from '../hints.ts'
+import type { Hints } from '../hints.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
-import type { At, Committed, Decide, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
-import { storeError } from './errors.ts'
+import {
+  type At,
+  type Committed,
+  type Decide,
+  type Lease,
+  type LiveText,
+  type Queries,
+  type Ref,
+  refKey,
+  type Store,
+  type Templates,
+} from '../store.ts'
+import { toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
@@ -42,7 +53,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     return new SqliteStore(db, await patiently(() => connectUnflushed(options.path)), options)
   } catch (error) {
     db.close()
-    throw storeError(error)
+    throw toStoreError(error)
   }
 }
 
@@ -72,6 +83,7 @@ export class SqliteStore implements Store {
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
+      ref => this.#log.current(ref),
       () => this.#now(),
     )
     this.templates = sqliteTemplates(
@@ -83,7 +95,7 @@ export class SqliteStore implements Store {
     this.live = sqliteLive(
       this.#liveDb,
       work => this.#read(work),
-      ref => this.#hint(ref, this.#read(() => this.#log.current(ref)).seq),
+      ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
 
@@ -186,13 +198,13 @@ export class SqliteStore implements Store {
         done: this.#log.write(ref, staged),
       }))
       onFaultPoint?.('staged')
-      for (const { ref, staged } of groups) if (staged.events.length > 0) onWrite?.(this.#db, ref, staged.after)
+      for (const { ref, staged } of groups) if (staged.commits.length > 0) onWrite?.(this.#db, ref, staged.after)
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
-      return { error: storeError(error) }
+      return { error: toStoreError(error) }
     }
-    const writes = groups.some(({ staged }) => staged.events.length > 0 || staged.keys.length > 0)
+    const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
       if (writes) this.#sql.commit.run()
       else this.#rollback()
@@ -200,7 +212,7 @@ export class SqliteStore implements Store {
       this.#rollback()
       for (const { staged } of groups) {
         staged.rejectRefused()
-        staged.reject(storeError(error))
+        staged.reject(toStoreError(error))
       }
       return undefined
     }
@@ -209,7 +221,7 @@ export class SqliteStore implements Store {
       done()
       staged.rejectRefused()
       staged.resolve()
-      if (staged.events.length > 0) this.#hint(ref, staged.after.seq)
+      if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
     return undefined
   }
@@ -217,8 +229,9 @@ export class SqliteStore implements Store {
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
     const clock = this.#now()
     return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
-      const ref = group[0]?.at
-      if (!ref) return []
+      const [first] = group
+      if (!first) return []
+      const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
       const ground = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
@@ -245,7 +258,7 @@ export class SqliteStore implements Store {
       return undefined
     } catch (error) {
       this.#rollback()
-      return { error: storeError(error) }
+      return { error: toStoreError(error) }
     }
   }
 
@@ -254,12 +267,8 @@ export class SqliteStore implements Store {
     try {
       return work()
     } catch (error) {
-      throw storeError(error)
+      throw toStoreError(error)
     }
-  }
-
-  #hint({ tenant, conversation }: Ref, seq: number): void {
-    this.#hints.publish({ tenant, conversation, seq })
   }
 
   #rollback(): void {

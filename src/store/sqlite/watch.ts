@@ -3,17 +3,15 @@ import { Hints } from '../hints.ts'
 import type { Hint } from '../store.ts'
 import { pragma } from './open.ts'
 
-const LOOK_EVERY_MS = 100
+const POLL_MS = 100
 
-/** Notices what other processes commit to the same file: a cheap look ten times a second, while anybody listens. */
+/** Hints about commits of other processes to the same file: polls `data_version` while there are listeners. */
 export function watchedHints(db: DatabaseSync): Hints {
-  const newEvents = db.prepare(
-    'SELECT tenant, conversation, max(seq) AS seq FROM events WHERE id > ? GROUP BY tenant, conversation',
+  const newLogs = db.prepare(
+    `SELECT 'log' AS kind, c.tenant, c.conversation, max(e.seq) AS seq
+     FROM events e JOIN conversations c ON c.id = e.conversation_id WHERE e.id > ? GROUP BY c.id`,
   )
-  const newText = db.prepare(
-    `SELECT tenant, conversation, ifnull(c.seq, 0) AS seq FROM live l LEFT JOIN conversations c USING (tenant, conversation)
-     WHERE l.id > ?`,
-  )
+  const newTexts = db.prepare(`SELECT 'text' AS kind, tenant, conversation FROM live WHERE id > ?`)
   const newest = db.prepare('SELECT (SELECT max(id) FROM events) AS event, (SELECT max(id) FROM live) AS text')
   const head = (): { event: number; text: number } => {
     const row = newest.get()
@@ -24,17 +22,17 @@ export function watchedHints(db: DatabaseSync): Hints {
   let version: unknown
 
   const look = (): void => {
-    // Within a transaction of our own there is nothing new to see, and the look after it will see it.
+    // Within our own transaction there is nothing new to see; the next look sees it.
     if (!db.isOpen || db.isTransaction || pragma(db, 'data_version') === version) return
     const next = pragma(db, 'data_version')
     const newest = head()
-    const rows = [...newEvents.all(seen.event), ...newText.all(seen.text)]
+    const rows = [...newLogs.all(seen.event), ...newTexts.all(seen.text)]
     version = next
     seen = newest
     for (const row of rows) hints.publish({ ...row } as unknown as Hint)
   }
-  /** A look that fails is one that saw nothing: whoever reads or writes next is told why, and the next look looks again. */
-  const lookOn = (): void => {
+  /** A failed look is repeated; the next read or write reports why. */
+  const poll = (): void => {
     try {
       look()
     } catch {
@@ -45,7 +43,7 @@ export function watchedHints(db: DatabaseSync): Hints {
     () => {
       version = pragma(db, 'data_version')
       seen = head()
-      timer = setInterval(lookOn, LOOK_EVERY_MS).unref()
+      timer = setInterval(poll, POLL_MS).unref()
     },
     () => clearInterval(timer),
   )

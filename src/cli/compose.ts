@@ -1,0 +1,121 @@
+import { EventEmitter } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { mcpTools } from '../runner/mcp-tools.ts'
+import { Runner } from '../runner/runner.ts'
+import { pageFrom } from '../http/page.ts'
+import { createHttpServer } from '../http/server.ts'
+import { Changed } from '../mcp/changed.ts'
+import { roundCodec } from '../mcp/codec.ts'
+import { createMcpEndpoint } from '../mcp/http.ts'
+import type { LiveEntry, Ref, Door } from '../door/door.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
+import type { Config } from './configure.ts'
+import { version } from './version.ts'
+
+export interface AppOptions {
+  readonly agentWrites: number
+  readonly maxStreams: number
+  readonly publicUrl?: URL
+}
+
+/** A server with its parts: the runner of turns, the MCP endpoint, the HTTP server. */
+export interface App {
+  /** Starts to serve, and to run turns. Resolves with the URL for people. */
+  listen(port: number, host: string): Promise<URL>
+  /** The address it listens on; behind a proxy not the URL for people. */
+  localUrl(): URL
+  /** A code that signs a page in, once. */
+  loginCode(): string
+  /** Since when there was no request, stream, running turn or pending review; 0 while there is one. */
+  idleMs(): Promise<number>
+  /** Finishes what is in progress, then closes all parts. */
+  close(): Promise<void>
+}
+
+type PageLink = (conversation: string, signedIn: boolean) => string
+
+/** What requests in progress get of the 5 s in which a signal ends the process. */
+const FINISH_MS = 3_000
+
+/** The built page. The path is the same from `src/cli` and from `dist/cli`. */
+const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
+
+/** Puts the parts together, each after those it needs. Two facts come later: live text's readers and the page's URL. */
+export function compose(door: Door, config: Config, options: AppOptions): App {
+  const { log, models, policy, tokens } = config
+  const closing = new AbortController()
+  const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
+  const pageLink = Promise.withResolvers<PageLink>()
+
+  const turnFailed = (error: unknown): void => log.error({ err: error }, 'a turn failed to run')
+  const runner = new Runner({
+    door,
+    models,
+    outside: outsideTools(config),
+    onText: (ref, text) => liveText.emit('text', ref, text),
+    onError: turnFailed,
+  })
+  const mcp = createMcpEndpoint({
+    door,
+    tenant: LOCAL_TENANT,
+    version,
+    host: policy,
+    codec: roundCodec(tokens.person),
+    changed: new Changed(door, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
+    closing: closing.signal,
+    page: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
+    onError: error => log.warn({ err: error }, 'an MCP request failed'),
+  })
+  const server = createHttpServer({
+    door,
+    tenant: LOCAL_TENANT,
+    version,
+    host: policy,
+    tokens,
+    log,
+    page: pageFrom(PAGE),
+    turns: {
+      names: models.names,
+      usual: models.usual,
+      take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
+    },
+    mcp: (request, incoming) => mcp.fetch(request, incoming),
+    agentWritesPerMinute: options.agentWrites,
+    maxStreams: options.maxStreams,
+    ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
+  })
+  liveText.on('text', (ref, text) => server.showText(ref, text))
+
+  return {
+    listen: async (port, host) => {
+      const url = await server.listen(port, host)
+      const code = (signedIn: boolean): string => (signedIn ? `#code=${server.loginCode()}` : '')
+      pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
+      runner.start()
+      return url
+    },
+    localUrl: () => server.local(),
+    loginCode: () => server.loginCode(),
+    idleMs: async () => {
+      const { underWay, lastAt } = server.activity()
+      const [pending] = await door.reviews.waiting(LOCAL_TENANT, undefined, 1)
+      return underWay > 0 || runner.size > 0 || pending ? 0 : performance.now() - lastAt
+    },
+    close: async () => {
+      closing.abort()
+      await mcp.close()
+      await Promise.all([server.close(FINISH_MS), runner.close()])
+      await door.close()
+    },
+  }
+}
+
+const outsideTools = ({ mcpServers, log }: Config): ReturnType<typeof mcpTools> =>
+  mcpTools({
+    servers: mcpServers,
+    version,
+    onError: (name, error) => {
+      log.warn({ err: error, server: name }, 'an MCP server is unavailable')
+      console.error(`MCP server ${name} is unavailable, its tools are skipped: ${(error as Error).message}`)
+    },
+  })

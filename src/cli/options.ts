@@ -1,0 +1,92 @@
+import { homedir } from 'node:os'
+import { InvalidArgumentError, Option } from 'commander'
+import { TOOLSETS } from '../domain/policy.ts'
+import { DEFAULT_DATA } from './invocation.ts'
+
+// Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
+
+export const dataOption = (): Option =>
+  fromEnv('--data <folder>', 'folder for the database, the tokens and the log')
+    .default(DEFAULT_DATA)
+    .argParser(expandHome)
+
+export const storeOption = (): Option =>
+  fromEnv('--store <store>', 'where plans are stored: sqlite, file, memory or postgres://…').default('sqlite')
+
+const reviewOption = (): Option =>
+  fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
+
+const configOption = (): Option =>
+  fromEnv('--config <file>', 'JSON file with the policy and MCP servers').default('runsheet.json')
+
+export const serveOptions = (): readonly Option[] => [
+  fromEnv('--host <address>', 'address to listen on').default('127.0.0.1'),
+  fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(4747).argParser(parsePort),
+  dataOption(),
+  storeOption(),
+  reviewOption(),
+  fromEnv(
+    '--idle-exit <time>',
+    'exit after this long without requests, streams or pending reviews, e.g. 30m, 90s, 2h',
+  ).argParser(parseDuration),
+  fromEnv('--agent-writes <number>', 'write requests an agent may send per minute').default(600).argParser(parseCount),
+  fromEnv('--max-streams <number>', 'event streams open at once').default(2_000).argParser(parseCount),
+  fromEnv('--log <level>', 'log level on stderr').choices(['silent', 'error', 'warn', 'info', 'debug']).default('warn'),
+  configOption(),
+  fromEnv('--public-url <url>', 'URL that browsers use, if the server is behind a proxy').argParser(parseOrigin),
+  fromEnv(
+    '--model <model>',
+    'model that does the work: demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME',
+  ).default('demo'),
+  fromEnv('--assessor-model <model>', 'model that judges finished tasks (default: same as --model)'),
+  fromEnv('--model-url <url>', "base URL of the model's API (default: the provider's)"),
+]
+
+export const mcpOptions = (): readonly Option[] => [
+  dataOption(),
+  storeOption(),
+  fromEnv('--toolset <name>', "tools for the host's model (default: runsheet)").choices(Object.keys(TOOLSETS)),
+  reviewOption(),
+  fromEnv('--session <id>', 'conversation to use (default: a new one)'),
+  configOption(),
+  fromEnv('--idle-exit <time>', '--idle-exit of the page server that it starts')
+    .default('30m')
+    .argParser(time => (parseDuration(time), time)),
+]
+
+function fromEnv(flags: string, description: string): Option {
+  const option = new Option(flags, description)
+  return option.env(`RUNSHEET_${option.name().replaceAll('-', '_').toUpperCase()}`)
+}
+
+/** MCP hosts start us without a shell that would expand it. */
+function expandHome(folder: string): string {
+  return folder.replace(/^~(?=\/|$)/, homedir())
+}
+
+function parsePort(raw: string): number {
+  const value = Number(raw)
+  if (!/^\d+$/.test(raw) || value > 65_535) throw new InvalidArgumentError('It must be a number from 0 to 65535.')
+  return value
+}
+
+function parseCount(raw: string): number {
+  const value = Number(raw)
+  if (!/^\d{1,9}$/.test(raw) || value < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.')
+  return value
+}
+
+function parseOrigin(raw: string): URL {
+  const url = URL.canParse(raw) ? new URL(raw) : undefined
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url
+  throw new InvalidArgumentError('It must be a URL without a path, such as https://runsheet.example.com')
+}
+
+function parseDuration(raw: string): number {
+  const [, amount, unit] = /^(\d{1,6})(ms|s|m|h)$/.exec(raw) ?? []
+  const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit ?? '']
+  if (amount === undefined || factor === undefined || Number(amount) === 0) {
+    throw new InvalidArgumentError('It must be a time such as 30m, 90s or 2h.')
+  }
+  return Number(amount) * factor
+}

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { App } from './compose.ts'
+
+/** Resolves on SIGINT or SIGTERM, with the line to print. Repeats are ignored: on Ctrl-C npm sends a second SIGINT. */
+export function signalled(): Promise<string> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => resolve('Stopping: finishing requests in progress.'))
+    }
+  })
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Resolves once the server was idle for `ms`, with the line to print. */
+export async function idleFor(ms: number, app: App): Promise<string> {
+  for (let left = ms; left > 0; left = ms - (await app.idleMs().catch(() => 0))) {
+    await delay(Math.min(left + 5, MAX_TIMER_MS), undefined, { ref: false })
+  }
+  return 'Stopping: no requests, streams or pending reviews for a while.'
+}

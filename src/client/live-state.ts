@@ -1,0 +1,62 @@
+import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { type ConversationSnapshot, conversationOf, SNAPSHOT_VERSION, snapshotOf } from '../domain/snapshot.ts'
+import { type View, view } from '../domain/view.ts'
+import type { SnapshotAnswer } from '../domain/wire.ts'
+import { RunsheetError } from './runsheet-error.ts'
+
+/** A conversation as it is now. Plain data: it can be serialised, compared and kept. */
+export interface LiveState extends View {
+  /** `waiting`: the conversation does not exist yet. `failed`: retrying is no use; `error` says why. */
+  readonly status: 'connecting' | 'live' | 'reconnecting' | 'waiting' | 'failed' | 'closed'
+  readonly conversation: ConversationSnapshot
+  /** The text of the step that is being written. */
+  readonly text: { readonly message_id: string; readonly text: string } | null
+  readonly error: RunsheetError | null
+}
+
+/** What a live conversation has besides the folded log. */
+export type Connection = Pick<LiveState, 'status' | 'text' | 'error'>
+
+/** The log of a conversation, folded as far as it was read. */
+export interface Folded {
+  readonly conversation: Conversation
+  readonly view: View
+}
+
+export const emptyFold = (sessionId: string): Folded => ({
+  conversation: emptyConversation(sessionId),
+  view: view.initial,
+})
+
+export function foldOf(answer: SnapshotAnswer): Folded {
+  if (answer.conversation.version !== SNAPSHOT_VERSION) {
+    const message = 'The server has another version than this client. Reload the page, or update the package.'
+    throw new RunsheetError(426, { code: 'upgrade_required', message })
+  }
+  return { conversation: conversationOf(answer.conversation), view: answer.view }
+}
+
+export const folded = (before: Folded, event: StoredEvent): Folded => ({
+  conversation: apply(before.conversation, event),
+  view: view.apply(before.view, event),
+})
+
+export const liveState = ({ conversation, view }: Folded, connection: Connection): LiveState => ({
+  ...view,
+  ...connection,
+  conversation: shown(conversation),
+})
+
+const SHOWN = new WeakMap<Conversation, ConversationSnapshot>()
+
+/** The same object for the same state, so that text which is being written changes nothing else. */
+function shown(conversation: Conversation): ConversationSnapshot {
+  const snapshot = SHOWN.get(conversation) ?? snapshotOf(conversation)
+  SHOWN.set(conversation, snapshot)
+  return snapshot
+}
+
+/** The state before anything is known of a conversation. */
+export const initialState = (sessionId: string, status: LiveState['status'] = 'connecting'): LiveState =>
+  liveState(emptyFold(sessionId), { status, text: null, error: null })

@@ -1,0 +1,145 @@
+import type { Claim } from './claim.ts'
+import type { Toolset } from './policy.ts'
+import type { ReviewStatus } from './review.ts'
+import { say } from './say.ts'
+import type { Task, TaskStatus } from './task.ts'
+import type { TurnStatus } from './turn.ts'
+
+/** Enough of a task to name it in any vocabulary. */
+export type TaskName = Pick<Task, 'id' | 'number' | 'title' | 'file_id'>
+
+/** What a value breaks. The rest of the problem depends on it: `limit` and `got` for a length, `allowed` for a choice. */
+export interface FieldProblem {
+  readonly rule:
+    | 'required'
+    | 'empty'
+    | 'too_long'
+    | 'too_few'
+    | 'too_many'
+    | 'not_text'
+    | 'malformed_unicode'
+    | 'not_a_number'
+    | 'not_an_integer'
+    | 'not_a_boolean'
+    | 'not_allowed'
+    | 'not_an_array'
+    | 'not_an_object'
+    | 'unknown_key'
+    | 'duplicate'
+    | 'out_of_range'
+    | 'too_large'
+    | 'invalid'
+  readonly limit?: number
+  readonly min?: number
+  readonly max?: number
+  /** What was sent instead: a length, or the kind of value. */
+  readonly got?: number | string
+  readonly allowed?: readonly string[]
+  /** The element of the field, where the field is a list. */
+  readonly index?: number
+  /** For `invalid`: what is expected, to follow "must be". */
+  readonly expected?: string
+}
+
+/** The element of a batch that is at fault, counted from 0. */
+interface InRow {
+  readonly row?: number
+}
+
+/** The tasks that could have been meant: the first few, and how many more there are. */
+interface OpenTasks {
+  readonly open: readonly TaskName[]
+  readonly more: number
+}
+
+/** Why a command was refused, and the facts that explain it. The codes are part of the contract. */
+export interface RefusalData {
+  invalid_id: InRow & { readonly field: string; readonly rule: 'format' | 'taken' }
+  invalid_field: InRow & FieldProblem & { readonly field: string }
+  batch_empty: object
+  batch_too_large: { readonly limit: number; readonly got: number }
+  too_many_open: { readonly limit: number; readonly got: number }
+  two_in_progress: InRow & { readonly field?: 'status' }
+  task_not_found: InRow & OpenTasks & { readonly field?: string; readonly ref: string | number }
+  task_settled: InRow & OpenTasks & { readonly task: Task; readonly status: TaskStatus }
+  status_not_allowed: InRow & {
+    readonly field: 'status'
+    readonly task: Task
+    readonly from: TaskStatus
+    readonly to: TaskStatus
+    readonly allowed: readonly TaskStatus[]
+  }
+  outcome_required: InRow & { readonly field: 'outcome'; readonly task: Task; readonly to: TaskStatus }
+  version_mismatch: InRow & { readonly task: Task; readonly expected: number }
+  edited_by_person: InRow & { readonly task: Task; readonly changed: Readonly<Record<string, unknown>> }
+  reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
+  /** Nothing was written: the assessor has to rule on these claims first. */
+  assessment_required: { readonly claims: readonly Claim[] }
+  not_accepted: InRow & { readonly task: Task; readonly reason: string }
+  rejected_task_stays: InRow & { readonly task: Task }
+  assessor_required: { readonly toolset: Toolset | null }
+  persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: Toolset }
+  no_turn: object
+  turn_not_found: { readonly turn_id: string }
+  turn_running: { readonly turn_id: string }
+  turn_conflict: { readonly turn_id: string }
+  turn_finished: { readonly turn_id: string; readonly status: TurnStatus }
+  review_not_found: { readonly review_id: string }
+  review_already_decided: { readonly review_id: string; readonly status: ReviewStatus }
+  review_expired: { readonly review_id: string }
+}
+
+export type RefusalCode = keyof RefusalData
+
+/** A code with its own data: the plain form of a refusal. */
+export type Refused<C extends RefusalCode = RefusalCode> = {
+  readonly [K in C]: { readonly code: K; readonly data: RefusalData[K] }
+}[C]
+
+type Arguments = { [C in RefusalCode]: [code: C, data: RefusalData[C]] }[RefusalCode]
+
+/** A command that the rules turn down. `decide` returns it as a value; the door throws it. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: RefusalCode
+  readonly data: RefusalData[RefusalCode]
+
+  constructor(...[code, data]: Arguments) {
+    super(say({ code, data } as Refused))
+    this.code = code
+    this.data = data
+  }
+
+  is<C extends RefusalCode>(code: C): this is Refusal & Refused<C> {
+    return this.code === code
+  }
+
+  /** The element of the batch that is at fault, counted from 0. */
+  get row(): number | undefined {
+    return 'row' in this.data ? this.data.row : undefined
+  }
+
+  /** The same refusal about another element, or about no element. */
+  at(row: number | undefined): Refusal {
+    const { row: _row, ...data } = { row: undefined, ...this.data }
+    return new Refusal(...([this.code, { ...data, ...inRow(row) }] as Arguments))
+  }
+}
+
+export const invalidId = (field: string): Refusal => new Refusal('invalid_id', { field, rule: 'format' })
+
+export const idIsTaken = (field: string, row?: number): Refusal =>
+  new Refusal('invalid_id', { field, rule: 'taken', ...inRow(row) })
+
+export const invalidField = (field: string, problem: FieldProblem, row?: number): Refusal =>
+  new Refusal('invalid_field', { ...problem, field, ...inRow(row) })
+
+/** `row` as an optional property. */
+export const inRow = (row: number | undefined): InRow => (row === undefined ? {} : { row })
+
+export const nameOf = ({ id, number, title, file_id }: Task): TaskName => ({
+  id,
+  number,
+  title,
+  ...(file_id === undefined ? {} : { file_id }),
+})

@@ -1,0 +1,148 @@
+import { isSettled } from './task.ts'
+import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
+
+/** How an audience speaks: a toolset's model, a form, a page in its language. Whatever is absent is said plainly. */
+export interface Vocabulary {
+  readonly idOf?: (task: TaskName) => string | number
+  /** Their names for our fields and statuses. */
+  readonly words?: Readonly<Record<string, string>>
+  /** Where a field of an element stands in what they sent. */
+  readonly at?: (row: number, field: string) => string
+  /** Sentences that replace ours, by code. */
+  readonly sentences?: Sentences
+}
+
+export type Sentences = { readonly [C in RefusalCode]?: (data: RefusalData[C], speaker: Speaker) => string }
+
+/** The one renderer of refusals: what was wrong, what was expected, what to do. */
+export function say({ code, data }: Refused | Refusal, vocabulary: Vocabulary = {}): string {
+  const sentence = (vocabulary.sentences?.[code] ?? ENGLISH[code]) as Sentence
+  return sentence(data, new Speaker(vocabulary))
+}
+
+type Sentence = (data: RefusalData[RefusalCode], speaker: Speaker) => string
+
+/** The parts of a sentence in an audience's own words. */
+export class Speaker {
+  readonly #vocabulary: Vocabulary
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary
+  }
+
+  word(word: string): string {
+    const { words = {} } = this.#vocabulary
+    return Object.hasOwn(words, word) ? (words[word] ?? word) : word
+  }
+
+  words(words: readonly string[]): string {
+    return words.map(word => this.word(word)).join(', ')
+  }
+
+  id(task: TaskName): string | number {
+    return this.#vocabulary.idOf?.(task) ?? task.number
+  }
+
+  /** A field by its name, with its element where it is one of several. */
+  field(field: string, row: number | undefined, index?: number): string {
+    const { at = (each: number, name: string) => `tasks[${each}].${name}` } = this.#vocabulary
+    const word = this.word(field)
+    // A parent is named once for the whole batch.
+    const place = row === undefined || field === 'parent_id' ? word : at(row, word)
+    return index === undefined ? place : `${place}[${index}]`
+  }
+
+  open({ open, more }: { readonly open: readonly TaskName[]; readonly more: number }): string {
+    if (open.length === 0) return 'Nothing is open.'
+    const names = open.map(task => `${this.id(task)} (${task.title})`)
+    return `Open: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+  }
+}
+
+const RULES: { readonly [R in FieldProblem['rule']]: (problem: FieldProblem, speaker: Speaker) => string } = {
+  required: () => 'is required',
+  empty: () => 'must not be empty',
+  too_long: ({ limit, got }) => `must be at most ${limit} characters, got ${got}`,
+  too_few: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
+  too_many: ({ limit, got }) => `must have at most ${limit} entries${got === undefined ? '' : `, got ${got}`}`,
+  not_text: ({ got }) => `must be a string, got ${got}`,
+  malformed_unicode: () => 'must be well-formed Unicode: it contains half of a surrogate pair',
+  not_a_number: ({ got }) => `must be a number${got === undefined ? '' : `, got ${got}`}`,
+  not_an_integer: ({ got }) => `must be a whole number${got === undefined ? '' : `, got ${got}`}`,
+  not_a_boolean: ({ got }) => `must be true or false${got === undefined ? '' : `, got ${got}`}`,
+  not_allowed: ({ allowed = [] }, speaker) => `must be one of: ${speaker.words(allowed)}`,
+  not_an_array: ({ got }) => `must be an array${got === undefined ? '' : `, got ${got}`}`,
+  not_an_object: ({ got }) => `must be an object${got === undefined ? '' : `, got ${got}`}`,
+  unknown_key: () => 'is not a known field',
+  duplicate: ({ got }) => `must differ between rows: ${got} is used twice`,
+  out_of_range: ({ min, max }) => `must be a whole number from ${min} to ${max}`,
+  too_large: ({ limit }) => `must be at most ${limit} characters`,
+  invalid: ({ expected = 'valid', got }) => `must be ${expected}${got === undefined ? '' : `, got ${got}`}`,
+}
+
+/** What is wrong with one field, without its name. */
+export const sayProblem = (problem: FieldProblem, speaker = new Speaker({})): string =>
+  RULES[problem.rule](problem, speaker)
+
+const ENGLISH: Required<Sentences> = {
+  invalid_id: ({ field, row, rule }, speaker) =>
+    `${speaker.field(field, row)} ${rule === 'taken' ? 'is already in use' : 'must be 1 to 128 characters of A-Z a-z 0-9 _ -'}.`,
+  invalid_field: (data, speaker) => `${speaker.field(data.field, data.row, data.index)} ${sayProblem(data, speaker)}.`,
+  batch_empty: () => 'At least 1 task is needed.',
+  batch_too_large: ({ limit, got }) => `At most ${limit} tasks fit into one call, got ${got}.`,
+  too_many_open: ({ limit, got }) =>
+    `A conversation can have at most ${limit} open tasks; this would make it ${got}. Settle some first.`,
+  two_in_progress: (_, speaker) => `Only one task can be ${speaker.word('in_progress').replace('_', ' ')} at a time.`,
+  task_not_found: (data, speaker) => {
+    const where = data.field === undefined ? '' : `${speaker.field(data.field, data.row)}: `
+    return `${where}There is no task with this id. ${speaker.open(data)}`
+  },
+  task_settled: (data, speaker) =>
+    `Task ${speaker.id(data.task)} is already ${speaker.word(data.status)}. ${speaker.open(data)}`,
+  status_not_allowed: ({ task, from, to, allowed }, speaker) => {
+    const reopen = isSettled({ status: from }) ? ` Reopen it first: set it to ${speaker.word('pending')}.` : ''
+    return `Task ${speaker.id(task)} is ${speaker.word(from)} and cannot become ${speaker.word(to)}; it can become ${speaker.words(allowed)}.${reopen}`
+  },
+  outcome_required: ({ task, to }, speaker) =>
+    `Task ${speaker.id(task)} needs an ${speaker.word('outcome')} to become ${speaker.word(to)}: say ${to === 'completed' ? 'what was done' : 'what is in the way'}.`,
+  version_mismatch: ({ task, expected }, speaker) =>
+    `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it was changed meanwhile.`,
+  edited_by_person: ({ task, changed }, speaker) => {
+    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field)).map(field => {
+      const value = changed[field]
+      const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
+      return `${speaker.word(field)} is now ${JSON.stringify(shown)}`
+    })
+    return `A person changed task ${speaker.id(task)} since you last saw it: ${now.join(', ')}. Your change was not made; continue from here.`
+  },
+  reviewed_tasks_are_fixed: ({ action }) =>
+    action === 'reword'
+      ? 'A reviewed task cannot be reworded. Propose the new wording as a new plan.'
+      : 'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
+  assessment_required: () => 'The assessor has to rule on this first.',
+  not_accepted: ({ task, reason }, speaker) => `Task ${speaker.id(task)} was not accepted: ${reason}`,
+  rejected_task_stays: ({ task }, speaker) =>
+    `Task ${speaker.id(task)} was rejected by the assessor and cannot be deleted. Do it, or cancel it with a good reason.`,
+  assessor_required: ({ toolset }) =>
+    toolset === null
+      ? 'This turn has no assessor.'
+      : `The toolset ${toolset} needs the assessor: without it no task could ever be completed.`,
+  persons_only: ({ action, toolset }) => {
+    if (action === 'set_policy') return 'Only a person can change the policy of a conversation.'
+    if (action === 'create_tasks') return 'Review is on: new tasks need the decision of a person.'
+    return `This conversation uses the toolset ${toolset}; only a person can change that.`
+  },
+  no_turn: () => 'This conversation has no turn yet that a task could join. Send a message first.',
+  turn_not_found: ({ turn_id }) => `There is no turn ${turn_id} in this conversation.`,
+  turn_running: ({ turn_id }) =>
+    `Turn ${turn_id} is still running in this conversation. Wait for it to end, or stop it.`,
+  turn_conflict: ({ turn_id }) => `Turn ${turn_id} already exists in this conversation, with a different request.`,
+  turn_finished: ({ turn_id, status }) =>
+    `Turn ${turn_id} is over: ${status === 'stopped' ? 'a person stopped it' : status}.`,
+  review_not_found: ({ review_id }) => `There is no review ${review_id}.`,
+  review_already_decided: ({ status }) => `This review is already decided: ${status}.`,
+  review_expired: () => 'This review timed out; nothing was written.',
+}
+
+/** What a person can set. The rest of a change follows from the rules. */
+const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position']

@@ -1,0 +1,30 @@
+import type { EventType } from './event.ts'
+
+/** Whether an event is part of the timeline. A new type does not compile until that is decided. */
+const IN_TIMELINE: Record<EventType, boolean> = {
+  task_created: true,
+  task_changed: true,
+  task_removed: true,
+  task_assessed: true,
+  task_create_review_required: true,
+  task_create_review_resolved: true,
+  policy_set: false,
+  turn_opened: false,
+  turn_started: false,
+  turn_stop_requested: false,
+  turn_failed: false,
+  turn_finished: false,
+  message_added: false,
+  step_finished: false,
+  tool_called: false,
+  tool_answered: false,
+  todos_resubmitting: false,
+  todos_limit_reached: false,
+  gate_followed: false,
+  review_panel_opened: false,
+  review_panel_left: false,
+}
+/** The types of events of a timeline: what happened to tasks and reviews. */
+export const TIMELINE: readonly EventType[] = (Object.keys(IN_TIMELINE) as EventType[]).filter(
+  type => IN_TIMELINE[type],
+)

@@ -1,0 +1,30 @@
+import { limited, type Limited } from './limited.ts'
+import { combined, projection } from './projection.ts'
+import { type Resolution, resolutions } from './resolution.ts'
+import { title } from './title.ts'
+import { type Message, transcript } from './transcript.ts'
+
+/** What a page shows of a conversation beyond the state that decisions need. Plain data; server and client fold it alike. */
+export interface View {
+  readonly title: string | null
+  readonly messages: readonly Message[]
+  /** Review id to how it ended. */
+  readonly resolutions: { readonly [review_id: string]: Resolution }
+  readonly limited: Limited
+  /** Task id to the seq at which a person added it. */
+  readonly added: { readonly [task_id: string]: number }
+}
+
+const added = projection<View['added']>({
+  initial: {},
+  on: {
+    task_created: (known, { data: { task, by }, seq }) => (by === 'person' ? { ...known, [task.id]: seq } : known),
+    task_removed: (known, { data: { task } }) => {
+      if (!Object.hasOwn(known, task.id)) return known
+      const { [task.id]: _gone, ...rest } = known
+      return rest
+    },
+  },
+})
+
+export const view = combined<View>({ title, messages: transcript, resolutions, limited, added })

@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { SubmittedRow } from '../domain/review.ts'
+import { openDoor, type ObservedCall, type Door } from './door.ts'
+import { propose, startTurn } from '../store/contract.ts'
+import { openMemoryStore } from '../store/memory.ts'
+
+const ref = { tenant: 'local', conversation: 'c1' }
+const CANCEL = { action: 'cancel' } as const
+const PARTS: ReadonlySet<string> = new Set(['queries', 'templates', 'live'])
+/** What the deadline sweep asks, whenever its timer fires. */
+const SWEEP: ReadonlySet<string> = new Set(['due', 'now'])
+
+let door: Door
+/** The store calls so far, in order, without those of the sweep. */
+let calls: string[]
+
+beforeEach(() => {
+  calls = []
+  door = openDoor({ store: recorded(openMemoryStore()) })
+  onTestFinished(() => door.close())
+})
+
+describe('reviews', () => {
+  beforeEach(async () => {
+    await door.run(ref, startTurn('t1'), propose('t1', 'rev-1', 'a', 'b'))
+    calls = []
+  })
+
+  it('[DO6] a decision costs one lookup and one commit, and so does its repetition', async () => {
+    await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
+    expect(calls).toEqual(['queries.review', 'commit'])
+    await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
+    expect(calls).toEqual(['queries.review', 'commit', 'queries.review', 'commit'])
+  })
+
+  it('[DO4] a decided review is read and awaited with one lookup', async () => {
+    await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
+    calls = []
+    const { record } = await door.reviews.get('local', 'rev-1')
+    expect(await door.reviews.await('local', 'rev-1')).toEqual(record)
+    expect(calls).toEqual(['queries.review', 'queries.review'])
+  })
+
+  it('[DO6] the answer is made in the commit, once, and repetitions get the same', async () => {
+    let made = 0
+    const decide = (): Promise<string> =>
+      door.reviews.decide('local', 'rev-1', CANCEL, 'http', (state, { review }) => {
+        made += 1
+        return `${made}: ${review.status} at ${state.seq}`
+      })
+    const first = await decide()
+    await door.run(ref, { type: 'stop_turn', turn_id: 't1' })
+    expect([await decide(), made]).toEqual([first, 1])
+  })
+
+  it('[DO6] each edge gets its own form of a decision that another edge made first', async () => {
+    const record = await door.reviews.decide('local', 'rev-1', CANCEL, 'mcp_form')
+    const answer = await door.reviews.decide('local', 'rev-1', CANCEL, 'http', (_, { review }) => review.status)
+    expect(answer).toBe('cancelled')
+    expect(await door.reviews.decide('local', 'rev-1', CANCEL, 'library')).toEqual(record)
+  })
+
+  it('[DO4] a review is located in its conversation, and unknown to other tenants', async () => {
+    expect(await door.reviews.locate('local', 'rev-1')).toEqual(ref)
+    await expect(door.reviews.locate('other', 'rev-1')).rejects.toMatchObject({ code: 'review_not_found' })
+  })
+})
+
+describe('templates', () => {
+  it.each<[string, string, SubmittedRow[]]>([
+    ['without rows', 'weekly', []],
+    ['with a row without a title', 'weekly', [{ details: 'x' }]],
+    ['with a name of two lines', 'week\nly', [{ title: 'a' }]],
+  ])('[HT14] one %s is refused, and nothing is written', async (_, name, rows) => {
+    await expect(door.templates.save('local', name, rows)).rejects.toMatchObject({ name: 'Refusal' })
+    expect(calls).not.toContain('templates.put')
+  })
+
+  it('[HT14] one is saved with its defaults, listed, read and deleted', async () => {
+    const saved = await door.templates.save('local', 'weekly', [{ title: ' a ' }])
+    expect(saved.tasks).toMatchObject([{ title: 'a', priority: 'medium', status: 'todo' }])
+    expect(await door.templates.list('local')).toEqual([saved])
+    expect(await door.templates.get('local', 'weekly')).toEqual(saved)
+    expect([await door.templates.delete('local', 'weekly'), await door.templates.list('local')]).toEqual([true, []])
+  })
+})
+
+it('[DO1] ids that a store could not keep reach no store, by whichever method', async () => {
+  const bad = { tenant: 'local', conversation: '../c1' }
+  const refused = [
+    door.read(bad),
+    door.conversations.summary(bad),
+    door.conversations.events(bad, {}),
+    door.conversations.eventsAfter(bad, 0, 1),
+    door.tasks.list(bad, {}, { limit: 1 }),
+    door.liveText.read(bad),
+    door.templates.save('../local', 'weekly', [{ title: 'a' }]),
+  ]
+  for (const call of refused) await expect(call).rejects.toMatchObject({ code: 'invalid_id' })
+  expect(calls).toEqual([])
+})
+
+it('[HT21] is ready as long as storage answers', async () => {
+  await door.ready()
+  await door.close()
+  await expect(door.ready()).rejects.toMatchObject({ code: 'closed' })
+})
+
+it('[TS19] every observer hears of a call, until it is removed', () => {
+  const heard: string[] = []
+  const call: ObservedCall = { toolset: 'runsheet', tool: 'plan', items: 1, duration_ms: 1, outcome: 'ok' }
+  const stop = door.observe(({ tool }) => heard.push(`a ${tool}`))
+  door.observe(({ tool }) => heard.push(`b ${tool}`))
+  door.observed(call)
+  stop()
+  door.observed(call)
+  expect(heard).toEqual(['a plan', 'b plan', 'b plan'])
+})
+
+/** The same object, which records what is called on it and on its parts. */
+function recorded<T extends object>(part: T, prefix = ''): T {
+  return new Proxy(part, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target)
+      if (PARTS.has(String(name))) return recorded(member as object, `${String(name)}.`)
+      if (typeof member !== 'function') return member
+      return (...given: unknown[]): unknown => {
+        if (!SWEEP.has(String(name))) calls.push(`${prefix}${String(name)}`)
+        return Reflect.apply(member, target, given)
+      }
+    },
+  })
+}

@@ -1,0 +1,228 @@
+import { StoreDoor } from './store-door.ts'
+import type { Transaction } from './transaction.ts'
+import type { Command, CommandOf } from '../domain/command.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import type { DecisionVia, EventType, StoredEvent } from '../domain/event.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import type { Task, TaskStatus } from '../domain/task.ts'
+import type { Template } from '../domain/template.ts'
+import type { Commit } from '../store/commit.ts'
+import type { ReviewRecord } from '../store/rows.ts'
+import type {
+  At,
+  Committed,
+  ConversationSummary,
+  Hint,
+  Lease,
+  LiveEntry,
+  Page,
+  Paged,
+  Ref,
+  Store,
+} from '../store/store.ts'
+
+// Edges import everything that comes through the door from here, and nothing from the store.
+export { hashOf } from './hash.ts'
+export { Transaction } from './transaction.ts'
+export type { Commit } from '../store/commit.ts'
+export { StoreError } from '../store/store-error.ts'
+export type { ReviewRecord } from '../store/rows.ts'
+export { refKey } from '../store/store.ts'
+export type { At, Committed, Hint, Lease, LiveEntry, Page, Paged, Ref } from '../store/store.ts'
+
+/** What `openDoor` needs. */
+export interface DoorOptions {
+  /** Where the logs live. From here on it belongs to the runsheet, which also closes it. */
+  readonly store: Store
+  /** Draws the ids of tasks and reviews; UUID v7 unless given. */
+  readonly newId?: () => string
+  /** Receives failures that no caller waits for: a deadline sweep or a tail that hit a storage error. */
+  readonly onError?: (error: unknown) => void
+  /** Receives every tool call of every edge. More observers can join with `door.observe`. */
+  readonly observe?: Observer
+}
+
+/** A person's answer to a review: confirm with the edited rows, or cancel. */
+export type Decision = CommandOf<'decide_review'>['decision']
+
+/** The facts about one tool call: names and figures, never task texts. */
+export interface ObservedCall {
+  /** The toolset that the tool belongs to. */
+  readonly toolset: string
+  /** The tool, or `unknown` if the model invented the name. */
+  readonly tool: string
+  /** Length of the list in the input, 0 without one. */
+  readonly items: number
+  /** From the start of the call, or of the wait for its review, to this outcome. */
+  readonly duration_ms: number
+  /** How the call ended. A call that waits is reported once it is answered. */
+  readonly outcome: 'ok' | 'refused' | 'failed'
+  /** The provider of the model that called, where the host named it. */
+  readonly provider?: string
+  /** The model that called, where the host named it. */
+  readonly model?: string
+}
+
+/** Receives observed tool calls. If it throws, the process emits a warning and the call goes on. */
+export type Observer = (call: ObservedCall) => void
+
+/**
+ * The door: the only way to the store. Commands are decided on the current state and committed with their events in
+ * one transaction; readers get the state, the log, or the rows derived from it.
+ */
+export interface Door {
+  /** Draws an id for a task, a review or a message. */
+  readonly newId: () => string
+  /** Conversations and their logs. */
+  readonly conversations: Conversations
+  /** Tasks as rows, for lists and search. */
+  readonly tasks: Tasks
+  /** Reviews: read, decide, wait. */
+  readonly reviews: Reviews
+  /** Saved batches of rows. */
+  readonly templates: Templates
+  /** Leases on running turns. */
+  readonly turns: Turns
+  /** The text of steps that are still being written. */
+  readonly liveText: LiveText
+
+  /** Runs commands as one commit. Throws the refusal if one is refused; then nothing is written. */
+  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
+  /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
+  transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
+  /** The current state of a conversation; empty if nothing was written yet. */
+  read(ref: Ref): Promise<Conversation>
+  /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
+  tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
+  /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
+  changes(signal: AbortSignal): AsyncIterable<Hint>
+
+  /** The store's clock, which leases and deadlines go by. */
+  now(): Promise<Instant>
+  /** Resolves if storage answers, rejects if not. */
+  ready(): Promise<void>
+  /** Adds an observer of tool calls. Returns a function that removes it. */
+  observe(observer: Observer): () => void
+  /** Reports a tool call to all observers. For the code that performs calls. */
+  observed(call: ObservedCall): void
+  /** Says that this process serves the page, so that a person can decide reviews there. */
+  servesPage(): void
+  /** Whether a person can decide reviews on a page of this process. */
+  hasPage(): boolean
+  /** Ends tails and the deadline timer, finishes commits in flight, and closes the store. */
+  close(): Promise<void>
+}
+
+/** Where a tail starts and what ends it. */
+export interface TailOptions {
+  /** The last seq that the caller has; 0 for the whole log. */
+  readonly after?: number
+  /** Ends the tail. Closing the runsheet ends it, too. */
+  readonly signal?: AbortSignal
+}
+
+/** Conversations and their logs. */
+export interface Conversations {
+  /** A page of the tenant's conversations, newest first. */
+  list(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** One conversation as the list shows it, or undefined if it does not exist. */
+  summary(ref: Ref): Promise<ConversationSummary | undefined>
+  /** The events that match the filter, in log order. */
+  events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]>
+  /** Up to `limit` events after `seq`, in log order. */
+  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+}
+
+/** Selects events of a log; an absent field matches everything. */
+export interface EventFilter {
+  /** Only events of these types. */
+  readonly types?: readonly EventType[] | undefined
+  /** Only events about the task with this id. */
+  readonly task?: string | undefined
+  /** Only the newest of the matching events, this many. */
+  readonly last?: number | undefined
+}
+
+/** Tasks as rows. */
+export interface Tasks {
+  /** A page of a conversation's tasks, in list order. */
+  list(ref: Ref, filter: TaskFilter, page: Page): Promise<Paged<Task>>
+  /** Tasks of all conversations of the tenant with the text in title, details or outcome, newest first. */
+  search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
+}
+
+/** Selects tasks; an absent field matches everything. */
+export interface TaskFilter {
+  /** Only tasks of the turn with this id. */
+  readonly turn?: string | undefined
+  /** Only tasks with this status. */
+  readonly status?: TaskStatus | undefined
+}
+
+/** A review and the conversation it belongs to. */
+export interface LocatedReview extends Ref {
+  /** The review with its drafts, and how it ended if it did. */
+  readonly record: ReviewRecord
+}
+
+/** Reviews. All methods reject with `review_not_found` if the tenant has no such review. */
+export interface Reviews {
+  /** The review as of now: an overdue one reads as over even before that is written. */
+  get(tenant: string, reviewId: string): Promise<LocatedReview>
+  /** How many callers in this process wait for a decision. */
+  readonly waiters: number
+  /** The conversation that the review belongs to. */
+  locate(tenant: string, reviewId: string): Promise<Ref>
+  /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */
+  decide(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord>
+  /** Decides, and makes the answer in the same commit. `answer` must return JSON; repetitions get it again. */
+  decide<T>(
+    tenant: string,
+    reviewId: string,
+    decision: Decision,
+    via: DecisionVia,
+    answer: (conversation: Conversation, record: ReviewRecord) => T,
+  ): Promise<T>
+  /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
+  await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
+  /** Pending reviews by deadline, soonest first: of one conversation, or of all. */
+  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
+}
+
+/** Saved batches of rows, by name. */
+export interface Templates {
+  /** All templates of the tenant, by name. */
+  list(tenant: string): Promise<readonly Template[]>
+  /** A template, or undefined if none has the name. */
+  get(tenant: string, name: string): Promise<Template | undefined>
+  /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
+  save(tenant: string, name: string, rows: readonly SubmittedRow[]): Promise<Template>
+  /** Deletes a template. Resolves with false if none has the name. */
+  delete(tenant: string, name: string): Promise<boolean>
+}
+
+/** Leases: the right to drive a running turn. */
+export interface Turns {
+  /** Claims a running turn without a driver, or the wanted one; undefined if there is none to claim. */
+  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
+  /** Extends a lease. Resolves with false if another runner has taken over. */
+  renew(lease: Lease, ttlMs: number): Promise<boolean>
+  /** Gives a lease back. */
+  release(lease: Lease): Promise<void>
+}
+
+/** The text of a running step: replaced as it grows, never part of the log. */
+export interface LiveText {
+  /** Replaces the text of the conversation's running step. */
+  write(ref: Ref, entry: LiveEntry): Promise<void>
+  /** The text so far, or undefined if no step is being written. */
+  read(ref: Ref): Promise<LiveEntry | undefined>
+  /** Removes the text. */
+  clear(ref: Ref): Promise<void>
+}
+
+/** Opens the door to a store. */
+export function openDoor(options: DoorOptions): Door {
+  return new StoreDoor(options)
+}

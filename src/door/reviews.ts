@@ -1,0 +1,97 @@
+import type { Conversation } from '../domain/conversation.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { DecisionVia } from '../domain/event.ts'
+import { type ReviewRequest, statusAt } from '../domain/review.ts'
+import type { Decision, LocatedReview, Reviews, Door } from './door.ts'
+import { StoreError } from '../store/store-error.ts'
+import { decidedReview, type ReviewRecord } from '../store/rows.ts'
+import type { Ref, Store } from '../store/store.ts'
+import { hashOf } from './hash.ts'
+
+type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
+
+/** Reviews behind the door: a decision costs one lookup and one commit. */
+export class DoorReviews implements Reviews {
+  readonly #store: Store
+  #waiters = 0
+  readonly #door: Pick<Door, 'newId' | 'transact' | 'tail'>
+
+  constructor(store: Store, door: Pick<Door, 'newId' | 'transact' | 'tail'>) {
+    this.#store = store
+    this.#door = door
+  }
+
+  async get(tenant: string, reviewId: string): Promise<LocatedReview> {
+    const found = await this.#find(tenant, reviewId)
+    if (found.record.resolution) return found
+    const [state, now] = await Promise.all([this.#store.load(found), this.#store.now()])
+    const review = state.reviews.get(reviewId)
+    if (!review) return found
+    const { record } = found
+    return { ...found, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
+  }
+
+  async locate(tenant: string, reviewId: string): Promise<Ref> {
+    const { conversation } = await this.#find(tenant, reviewId)
+    return { tenant, conversation }
+  }
+
+  async decide<T = ReviewRecord>(
+    tenant: string,
+    reviewId: string,
+    decision: Decision,
+    via: DecisionVia,
+    answer?: Answer<T>,
+  ): Promise<T | ReviewRecord> {
+    const ref = await this.locate(tenant, reviewId)
+    const rows = decision.action === 'confirm' ? decision.tasks : []
+    const ids = rows.map(() => this.#door.newId())
+    const bodyHash = hashOf(decision)
+    const once = { key: `decided:${reviewId}:${bodyHash}`, bodyHash }
+    const { value, conversation } = await this.#door.transact({ ...ref, once }, transaction => {
+      const before = transaction.state
+      const events = transaction.mustRun({ type: 'decide_review', review_id: reviewId, decision, via, ids })
+      const record = decidedReview(before, transaction.state, events, reviewId)
+      return { record, answer: answer?.(transaction.state, record) ?? null }
+    })
+    if (!answer) return value.record
+    // The same decision may have come first from an edge that makes no answer.
+    return value.answer ?? answer(conversation, value.record)
+  }
+
+  async await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
+    const { record, ...ref } = await this.#find(tenant, reviewId)
+    if (record.resolution) return record
+    this.#waiters += 1
+    try {
+      await this.#resolved(ref, reviewId, signal)
+    } finally {
+      this.#waiters -= 1
+    }
+    return (await this.#find(tenant, reviewId)).record
+  }
+
+  get waiters(): number {
+    return this.#waiters
+  }
+
+  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]> {
+    return this.#store.queries.waiting(tenant, conversation, limit)
+  }
+
+  async #find(tenant: string, reviewId: string): Promise<LocatedReview> {
+    const found = await this.#store.queries.review(tenant, reviewId)
+    if (!found) throw new Refusal('review_not_found', { review_id: reviewId })
+    return found
+  }
+
+  async #resolved(ref: Ref, reviewId: string, signal: AbortSignal | undefined): Promise<void> {
+    const { seq, pending_reviews } = await this.#store.load(ref)
+    if (!pending_reviews.includes(reviewId)) return
+    for await (const { events } of this.#door.tail(ref, { after: seq, ...(signal ? { signal } : {}) })) {
+      if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId))
+        return
+    }
+    throw signal?.aborted ? signal.reason : new StoreError('closed', 'Closed while the review was waiting.')
+  }
+}

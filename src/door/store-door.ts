@@ -1,0 +1,182 @@
+import { v7 } from 'uuid'
+import type { Commit } from '../store/commit.ts'
+import type { Command } from '../domain/command.ts'
+import { type Conversation, nextDeadline } from '../domain/conversation.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Instant } from '../domain/instant.ts'
+import { templateOf } from '../domain/template.ts'
+import type {
+  Conversations,
+  LiveText,
+  ObservedCall,
+  Observer,
+  Door,
+  DoorOptions,
+  TailOptions,
+  Tasks,
+  Templates,
+  Turns,
+} from './door.ts'
+import type { At, Committed, Hint, Ref, Store } from '../store/store.ts'
+import { checked, checkTenant } from './check-ids.ts'
+import { Deadlines } from './deadlines.ts'
+import { DoorReviews } from './reviews.ts'
+import { Tails } from './tails.ts'
+import { Transaction } from './transaction.ts'
+
+/** The door on one store, which is private to it. */
+export class StoreDoor implements Door {
+  readonly newId: () => string
+  readonly conversations: Conversations
+  readonly tasks: Tasks
+  readonly reviews: DoorReviews
+  readonly templates: Templates
+  readonly turns: Turns
+  readonly liveText: LiveText
+  readonly #store: Store
+  readonly #tails: Tails
+  readonly #deadlines: Deadlines
+  readonly #observers = new Set<Observer>()
+  readonly #ending = new AbortController()
+  #hasPage = false
+
+  constructor({ store, newId = v7, onError = () => {}, observe }: DoorOptions) {
+    this.newId = newId
+    this.conversations = conversationsIn(store)
+    this.tasks = tasksIn(store)
+    this.reviews = new DoorReviews(store, this)
+    this.templates = templatesIn(store)
+    this.turns = turnsIn(store)
+    this.liveText = liveTextIn(store)
+    this.#store = store
+    this.#tails = new Tails(store, onError)
+    this.#deadlines = new Deadlines(
+      store,
+      due => this.run(due, { type: 'expire_review', review_id: due.review_id }),
+      onError,
+    )
+    if (observe) this.#observers.add(observe)
+  }
+
+  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
+    return this.transact(at, transaction => {
+      for (const command of commands) transaction.mustRun(command)
+      return null
+    })
+  }
+
+  async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
+    const committed = await this.#store.commit(checked(at), (state, now) => {
+      const transaction = new Transaction(state, now)
+      return transaction.decided(work(transaction))
+    })
+    this.#noteDeadline(committed)
+    return committed
+  }
+
+  async read(ref: Ref): Promise<Conversation> {
+    return this.#store.load(checked(ref))
+  }
+
+  tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
+    const ending = this.#ending.signal
+    return this.#tails.follow(checked(ref), after, signal ? AbortSignal.any([signal, ending]) : ending)
+  }
+
+  changes(signal: AbortSignal): AsyncIterable<Hint> {
+    return this.#store.changes(signal)
+  }
+
+  now(): Promise<Instant> {
+    return this.#store.now()
+  }
+
+  /** Asks what the deadline sweep asks: the one query that belongs to no tenant. */
+  async ready(): Promise<void> {
+    await this.#store.due(1)
+  }
+
+  observe(observer: Observer): () => void {
+    this.#observers.add(observer)
+    return () => void this.#observers.delete(observer)
+  }
+
+  observed(call: ObservedCall): void {
+    for (const observer of this.#observers) {
+      try {
+        observer(call)
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error))
+      }
+    }
+  }
+
+  servesPage(): void {
+    this.#hasPage = true
+  }
+
+  hasPage(): boolean {
+    return this.#hasPage
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#deadlines.stop()
+    await this.#store.close()
+  }
+
+  /** Deadlines that this process sets are met on time; those of other processes are found by the regular sweep. */
+  #noteDeadline({ events, conversation }: Committed<unknown>): void {
+    const last = events.at(-1)
+    if (!last || conversation.pending_reviews.length === 0) return
+    const next = nextDeadline(conversation)
+    if (next) this.#deadlines.within(Date.parse(next) - Date.parse(last.timestamp))
+  }
+}
+
+function conversationsIn(store: Store): Conversations {
+  return {
+    list: (tenant, page) => store.queries.conversations(tenant, page),
+    summary: async ref => store.queries.conversation(checked(ref)),
+    events: async (ref, filter) => store.queries.events(checked(ref), filter),
+    eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),
+  }
+}
+
+function tasksIn(store: Store): Tasks {
+  return {
+    list: async (ref, filter, page) => store.queries.tasks(checked(ref), filter, page),
+    search: (tenant, text, page) => store.queries.search(tenant, text, page),
+  }
+}
+
+function templatesIn(store: Store): Templates {
+  return {
+    list: tenant => store.templates.list(tenant),
+    get: (tenant, name) => store.templates.get(tenant, name),
+    save: async (tenant, name, rows) => {
+      checkTenant(tenant)
+      const template = templateOf(name, rows)
+      if (template instanceof Refusal) throw template
+      await store.templates.put(tenant, template)
+      return template
+    },
+    delete: (tenant, name) => store.templates.delete(tenant, name),
+  }
+}
+
+function turnsIn(store: Store): Turns {
+  return {
+    claim: (runner, ttlMs, wanted) => store.claim(runner, ttlMs, wanted),
+    renew: (lease, ttlMs) => store.renew(lease, ttlMs),
+    release: lease => store.release(lease),
+  }
+}
+
+function liveTextIn(store: Store): LiveText {
+  return {
+    write: async (ref, entry) => store.live.write(checked(ref), entry),
+    read: async ref => store.live.read(checked(ref)),
+    clear: async ref => store.live.clear(checked(ref)),
+  }
+}

@@ -1,0 +1,122 @@
+import * as z from 'zod'
+import type { Limited } from '../domain/limited.ts'
+import type { Review } from '../domain/review.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import type { Turn } from '../domain/turn.ts'
+import type { View } from '../domain/view.ts'
+import type * as wire from '../domain/wire.ts'
+import { event, resolution } from './event-schemas.ts'
+import { exact } from './exact.ts'
+import * as s from './schemas.ts'
+
+const next_cursor = s.said(z.string().nullable(), 'for the next page; null on the last')
+
+export const sessions = exact<wire.SessionsAnswer>()(z.object({ sessions: z.array(s.session), next_cursor }))
+
+export const session = exact<wire.SessionAnswer>()(
+  z.object({
+    session: s.session,
+    policy: s.policy.nullable(),
+    messages: z.array(s.message),
+    turns: z.array(s.turn),
+    tasks: z.array(s.task),
+    reviews: z.array(s.review),
+    seq: z.int(),
+  }),
+)
+
+const turn = exact<Turn>()(z.object({ id: z.string(), ...s.turnFields }))
+const review = exact<Review>()(
+  z.object({
+    ...s.reviewFields,
+    panels: s.said(z.array(z.string()), 'the panels that show it'),
+    closes_at: s.said(z.iso.datetime().nullable(), 'when it is cancelled because all panels were closed'),
+  }),
+)
+const byTask = <S extends z.ZodType>(value: S) => z.record(z.string(), value)
+
+const conversation = exact<ConversationSnapshot>()(
+  z
+    .object({
+      version: s.said(z.int(), 'of this format; clients of another version cannot read it'),
+      session_id: z.string(),
+      seq: s.said(z.int(), 'follow the events from here'),
+      created_at: s.instant.nullable(),
+      updated_at: s.instant.nullable(),
+      policy: s.policy.nullable(),
+      tasks: s.said(byTask(s.task), 'by id'),
+      open: s.said(z.array(z.string()), 'the ids of the open tasks'),
+      last_number: z.int(),
+      last_position: z.number(),
+      adopted: s.said(byTask(z.string()), 'task to the turn that took it over'),
+      edits: s.said(byTask(byTask(z.int())), "task and field to the seq of a person's newest edit"),
+      rejections: s.said(byTask(z.int()), 'task to the number of times the assessor rejected it'),
+      turns: s.said(z.record(z.string(), turn), 'by id'),
+      running_turn: z.string().nullable(),
+      latest_turn: z.string().nullable(),
+      reviews: s.said(z.record(z.string(), review), 'by id; a decided one has no rows left'),
+      pending_reviews: z.array(z.string()),
+      unheard_reviews: s.said(z.array(z.string()), 'decided reviews whose answer the agent has not received'),
+      answered_seq: s.said(z.int(), 'the newest answer that the agent got'),
+    })
+    .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to fold events on' }),
+)
+
+const limited = exact<Limited>()(
+  z.object({
+    turns: s.said(z.array(z.string()), 'turns that a limit ended'),
+    max_steps: s.said(z.int().nullable(), 'model calls that the newest turn may make'),
+  }),
+)
+
+const view = exact<View>()(
+  z
+    .object({
+      title: z.string().nullable(),
+      messages: z.array(s.message),
+      resolutions: s.said(z.record(z.string(), resolution), 'review to how it ended'),
+      limited,
+      added: s.said(byTask(z.int()), 'task to the seq at which a person added it'),
+    })
+    .meta({ id: 'View', description: 'What a page shows of a conversation besides its state' }),
+)
+export const snapshot = exact<wire.SnapshotAnswer>()(z.object({ conversation, view }))
+
+export const timeline = exact<wire.TimelineAnswer>()(z.object({ events: z.array(event), seq: z.int() }))
+export const oneEvent = exact<wire.EventAnswer>()(z.object({ event }))
+export const policy = exact<wire.PolicyAnswer>()(z.object({ policy: s.policy, seq: z.int() }))
+export const oneTurn = exact<wire.TurnAnswer>()(z.object({ turn: s.turn, seq: z.int() }))
+
+export const tasks = exact<wire.TasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor, seq: z.int() }))
+export const foundTasks = exact<wire.FoundTasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor }))
+export const task = exact<wire.TaskAnswer>()(z.object({ task: s.task, seq: z.int() }))
+
+export const reviews = exact<wire.ReviewsAnswer>()(z.object({ reviews: z.array(s.review) }))
+export const oneReview = exact<wire.ReviewAnswer>()(
+  z.object({ reviews: z.array(s.review), result: s.json.exactOptional() }),
+)
+export const decided = exact<wire.DecisionAnswer>()(z.object({ review: s.review, result: s.json }))
+
+export const templates = exact<wire.TemplatesAnswer>()(z.object({ templates: z.array(s.template) }))
+
+const summary = exact<wire.ToolsetSummary>()(
+  z.object({
+    name: s.toolset,
+    review: z.boolean(),
+    assessor: z.boolean(),
+    gate: z.boolean(),
+    scope: z.enum(['turn', 'conversation']),
+    tools: z.array(z.string()),
+  }),
+)
+export const toolsets = exact<wire.ToolsetsAnswer>()(z.object({ toolsets: z.array(summary) }))
+export const toolset = exact<wire.ToolsetAnswer>()(
+  z.object({ name: s.toolset, tools: z.array(s.json), prompt: z.string() }),
+)
+export const answeredCall = exact<wire.AnsweredCall>()(z.object({ result: s.json }))
+export const pendingCall = exact<wire.PendingCall>()(
+  z.object({ status: z.literal('pending_review'), review_id: z.string() }),
+)
+export const models = exact<wire.ModelsAnswer>()(
+  z.object({ models: z.array(z.object({ name: z.string(), default: z.boolean() })) }),
+)

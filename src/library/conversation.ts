@@ -1,0 +1,156 @@
+import type { Commit, Decision, Door, Ref, TailOptions } from '../door/door.ts'
+import type { TaskChange } from '../domain/command.ts'
+import { listed } from '../domain/conversation.ts'
+import type { Json, StoredEvent } from '../domain/event.ts'
+import type { SomeFields } from '../domain/fields.ts'
+import type { Policy, PolicyPatch } from '../domain/policy.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Resolution } from '../domain/resolution.ts'
+import type { ReviewRequest } from '../domain/review.ts'
+import { type ConversationSnapshot, snapshotOf } from '../domain/snapshot.ts'
+import type { Task } from '../domain/task.ts'
+import { reviewAnswer } from '../toolsets/review-answer.ts'
+import type { Reviewer } from './reviewer.ts'
+import { Turn, type TurnOptions } from './turn.ts'
+
+/** @internal */
+export interface ConversationDeps {
+  readonly door: Door
+  readonly ref: Ref
+  readonly policy: PolicyPatch
+  readonly reviewer: Reviewer
+}
+
+/** The fields of a task that a person can set. */
+export type TaskEdit = Pick<
+  SomeFields,
+  'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position'
+>
+
+/** A decided review. */
+export interface DecidedReview {
+  readonly review: ReviewRequest
+  readonly resolution: Resolution
+  /** What the tool call that asked is answered. */
+  readonly result: Json
+}
+
+export interface StartOptions {
+  /** What is to be done. */
+  readonly message: string
+  /** One of the runner's models, by name. */
+  readonly model: string
+  readonly policy?: PolicyPatch
+  /** A finished turn whose open tasks this one takes over. */
+  readonly continueTurn?: string
+}
+
+/** One conversation: its plan, its reviews, its log. */
+export class Conversation {
+  readonly id: string
+  readonly #deps: ConversationDeps
+
+  /** @internal */
+  constructor(id: string, deps: ConversationDeps) {
+    this.id = id
+    this.#deps = deps
+  }
+
+  /** A turn: one user message and everything the agent does for it. It opens with its first tool call. */
+  turn(id: string, options: TurnOptions = {}): Turn {
+    return new Turn(id, options, this.#deps)
+  }
+
+  /** Starts a turn that a `Runner` (`runsheet/runner`) drives. */
+  async startTurn(id: string, { message, model, policy, continueTurn }: StartOptions): Promise<Turn> {
+    const { door, ref, policy: host } = this.#deps
+    await door.run(ref, {
+      type: 'start_turn',
+      turn_id: id,
+      message_id: door.newId(),
+      message,
+      model,
+      host,
+      ...(policy ? { policy } : {}),
+      continue_turn_id: continueTurn,
+    })
+    return this.turn(id)
+  }
+
+  /** The state as plain data: `JSON.stringify` keeps all of it. */
+  async snapshot(): Promise<ConversationSnapshot> {
+    return snapshotOf(await this.#read())
+  }
+
+  /** The listed tasks, in order. */
+  async tasks(): Promise<readonly Task[]> {
+    return listed(await this.#read())
+  }
+
+  /** Adds a task on a person's behalf. It joins the running or latest turn. */
+  async addTask(fields: TaskEdit & { readonly title: string }): Promise<Task> {
+    const { door, ref } = this.#deps
+    const id = door.newId()
+    const { events } = await door.run(ref, { type: 'edit_tasks', by: 'person', create: [{ ...fields, id }] })
+    return taskIn(events, id)
+  }
+
+  /** Changes a task, by id or number, on a person's behalf. With `version` it fails if the task was changed since. */
+  async changeTask(task: string | number, fields: TaskEdit, { version }: { version?: number } = {}): Promise<Task> {
+    const { door, ref } = this.#deps
+    const change: TaskChange[] = [{ task, fields, if_version: version }]
+    const { conversation } = await door.run(ref, { type: 'edit_tasks', by: 'person', change })
+    const changed = typeof task === 'string' ? conversation.tasks.get(task) : undefined
+    const found = changed ?? listed(conversation).find(({ number }) => number === task)
+    if (!found) throw new TypeError('the changed task is not listed')
+    return found
+  }
+
+  /** Removes a task, by id or number, on a person's behalf. Its history stays. */
+  async removeTask(task: string | number, { version }: { version?: number } = {}): Promise<void> {
+    const { door, ref } = this.#deps
+    await door.run(ref, { type: 'edit_tasks', by: 'person', remove: [{ task, if_version: version }] })
+  }
+
+  /** The reviews that wait for a decision. */
+  reviews(): Promise<readonly ReviewRequest[]> {
+    const { door, ref } = this.#deps
+    return door.reviews.waiting(ref.tenant, ref.conversation, MAX_WAITING)
+  }
+
+  /** Confirms a plan with the person's rows, or cancels it. The same decision again returns the same. */
+  async decide(reviewId: string, decision: Decision): Promise<DecidedReview> {
+    const { door, ref } = this.#deps
+    const { conversation } = await door.reviews.locate(ref.tenant, reviewId)
+    if (conversation !== ref.conversation) throw new Refusal('review_not_found', { review_id: reviewId })
+    return door.reviews.decide(ref.tenant, reviewId, decision, 'library', (state, record): DecidedReview => {
+      const { review, resolution } = record
+      if (!resolution) throw new TypeError('a decided review has no resolution')
+      return { review, resolution, result: reviewAnswer(state, record) }
+    })
+  }
+
+  /** Sets the named fields of the policy, between turns. */
+  async setPolicy(policy: PolicyPatch): Promise<Policy> {
+    const { door, ref, policy: host } = this.#deps
+    const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy, host })
+    if (!conversation.policy) throw new TypeError('the policy was not set')
+    return conversation.policy
+  }
+
+  /** The log after seq `after`, commit by commit, then live, until the signal. */
+  events(options: TailOptions = {}): AsyncIterable<Commit> {
+    return this.#deps.door.tail(this.#deps.ref, options)
+  }
+
+  #read() {
+    return this.#deps.door.read(this.#deps.ref)
+  }
+}
+
+const MAX_WAITING = 200
+
+function taskIn(events: readonly StoredEvent[], id: string): Task {
+  for (const event of events) if (event.type === 'task_created' && event.data.task.id === id) return event.data.task
+  throw new TypeError('the new task is not in its own commit')
+}

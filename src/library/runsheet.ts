@@ -1,0 +1,87 @@
+import { type Door, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import { invalidId } from '../domain/refusal.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import type { Task } from '../domain/task.ts'
+import { isId } from '../domain/text.ts'
+import type { Session } from '../domain/wire.ts'
+import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
+import { Conversation } from './conversation.ts'
+import { keepDoor } from './door-of.ts'
+import { type OnReview, Reviewer } from './reviewer.ts'
+
+/**
+ * Where plans are kept. Open one with `openSqliteStore` (`runsheet/sqlite`), `openFileStore` (`runsheet/files`),
+ * `openPostgresStore` (`runsheet/postgres`) or `openMemoryStore`.
+ */
+export interface Store {
+  /** `Runsheet.close` does this for you. */
+  close(): Promise<void>
+}
+
+export interface RunsheetOptions {
+  readonly store: Store
+  /** The tenant that everything belongs to: 1 to 128 characters of A-Z a-z 0-9 _ -. Default `local`. */
+  readonly tenant?: string
+  /** The policy of new conversations, over the defaults of the toolset: `{ toolset: 'turn_todos', review: false }`. */
+  readonly policy?: PolicyPatch
+  /**
+   * Decides a plan that needs a review. Return a decision, or nothing to leave it to a person on the page or to
+   * `Conversation.decide`. The tool call that proposed the plan waits meanwhile.
+   */
+  readonly onReview?: OnReview
+  /** Hears of every tool call: how long it took and how it ended, never its content. */
+  readonly observe?: Observer
+  /** Hears of failures that no caller waits for, such as a storage error during a deadline sweep. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Plans on one store. Create it with `createRunsheet`. */
+export class Runsheet {
+  readonly #door: Door
+  readonly #tenant: string
+  readonly #policy: PolicyPatch
+  readonly #reviewer: Reviewer
+
+  /** @internal */
+  constructor({ store, tenant = LOCAL_TENANT, policy = {}, onReview, observe, onError }: RunsheetOptions) {
+    if (!isId(tenant)) throw invalidId('tenant')
+    this.#door = openDoor({
+      store: store as OpenStore,
+      ...(observe ? { observe } : {}),
+      ...(onError ? { onError } : {}),
+    })
+    this.#tenant = tenant
+    this.#policy = policy
+    this.#reviewer = new Reviewer(this.#door, tenant, onReview)
+    keepDoor(this, this.#door)
+  }
+
+  /** A conversation by its id. It exists from its first write on. */
+  conversation(id: string): Conversation {
+    if (!isId(id)) throw invalidId('session_id')
+    return new Conversation(id, {
+      door: this.#door,
+      ref: { tenant: this.#tenant, conversation: id },
+      policy: this.#policy,
+      reviewer: this.#reviewer,
+    })
+  }
+
+  /** The conversations, newest first. */
+  conversations(page: Partial<Page> = {}): Promise<Paged<Session>> {
+    return this.#door.conversations.list(this.#tenant, { limit: 50, ...page })
+  }
+
+  /** Tasks of all conversations whose title, details or outcome contain the text, newest first. */
+  search(text: string, page: Partial<Page> = {}): Promise<Paged<Task>> {
+    return this.#door.tasks.search(this.#tenant, text, { limit: 50, ...page })
+  }
+
+  /** Ends everything that waits, finishes writes in flight, and closes the store. */
+  close(): Promise<void> {
+    return this.#door.close()
+  }
+}
+
+/** Opens plans on a store. */
+export const createRunsheet = (options: RunsheetOptions): Runsheet => new Runsheet(options)

@@ -1,0 +1,171 @@
+import type { Json } from '../domain/event.ts'
+import { openTasks } from '../domain/conversation.ts'
+import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import type { Task } from '../domain/task.ts'
+import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
+import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import { digestOf } from '../toolsets/digest.ts'
+import { jsonSchemaOf } from '../toolsets/formats.ts'
+import { promptFor } from '../toolsets/guidance.ts'
+import { toolsets } from '../toolsets/index.ts'
+import type { JsonObject, Toolset } from '../toolsets/toolset.ts'
+import type { ConversationDeps } from './conversation.ts'
+
+export interface TurnOptions {
+  /** The tools that the model gets. Default: the toolset of the runsheet's policy, else `runsheet`. */
+  readonly toolset?: ToolsetName
+  /** Put before each tool name, for tools that sit beside others: `plan_` makes `plan_update`. */
+  readonly prefix?: string
+  /** The tools to offer, by their names without the prefix. Default: all of the toolset. */
+  readonly names?: readonly string[]
+}
+
+/** A tool as plain data. `parameters` is JSON Schema. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonObject
+}
+
+/** A tool in the OpenAI function format. */
+export interface FunctionDefinition {
+  readonly type: 'function'
+  readonly function: ToolDefinition
+}
+
+export interface CallOptions {
+  /** The model's id of the call. The same id again returns the same answer instead of running the tool twice. */
+  readonly id?: string
+  /** Stops waiting for a review. The review itself waits on. */
+  readonly signal?: AbortSignal
+  /** The host's messages that the call came from. */
+  readonly userMessageId?: string
+  readonly assistantMessageId?: string
+}
+
+/** How a turn ended. */
+export interface FinishedTurn {
+  /** `done`, or `incomplete` if the gate or the assessor is on and tasks are open or blocked. */
+  readonly status: TurnStatus
+  readonly remaining: number
+  readonly counts: PlanCounts
+}
+
+/** One turn of an agent: its tools, and where its plan stands. */
+export class Turn {
+  readonly id: string
+  readonly #deps: ConversationDeps
+  readonly #toolset: Toolset
+  readonly #prefix: string
+  readonly #names: readonly string[]
+
+  /** @internal */
+  constructor(id: string, { toolset, prefix = '', names }: TurnOptions, deps: ConversationDeps) {
+    this.id = id
+    this.#deps = deps
+    this.#toolset = toolsets[toolset ?? deps.policy.toolset ?? 'runsheet']
+    this.#prefix = prefix
+    this.#names = names ?? this.#toolset.tools.map(({ name }) => name)
+  }
+
+  /** The definitions for the model. */
+  tools(options?: { readonly format?: 'json-schema' }): readonly ToolDefinition[]
+  tools(options: { readonly format: 'openai' }): readonly FunctionDefinition[]
+  tools({
+    format = 'json-schema',
+  }: {
+    readonly format?: 'json-schema' | 'openai'
+  } = {}): readonly ToolDefinition[] | readonly FunctionDefinition[] {
+    const definitions = this.#toolset.tools
+      .filter(({ name }) => this.#names.includes(name))
+      .map(tool => ({
+        name: `${this.#prefix}${tool.name}`,
+        description: tool.description,
+        parameters: jsonSchemaOf(tool),
+      }))
+    return format === 'openai' ? definitions.map(tool => ({ type: 'function', function: tool })) : definitions
+  }
+
+  /**
+   * Calls a tool for the model and returns what the model is told. It always answers: a refusal says what was wrong and
+   * shows the right form. A plan that needs a review is answered once it is decided.
+   */
+  async call(name: string, args: unknown, { id, signal, ...messages }: CallOptions = {}): Promise<Json> {
+    const context = this.#context(id, messages)
+    const tool = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : name
+    try {
+      const call = await beginCall(this.#toolset, tool, args, context)
+      if (call.status === 'answered') return call.result
+      if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
+      const { reviewer } = this.#deps
+      return await reviewer.during(call.review_id, ending =>
+        awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),
+      )
+    } catch (error) {
+      return failureAnswer(this.#toolset, error, context)
+    }
+  }
+
+  /** The section for the system prompt; empty if no tool that plans is offered. */
+  async prompt(): Promise<string> {
+    const section = promptFor(this.#toolset, this.#names)
+    if (section === '' || this.#prefix === '') return section
+    const names = this.tools().map(({ name }) => name)
+    return `${section}\nHere these tools are named ${names.join(', ')}.`
+  }
+
+  /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */
+  async digest(): Promise<string> {
+    return digestOf({ state: await this.#read(), turnId: this.id })
+  }
+
+  /** Guidance for a model that called the planning tool in the wrong form. */
+  async retryGuidance(): Promise<string> {
+    return this.#toolset.retry({ state: await this.#read(), turnId: this.id })
+  }
+
+  /** The open tasks of this turn's plan. Send the model back to them before you take its answer as the last one. */
+  async openTasks(): Promise<readonly Task[]> {
+    return openTasks(await this.#read(), this.id)
+  }
+
+  /** Stops the turn: its waiting reviews are cancelled and it takes no more calls. */
+  async stop(): Promise<void> {
+    await this.#deps.door.run(this.#deps.ref, { type: 'stop_turn', turn_id: this.id })
+  }
+
+  /** Ends the turn and says what it came to. Open tasks stay as they are. */
+  async finish(): Promise<FinishedTurn> {
+    const { events } = await this.#deps.door.run(this.#deps.ref, {
+      type: 'finish_turn',
+      turn_id: this.id,
+      because: 'answered',
+      steps: 0,
+      usage: {},
+    })
+    for (const event of events) {
+      if (event.type !== 'turn_finished') continue
+      const { status, remaining, counts } = event.data
+      return { status, remaining, counts }
+    }
+    throw new TypeError('the turn did not finish')
+  }
+
+  #read() {
+    return this.#deps.door.read(this.#deps.ref)
+  }
+
+  #context(toolCallId: string | undefined, messages: Pick<CallOptions, 'userMessageId' | 'assistantMessageId'>) {
+    const { door, ref, policy } = this.#deps
+    return {
+      door,
+      ...ref,
+      turn: this.id,
+      toolCallId,
+      host: policy,
+      source_user_message_id: messages.userMessageId,
+      source_assistant_message_id: messages.assistantMessageId,
+    } satisfies ToolContext
+  }
+}

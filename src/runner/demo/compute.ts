@@ -1,0 +1,31 @@
+/** The little that can be done without knowing anything: sums, words, letters. Everything else is walked through. */
+export const resultOf = (title: string): string =>
+  compute(title) ?? `Walked through “${title}”, as the demo model does.`
+
+export function compute(title: string): string | undefined {
+  const sum = arithmetic(title)
+  if (sum !== undefined) return sum
+  const [, words] = /\bcount\b.*\bwords\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
+  if (words !== undefined) return `${words.trim().split(/\s+/).length} words.`
+  const [, letters] = /\bcount\b.*\b(?:letters|characters)\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
+  if (letters !== undefined) return `${Array.from(letters).length} characters.`
+  const [, how, text] = /\b(reverse|uppercase|lowercase)\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
+  if (how !== undefined && text !== undefined) return changed(how.toLowerCase(), text)
+  return undefined
+}
+
+function arithmetic(title: string): string | undefined {
+  // Without spaces a minus, a slash or an x may be anything: a date, a range, a size.
+  const [, left, sign, right] =
+    /(?<![\w.])(-?\d+(?:\.\d+)?)(\s+[-+*/x×÷]\s+|\s*[+*×÷]\s*)(-?\d+(?:\.\d+)?)(?![\w])/.exec(title) ?? []
+  if (left === undefined || sign === undefined || right === undefined) return undefined
+  const [a, b] = [Number(left), Number(right)]
+  const result = { '+': a + b, '-': a - b, '*': a * b, x: a * b, '×': a * b, '/': a / b, '÷': a / b }[sign.trim()]
+  if (result === undefined || !Number.isFinite(result)) return undefined
+  return `${left} ${sign.trim()} ${right} = ${Number(result.toPrecision(12))}`
+}
+
+function changed(how: string, text: string): string {
+  if (how === 'reverse') return Array.from(text).toReversed().join('')
+  return how === 'uppercase' ? text.toUpperCase() : text.toLowerCase()
+}

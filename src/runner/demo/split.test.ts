@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { stepsIn } from './split.ts'
+
+const REQUESTS: readonly (readonly [kind: string, request: string, steps: readonly string[]])[] = [
+  ['a numbered list', '1. Buy milk\n2. Call mum\n3) Fix the bike', ['Buy milk', 'Call mum', 'Fix the bike']],
+  ['a list with dashes and a heading', 'Today:\n- buy milk\n- call mum', ['Buy milk', 'Call mum']],
+  ['boxes to tick', '- [ ] Buy milk\n- [x] call mum', ['Buy milk', 'Call mum']],
+  ['a list within a line', 'Move: 1) pack boxes 2) rent a van 3) clean up', ['Pack boxes', 'Rent a van', 'Clean up']],
+  [
+    'a line each',
+    'check the logs\nfix the error\nwrite a report',
+    ['Check the logs', 'Fix the error', 'Write a report'],
+  ],
+  ['sentences', 'Read the report. Write a summary! Send it.', ['Read the report', 'Write a summary', 'Send it']],
+  [
+    'then, and finally',
+    'Please write a summary of the report, then translate it into German, and finally email it to Anna.',
+    ['Write a summary of the report', 'Translate it into German', 'Email it to Anna'],
+  ],
+  ['first', 'First, read it. Then fix it. Finally, ship it.', ['Read it', 'Fix it', 'Ship it']],
+  [
+    'a series behind a colon',
+    'Plan a party: book a venue, invite ten friends and order a cake.',
+    ['Book a venue', 'Invite ten friends', 'Order a cake'],
+  ],
+  [
+    'semicolons, politely',
+    'Could you please set up the project; run the tests; and deploy it?',
+    ['Set up the project', 'Run the tests', 'Deploy it'],
+  ],
+  ['two deeds', 'make tea and bake bread', ['Make tea', 'Bake bread']],
+  ['one resultOf with two things', 'Make tea and toast', ['Make tea and toast']],
+  [
+    'a difference between things',
+    'Explain the difference between tea and green tea.',
+    ['Explain the difference between tea and green tea'],
+  ],
+  ['abbreviations', 'Ask Dr. Smith. Write it down.', ['Ask Dr. Smith', 'Write it down']],
+  ['numbers with a point', 'Compute 3.5 + 4.25, then say it.', ['Compute 3.5 + 4.25', 'Say it']],
+  ['a condition', 'If it rains then take an umbrella.', ['If it rains then take an umbrella']],
+  ['Chinese with connectives', '首先检查日志，然后修复错误，最后写一份报告。', ['检查日志', '修复错误', '写一份报告']],
+  ['Chinese with numbers', '1、检查日志\n2、修复错误\n3、写报告', ['检查日志', '修复错误', '写报告']],
+  ['Chinese, politely', '请帮我写一封邮件，再翻译成英文。', ['写一封邮件', '翻译成英文']],
+  ['the same twice', '- call\n- call\n- write', ['Call', 'Write']],
+  ['a question', 'What is the capital of France?', ['What is the capital of France?']],
+  ['questions only', 'What is it? And why?', ['What is it?']],
+  ['a greeting before a request', 'Hello! Read it. Fix it.', ['Read it', 'Fix it']],
+  ['a greeting', 'Hello there. Thanks for your help.', []],
+  ['a single word', 'Go', ['Go']],
+  ['nothing', ' \n ', []],
+  ['punctuation', '。。。 ... !', []],
+]
+
+describe('the steps of a request', () => {
+  it.each(REQUESTS)('[MO2] %s: %j', (_, request, steps) => {
+    expect(stepsIn(request)).toEqual(steps)
+  })
+
+  it('[MO2] loses none of a long list', () => {
+    const list = Array.from({ length: 40 }, (_, place) => `- Step ${place + 1}`).join('\n')
+    expect(stepsIn(list)).toHaveLength(40)
+  })
+
+  it('[MO2] keeps titles short, and never half a character', () => {
+    const [title = ''] = stepsIn(`- ${'😀'.repeat(900)}\n- b`)
+    expect([Array.from(title).length, title.isWellFormed()]).toEqual([200, true])
+  })
+})

@@ -1,0 +1,272 @@
+import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import type { Task } from '../domain/task.ts'
+import type { Opinion } from '../domain/claim.ts'
+import { LIMITS } from '../domain/text.ts'
+import type { Because } from '../domain/turn.ts'
+import { type Lease, type Door, StoreError } from '../door/door.ts'
+import { promptFor } from '../toolsets/guidance.ts'
+import { digestOf } from '../toolsets/digest.ts'
+import { toolsets } from '../toolsets/index.ts'
+import { todosOf } from '../toolsets/todos.ts'
+import type { Toolset } from '../toolsets/toolset.ts'
+import { askModel, toolsFor } from './ask.ts'
+import { judge } from './assessor.ts'
+import { makeCall } from './tool-calls.ts'
+import { type Failure, failureOf, UnknownModel } from './failure.ts'
+import type { LiveText } from './live.ts'
+import type { Models } from './models.ts'
+import { type Move, nextMove } from './move.ts'
+import type { OutsideLimits, OutsideTools } from './outside.ts'
+import { Failed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
+import { lastStep, type Run } from './run.ts'
+import { ActiveTurn } from './turn.ts'
+import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
+
+export interface TurnDeps {
+  readonly door: Door
+  readonly models: Models
+  readonly outside: OutsideTools
+  readonly limits: OutsideLimits
+  readonly instructions?: string | undefined
+  readonly live: LiveText
+  /** The first pause before a retry. */
+  readonly retryMs: number
+  /** How long a model may be silent. */
+  readonly silenceMs?: number | undefined
+}
+
+/** `stop`: a person stopped the turn. `leave`: it is no longer ours. */
+export interface Signals {
+  readonly stop: AbortSignal
+  readonly leave: AbortSignal
+}
+
+type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
+
+/** How long a model may be silent before the call is aborted. */
+const SILENCE_MS = 120_000
+
+/**
+ * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
+ * alone, so another process can continue after a crash.
+ */
+export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Promise<void> {
+  const turn = await ActiveTurn.open(deps.door, lease)
+  if (!turn) return
+  // A process that died may have left its live text behind.
+  await deps.live.clear(lease)
+  const either = AbortSignal.any([signals.stop, signals.leave])
+  for (;;) {
+    const { seq } = turn.run.state
+    const move = nextMove(turn.run)
+    try {
+      switch (move.type) {
+        case 'park':
+          return
+        case 'finish':
+          return await finish(turn, deps, move.because)
+        case 'ask':
+          await ask(turn, deps, move, either)
+          break
+        case 'call':
+          await makeCall(turn, deps, move.step, move.call, either)
+          break
+        case 'judge':
+          await assess(turn, deps, move, either)
+          break
+        case 'follow':
+          await follow(turn, deps, move)
+          break
+      }
+    } catch (error) {
+      if (signals.leave.aborted || isLost(error)) return
+      if (error instanceof Failed) return await finish(turn, deps, 'error', error.failure)
+      // The turn was started with a model that is no longer configured.
+      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
+      const isEnding = move.type === 'finish'
+      // After a stop the next move ends the turn; but an end that cannot be written waits for the store.
+      const isStopped = signals.stop.aborted && !isEnding
+      if (!isStopped && isStorage(error)) throw error
+      await turn.catchUp()
+      // If the log moved, it says what to do now; otherwise the same error would come again.
+      if (isStopped || turn.run.state.seq > seq) continue
+      if (isEnding) throw error
+      await finish(turn, deps, 'error', INTERNAL)
+      throw error
+    }
+    await turn.catchUp()
+  }
+}
+
+/** Asks the model, and stores the step before acting on it. */
+async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal: AbortSignal): Promise<void> {
+  const { run } = turn
+  const number = run.steps.length + 1
+  const current = currentTask(run.state, run.turn)
+  const toolset = toolsets[run.policy.toolset]
+  const message_id = deps.door.newId()
+  const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
+  const instructions = [
+    deps.instructions ?? ASSISTANT,
+    move.isLast ? '' : promptFor(toolset),
+    digestOf({ state: run.state, turnId: run.turn, request: run.request.message }),
+    retryGuidance(run, toolset),
+    move.isLast ? 'This is the last call of this turn: give your answer now, and say what is not done.' : '',
+  ]
+  const question = {
+    model: deps.models.named(run.request.model),
+    instructions: instructions.filter(text => text !== '').join('\n\n'),
+    messages: turn.history,
+    tools: move.isLast ? {} : toolsFor(toolset, outside),
+    signal,
+    onText: (text: string) => deps.live.show(turn.lease, { turn_id: run.turn, message_id, text }),
+    usedIds: new Set(run.steps.flatMap(({ calls }) => calls.map(({ id }) => id))),
+  }
+  const { text, calls, parts, usage } = await withRetries(
+    () =>
+      abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (heeded, heard) =>
+        askModel({ ...question, signal: heeded, heard }),
+      ),
+    deps.retryMs,
+    signal,
+  )
+  const data = {
+    step: number,
+    message_id,
+    text,
+    tool_calls: calls,
+    usage,
+    digest_seq: run.state.seq,
+    budget: move.budget,
+    parts,
+    ...(current ? { task_id: current.id } : {}),
+  }
+  await deps.live.done(turn.lease)
+  await deps.door.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
+}
+
+/** The toolset's guidance after its planning tool was called in the wrong form. */
+function retryGuidance(run: Run, toolset: Toolset): string {
+  const planner = toolset.tools.find(({ created }) => created)?.name
+  const refused = lastStep(run)?.calls.some(({ tool, answer }) => tool === planner && answer?.ok === false)
+  const hasReview = lastStep(run)?.calls.some(({ review }) => review)
+  return refused && !hasReview ? toolset.retry({ state: run.state, turnId: run.turn }) : ''
+}
+
+/** `manage_todos`: the text is judged as the claim for the current task, and the next one is taken up. */
+async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
+  const { run } = turn
+  const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
+  const opinions = task ? await opinionsOn(turn, deps, task, move.step.text, signal) : []
+  const { newId } = deps.door
+  await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
+    for (const opinion of opinions) {
+      // A person may have removed the task meanwhile: then there is nothing to judge.
+      transaction.run({
+        type: 'assess_task',
+        turn_id: run.turn,
+        task: task?.id ?? '',
+        ...opinion,
+        claim: { status: 'completed', outcome: cutOutcome(move.step.text) },
+        basis: move.step.digest_seq,
+      })
+    }
+    const last = opinions.at(-1)
+    if (last?.verdict === 'unknown') return null
+    const say = (text: string) =>
+      transaction.mustRun(
+        turn.fact({ type: 'message_added', data: { message_id: newId(), role: 'user', text, synthetic: true } }),
+      )
+    const { state } = transaction
+    const next = currentTask(state, run.turn)
+    if (next && next.id === task?.id) {
+      const reason = (last?.reason || 'a person changed it meanwhile').replace(/\.$/, '')
+      say(`That step is not done yet: ${reason}. Go on with it: ${next.title}`)
+      return null
+    }
+    if (!next) return null
+    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
+    if (run.advances >= run.policy.max_advances) {
+      const remaining = openTasks(state, run.turn).length
+      const message = `The limit of ${run.policy.max_advances} steps in a row is reached; ${remaining} remain.`
+      transaction.mustRun(
+        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
+      )
+      return null
+    }
+    const data = {
+      next: next.title,
+      state: todos,
+      iteration: run.advances + 1,
+      max_iterations: run.policy.max_advances,
+    }
+    transaction.mustRun(turn.fact({ type: 'todos_resubmitting', data }))
+    say(`NEXT_TODO: ${next.title}`)
+    return null
+  })
+}
+
+async function opinionsOn(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  { id, title, details, criteria }: Task,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly Opinion[]> {
+  const { run } = turn
+  const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs }
+  const claim = { task: id, title, details, criteria, status: 'completed', outcome: text } as const
+  return (await judge(assessor, claim, run, text, signal, turn.before)).opinions
+}
+
+/** The gate: tells the model what is open. */
+async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
+  const { run } = turn
+  const open = openTasks(run.state, run.turn).map(({ number, title }) => ({ id: number, title }))
+  const text = followUpText(run)
+  await door.run(
+    turn.at(`gate:${run.steps.length}`),
+    turn.fact({ type: 'gate_followed', data: { follow_up: followUp, open } }),
+    turn.fact({ type: 'message_added', data: { message_id: door.newId(), role: 'user', text, synthetic: true } }),
+  )
+}
+
+/** The only way a turn ends: the final message and the status, in one commit. */
+async function finish(turn: ActiveTurn, deps: TurnDeps, because: Because, failure?: Failure): Promise<void> {
+  const { run } = turn
+  const step = lastStep(run)
+  const isAnswer = step !== undefined && step.calls.length === 0 && !run.isAsked
+  const unfinished = because === 'stopped' ? deps.live.textOf(turn.lease) : ''
+  const text = finalMessage(run, because, isAnswer ? step.text : unfinished, failure?.message)
+  const message_id = isAnswer ? step.message_id : deps.door.newId()
+  const why = failure ?? (because === 'empty' ? EMPTY : undefined)
+  await deps.door.run(
+    turn.at('end'),
+    turn.fact({ type: 'message_added', data: { message_id, role: 'assistant', text } }),
+    {
+      type: 'finish_turn',
+      turn_id: run.turn,
+      because,
+      ...(why ? { failure: { code: why.code, message: why.message } } : {}),
+      steps: run.steps.length,
+      usage: run.usage,
+    },
+  )
+  await deps.live.done(turn.lease)
+}
+
+const INTERNAL: Failure = {
+  code: 'internal_error',
+  message: 'The server failed unexpectedly; its log has the details.',
+  again: false,
+}
+const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
+
+/** Another process drives the turn now. */
+const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
+
+/** A storage failure that may pass: the turn waits for it. */
+const isStorage = (error: unknown): boolean =>
+  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
+
+const cutOutcome = (text: string): string => Array.from(text).slice(0, LIMITS.text).join('')

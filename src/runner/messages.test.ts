@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { RunDriver } from '../../test/support/runs.ts'
+import { ASSESSOR } from './assessor.ts'
+import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
+
+const many = (count: number): string[] => Array.from({ length: count }, (_, place) => `Step ${place + 1}`)
+
+describe('last words', () => {
+  it.each([
+    ['answered', 'Here it is.'],
+    ['budget', 'Here it is.\n\nI stopped here, because the limit of model calls for one turn is reached.'],
+    ['gate', 'Here it is.\n\nI stopped here, because I was asked to go on several times and nothing more was settled.'],
+    [
+      'limit',
+      'Here it is.\n\nI stopped here, because the limit of steps that follow one another in one turn is reached.',
+    ],
+    [
+      'unjudged',
+      'Here it is.\n\nI stopped here, because the assessor gave no clear answer, and what is not judged does not count as done.',
+    ],
+    ['repeats', 'Here it is.\n\nI stopped here, because I was doing the same over and over.'],
+    ['empty', 'Here it is.\n\nThe model gave no answer.'],
+    ['stopped', 'Here it is.\n\nStopped.'],
+    ['error', "Here it is.\n\nThe model's provider failed."],
+  ] as const)('[TR10] %s: the answer, and why it is over', (because, words) => {
+    const run = new RunDriver({ gate: true }).told
+    expect(finalMessage(run, because, ' Here it is.\n', "The model's provider failed.")).toBe(words)
+  })
+
+  it.each(['budget', 'gate', 'limit', 'unjudged', 'repeats', 'empty', 'stopped'] as const)(
+    '[TR10] %s: there are words even where nothing was said',
+    because => {
+      expect(finalMessage(new RunDriver().told, because, '')).not.toBe('')
+    },
+  )
+
+  it('[TR10] names what is open and what is blocked, with why', () => {
+    const run = new RunDriver({ gate: true }).plan('Read', 'Ask', 'Write', 'Send')
+    run.settle(1).run(run.sets('model', 2, { status: 'blocked', outcome: 'Nobody is in' }))
+    expect(finalMessage(run.settle(4, 'cancelled').told, 'answered', 'Well.')).toBe(
+      'Well.\n\nNot done:\n- Write\n- Ask (blocked: Nobody is in)',
+    )
+  })
+
+  it('[TR10] names twenty, and counts the rest', () => {
+    const run = new RunDriver({ assessor: true }).plan(...many(20)).plan(...many(5))
+    const words = finalMessage(run.told, 'stopped', '')
+    expect(words.match(/^- Step/gm)).toHaveLength(20)
+    expect(words).toContain('- and 5 more')
+  })
+
+  it('[TR10] counts the blocked ones beyond twenty, too', () => {
+    const run = new RunDriver({ gate: true }).plan(...many(20)).plan(...many(5))
+    for (let number = 1; number <= 25; number += 1) run.settle(number, 'blocked')
+    const words = finalMessage(run.told, 'answered', 'Well.')
+    expect(words.match(/^- Step/gm)).toHaveLength(20)
+    expect(words).toContain('- and 5 more (blocked)')
+  })
+
+  it('[TR10] says nothing of a plan that neither a judge nor a gate watches over', () => {
+    const run = new RunDriver().plan('Read')
+    expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.')
+  })
+
+  it('[TR10] says nothing of a plan that is done', () => {
+    const run = new RunDriver({ gate: true }).plan('Read').settle(1)
+    expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.')
+  })
+})
+
+describe('the follow-up', () => {
+  it('[TR9] names what is open, and says to go on', () => {
+    const run = new RunDriver({ gate: true }).plan('Read', 'Write', 'Send').settle(1)
+    expect(followUpText(run.told)).toMatch(/^The plan is not finished\. Open: 2 Write; 3 Send\. Go on with it/)
+  })
+
+  it('[TR9] names ten, and counts the rest', () => {
+    const run = new RunDriver({ gate: true }).plan(...many(14))
+    expect(followUpText(run.told)).toContain('10 Step 10 and 4 more.')
+  })
+
+  it('[TR9] is short, however long the titles are', () => {
+    const run = new RunDriver({ gate: true }).plan(...many(20).map(title => title.padEnd(400, '.')))
+    expect(followUpText(run.told).length).toBeLessThan(1_800)
+  })
+
+  it('[TR9] names tasks by the ids that the toolset knows them by', () => {
+    const run = new RunDriver({ toolset: 'turn_todos', gate: true }).plan('Read')
+    expect(followUpText(run.told)).toContain(`Open: ${run.task(1).id} Read.`)
+  })
+})
+
+describe('what a model is told of itself', () => {
+  it('[JU1] the assessor is told so first; a worker is not', () => {
+    expect(ASSESSOR.startsWith('You are the assessor')).toBe(true)
+    expect(ASSISTANT).not.toContain('assessor')
+  })
+})

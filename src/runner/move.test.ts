@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest'
+import { RunDriver } from '../../test/support/runs.ts'
+import { ENDINGS } from '../domain/turn.ts'
+import { went } from './run.ts'
+import { budgetIsSpent, budgetOf, type Move, nextMove, noProgress } from './move.ts'
+
+const WATCHED = { gate: true, max_steps: 2, max_steps_with_plan: 5 } as const
+
+/** A turn with so many steps that called something and got different answers. */
+function after(steps: number, run: RunDriver = new RunDriver()): RunDriver {
+  for (let count = 0; count < steps; count += 1) run.step('', { answer: `answer ${count}` })
+  return run
+}
+
+const summary = (move: Move): string => {
+  switch (move.type) {
+    case 'ask':
+      return move.isLast ? `last of ${move.budget}` : `ask of ${move.budget}`
+    case 'call':
+      return `call ${move.call.id} of step ${move.step.number}`
+    case 'judge':
+      return `judge ${move.step.text}`
+    case 'follow':
+      return `follow ${move.followUp}`
+    case 'finish':
+      return `${ENDINGS[move.because]}: ${move.because}`
+    default:
+      return move.type
+  }
+}
+
+const SITUATIONS: Record<string, readonly [made: () => RunDriver, move: string]> = {
+  'nothing was said yet': [() => new RunDriver(), 'ask of 10'],
+  'a call is not answered': [() => new RunDriver().step('', {}), 'call call-1 of step 1'],
+  'one of three calls is answered': [() => new RunDriver().step('', { answer: 1 }, {}, {}), 'call call-2 of step 1'],
+  'all calls are answered': [() => new RunDriver().step('', { answer: 1 }, { answer: 2 }), 'ask of 10'],
+  'a text, and no plan': [() => new RunDriver().step('Hello.'), 'answered: answered'],
+  'a text with a call is not the answer yet': [() => new RunDriver().step('Let me see.', { answer: 1 }), 'ask of 10'],
+  'a text while the plan is open, and nobody watches': [
+    () => new RunDriver().plan('A').step('Done.'),
+    'answered: answered',
+  ],
+  'a text while the plan is open, behind the gate': [
+    () => new RunDriver({ gate: true }).plan('A').step('Done.'),
+    'follow 1',
+  ],
+  'a text once the plan is settled': [
+    () => new RunDriver({ gate: true }).plan('A').settle(1).step('Done.'),
+    'answered: answered',
+  ],
+  'a text once what is left is blocked': [
+    () => new RunDriver({ gate: true }).plan('A').settle(1, 'blocked').step('No.'),
+    'answered: answered',
+  ],
+  'a follow-up': [() => new RunDriver({ gate: true }).plan('A').step('Done.').followed(), 'ask of 11'],
+  'an empty answer is asked about once more': [() => new RunDriver().step(''), 'ask of 10'],
+  'two empty answers': [() => new RunDriver().step('').step(' \n'), 'failed: empty'],
+  'an empty answer after a call': [() => new RunDriver().step('', { answer: 1 }).step(''), 'ask of 10'],
+  'an empty answer, and a text': [() => new RunDriver().step('').step('Here I am.'), 'answered: answered'],
+  'the ninth step of ten': [() => after(8), 'ask of 10'],
+  'the tenth step of ten': [() => after(9), 'last of 10'],
+  'after ten of ten': [() => after(10), 'exhausted: budget'],
+  'a call that is not answered, after ten of ten': [() => after(9).step('', {}), 'call call-10 of step 10'],
+  'a text at the end of the budget': [() => after(9).step('So be it.'), 'answered: answered'],
+  'an open task after ten': [() => after(10, new RunDriver().plan('A')), 'ask of 20'],
+  'an open task after 49': [() => after(49, new RunDriver().plan('A')), 'last of 50'],
+  'an open task after 50': [() => after(50, new RunDriver().plan('A')), 'exhausted: budget'],
+  'a text behind the gate after 50': [
+    () => after(49, new RunDriver({ gate: true }).plan('A')).step('Still open.'),
+    'exhausted: budget',
+  ],
+  'other limits': [() => after(4, new RunDriver(WATCHED).plan('A')), 'last of 5'],
+  'three steps that do and get the same': [
+    () => new RunDriver().step('', { answer: 1 }).step('', { answer: 1 }).step('', { answer: 1 }),
+    'exhausted: repeats',
+  ],
+  'two steps that do and get the same': [
+    () => new RunDriver().step('', { answer: 1 }).step('', { answer: 1 }),
+    'ask of 10',
+  ],
+  'a limit that was reached': [
+    () =>
+      new RunDriver()
+        .plan('A')
+        .step('Done.')
+        .fact({ type: 'todos_limit_reached', data: { message: 'enough', remaining: 1, current: null } }),
+    'exhausted: limit',
+  ],
+}
+
+describe('the next move', () => {
+  it.each(Object.entries(SITUATIONS))('[TR4] %s', (_, [made, move]) => {
+    expect(summary(nextMove(made().told))).toBe(move)
+  })
+
+  it.each(Object.entries(SITUATIONS))('[TR12] once a stop was asked for, nothing else is done: %s', (_, [made]) => {
+    const stopped = made()
+    stopped.run({ type: 'stop_turn', turn_id: stopped.turn })
+    expect(summary(nextMove(stopped.told))).toBe('stopped: stopped')
+  })
+
+  it('[TR14] a call that waits for a person parks the turn, until it is decided', () => {
+    const run = new RunDriver({ review: true }).step('', { id: 'call-1', tool: 'plan' })
+    run.run(run.adds('model', 'A'))
+    expect(nextMove(run.told)).toEqual({ type: 'park' })
+    run.run(run.confirms([{ title: 'A' }]))
+    expect(summary(nextMove(run.told))).toBe('call call-1 of step 1')
+    expect(run.told.steps[0]?.calls[0]?.review).toEqual({ id: 'review-1', decided: true })
+    run.answered('call-1', { confirmed: true }, 'plan')
+    expect(summary(nextMove(run.told))).toBe('ask of 11')
+  })
+
+  it('[TR9] the gate follows three times without anything settled, and then gives up', () => {
+    const run = new RunDriver({ gate: true }).plan('A', 'B').step('Done.')
+    const moves = [summary(nextMove(run.told))]
+    for (let count = 0; count < 3; count += 1) moves.push(summary(nextMove(run.followed().step('Done.').told)))
+    expect(moves).toEqual(['follow 1', 'follow 2', 'follow 3', 'answered: gate'])
+  })
+
+  it.each(['completed', 'blocked', 'cancelled'] as const)('[TR9] a task that is %s gives it patience anew', status => {
+    const run = new RunDriver({ gate: true }).plan('A', 'B').step('Done.').followed().step('Done.').followed()
+    expect(run.told.followUps).toBe(2)
+    expect(summary(nextMove(run.settle(1, status).step('Done.').told))).toBe('follow 1')
+  })
+
+  it('[TR9] what is settled in another turn is no progress of this one', () => {
+    const run = new RunDriver({ gate: true }, 'turn-0').plan('old')
+    run.finish('turn-0')
+    const later = run.next('turn-1', 'More.')
+    later.run(later.adds('model', 'A'))
+    later.fact({ type: 'gate_followed', data: { follow_up: 1, open: [] } }, 'turn-1')
+    const driver = Object.assign(later, { turn: 'turn-1' })
+    expect(driver.told.followUps).toBe(1)
+    driver.run(driver.sets('person', 1, { status: 'completed' }))
+    expect(driver.told.followUps).toBe(1)
+    driver.run(driver.sets('person', 2, { status: 'completed' }))
+    expect(driver.told.followUps).toBe(0)
+  })
+
+  it('[JU4] in manage_todos a text is judged as the claim for the current task', () => {
+    const run = new RunDriver({ toolset: 'manage_todos', assessor: true }).plan('A', 'B').step('A is done.')
+    expect(nextMove(run.told)).toMatchObject({ type: 'judge', task: run.task(1).id })
+  })
+
+  it('[JU4] in manage_todos a text without a plan is an answer', () => {
+    const run = new RunDriver({ toolset: 'manage_todos', assessor: true }).step('Hello.')
+    expect(summary(nextMove(run.told))).toBe('answered: answered')
+  })
+
+  it('[JU2] what the assessor could not judge ends the turn; what it judged on asking again does not', () => {
+    const run = new RunDriver({ assessor: true }).plan('A', 'B').step('', { tool: 'update' })
+    run.run(run.assesses(1, { verdict: 'unknown', reason: 'Hm.' }))
+    expect(summary(nextMove(run.answered('call-1').told))).toBe('exhausted: unjudged')
+    run.run(run.assesses(1))
+    expect(summary(nextMove(run.told))).toBe('ask of 11')
+  })
+
+  it('[JU2] a verdict on one task says nothing about another that could not be judged', () => {
+    const run = new RunDriver({ assessor: true }).plan('A', 'B').step('', { tool: 'update' })
+    run.run(run.assesses(1, { verdict: 'unknown', reason: 'Hm.' }))
+    run.run(run.assesses(2))
+    expect(summary(nextMove(run.answered('call-1').told))).toBe('exhausted: unjudged')
+  })
+})
+
+describe('the budget', () => {
+  it.each([
+    { steps: 0, open: false, budget: 10, spent: false },
+    { steps: 10, open: false, budget: 10, spent: true },
+    { steps: 0, open: true, budget: 10, spent: false },
+    { steps: 7, open: true, budget: 17, spent: false },
+    { steps: 39, open: true, budget: 49, spent: false },
+    { steps: 41, open: true, budget: 50, spent: false },
+    { steps: 50, open: true, budget: 50, spent: true },
+  ])('[TR5] after $steps steps, with an open task $open: $budget', ({ steps, open, budget, spent }) => {
+    const run = after(steps, open ? new RunDriver().plan('A') : new RunDriver()).told
+    expect([budgetOf(run), budgetIsSpent(run)]).toEqual([budget, spent])
+  })
+
+  it('[TR5] what was granted stays granted once the plan is settled', () => {
+    const run = new RunDriver().plan('A')
+    after(9, run)
+    const data = {
+      step: 10,
+      message_id: 'm',
+      text: '',
+      tool_calls: [{ tool_call_id: 'x', tool: 'look', arguments: {} }],
+      usage: {},
+      digest_seq: 1,
+      budget: budgetOf(run.told),
+    }
+    run.fact({ type: 'step_finished', data }).answered('x', 'yes').settle(1)
+    expect([budgetOf(run.told), summary(nextMove(run.told))]).toEqual([19, 'ask of 19'])
+  })
+
+  it('[TR5] a plan never makes it less than it was', () => {
+    const run = new RunDriver({ max_steps: 10, max_steps_with_plan: 10 }).plan('A')
+    expect(budgetOf(run.told)).toBe(10)
+  })
+})
+
+describe('no progress', () => {
+  const same = { tool: 'look', arguments: { at: 1 }, answer: 'nothing' }
+  it.each([
+    ['the same thrice', [[same], [same], [same]], true],
+    ['the same twice', [[same], [same]], false],
+    ['another tool', [[same], [same], [{ ...same, tool: 'see' }]], false],
+    ['other arguments', [[same], [same], [{ ...same, arguments: { at: 2 } }]], false],
+    ['another answer', [[same], [same], [{ ...same, answer: 'something' }]], false],
+    ['one call more', [[same], [same], [same, same]], false],
+    ['the same thrice after something else', [[{ ...same, tool: 'see' }], [same], [same], [same]], true],
+    ['a text in between', [[same], [same], [], [same]], false],
+    ['texts only', [[], [], []], false],
+  ] as const)('[TR18] %s', (_, steps, expected) => {
+    const run = new RunDriver()
+    for (const calls of steps) run.step(calls.length === 0 ? 'Well.' : '', ...calls)
+    expect(noProgress(run.told)).toBe(expected)
+  })
+})
+
+describe('the run', () => {
+  it('[TR19] usage is summed over the steps and the assessor; its calls are not counted as steps', () => {
+    const run = new RunDriver({ assessor: true }).plan('A').step('', { answer: 1 }).step('', { answer: 2 })
+    run.run(run.assesses(1, { usage: { input_tokens: 5, output_tokens: 7 } }))
+    expect(run.told.usage).toEqual({ input_tokens: 9, output_tokens: 9 })
+    expect(run.told.steps).toHaveLength(2)
+  })
+
+  it('[TR4] what belongs to another turn changes nothing', () => {
+    const run = new RunDriver().step('', {}).told
+    const foreign = new RunDriver({}, 'turn-9')
+      .plan('A')
+      .step('Other.', { id: 'call-1', answer: 1 })
+      .followed()
+      .settle(1)
+    expect(went(run, run.state, foreign.log)).toEqual(run)
+  })
+
+  it('[TR13] it knows which turn it continues', () => {
+    const run = new RunDriver({}, 'turn-0').plan('A')
+    run.finish('turn-0')
+    run.start('turn-1', {}, 'turn-0')
+    expect(Object.assign(run, { turn: 'turn-1' }).told.request).toMatchObject({ continues: 'turn-0' })
+  })
+})

@@ -1,0 +1,83 @@
+import { currentTask } from '../domain/conversation.ts'
+import type { Because } from '../domain/turn.ts'
+import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
+
+/** What a turn does next. */
+export type Move =
+  /** Asks the model; the last call of the budget is without tools. */
+  | { readonly type: 'ask'; readonly isLast: boolean; readonly budget: number }
+  | { readonly type: 'call'; readonly step: Step; readonly call: Call }
+  /** Waits for a person: the lease is released. */
+  | { readonly type: 'park' }
+  /** The text claims the task that the model was given; if that is settled by now, the next one is taken up. */
+  | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
+  /** The gate sends the model back to the open tasks. */
+  | { readonly type: 'follow'; readonly followUp: number }
+  | { readonly type: 'finish'; readonly because: Because }
+
+/** Follow-ups without progress before the gate gives up. */
+export const MAX_FOLLOW_UPS = 3
+/** Identical steps in a row that end a turn. */
+const MAX_REPEATS = 3
+
+/** Decided by the log alone, so that any process continues a turn in the same way. */
+export function nextMove(run: Run): Move {
+  if (run.state.turns.get(run.turn)?.stop_requested) return finish('stopped')
+  const step = lastStep(run)
+  const call = step?.calls.find(each => !each.answer)
+  if (step && call) return call.review && !call.review.decided ? { type: 'park' } : { type: 'call', step, call }
+  if (run.hasReachedLimit) return finish('limit')
+  if (run.unjudged !== undefined) return finish('unjudged')
+  if (run.isAsked || !step) return ask(run)
+  if (isEmpty(step)) return isEmpty(run.steps.at(-2)) ? finish('empty') : ask(run)
+  return afterAnswer(run, step)
+}
+
+/** The model answered in text and no call is open. */
+function afterAnswer(run: Run, step: Step): Move {
+  const { policy, state, turn } = run
+  const current = currentTask(state, turn)
+  if (policy.toolset === 'manage_todos' && policy.assessor && current) {
+    return { type: 'judge', step, task: (step.task ?? current.id) === current.id ? current.id : undefined }
+  }
+  if (!policy.gate || openInPlan(run).length === 0) return finish('answered')
+  if (budgetIsSpent(run)) return finish('budget')
+  if (run.followUps >= MAX_FOLLOW_UPS) return finish('gate')
+  return { type: 'follow', followUp: run.followUps + 1 }
+}
+
+function ask(run: Run): Move {
+  if (budgetIsSpent(run)) return finish('budget')
+  if (noProgress(run)) return finish('repeats')
+  const budget = budgetOf(run)
+  return { type: 'ask', budget, isLast: run.steps.length + 1 >= budget }
+}
+
+/** `max_steps` model calls; while tasks are open `max_steps` more from here, up to `max_steps_with_plan`. */
+export function budgetOf(run: Run): number {
+  const { max_steps, max_steps_with_plan } = run.policy
+  if (openInPlan(run).length === 0) return run.budget
+  const extended = Math.max(run.budget, run.steps.length + max_steps)
+  return Math.max(max_steps, Math.min(extended, max_steps_with_plan))
+}
+
+export const budgetIsSpent = (run: Run): boolean => run.steps.length >= budgetOf(run)
+
+/** Whether the last steps made the same calls with the same results. */
+export function noProgress({ steps }: Run): boolean {
+  const last = steps.slice(-MAX_REPEATS)
+  const [first] = last
+  if (last.length < MAX_REPEATS || !first || first.calls.length === 0) return false
+  return last.every(step => sameWork(step, first))
+}
+
+function sameWork(a: Step, b: Step): boolean {
+  const work = (step: Step): string =>
+    JSON.stringify(step.calls.map(({ tool, arguments: args, answer }) => [tool, args, answer?.result]))
+  return work(a) === work(b)
+}
+
+const isEmpty = (step: Step | undefined): boolean =>
+  step !== undefined && step.calls.length === 0 && step.text.trim() === ''
+
+const finish = (because: Because): Move => ({ type: 'finish', because })

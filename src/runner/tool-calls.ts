@@ -1,0 +1,109 @@
+import type { Json } from '../domain/event.ts'
+import { LIMITS } from '../domain/text.ts'
+import { toolsets } from '../toolsets/index.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import { awaitCall, beginCall } from '../toolsets/calls.ts'
+import { judge } from './assessor.ts'
+import type { TurnDeps } from './drive.ts'
+import { answerOf, type OutsideTool } from './outside.ts'
+import { untilAborted } from './retry.ts'
+import type { Call, Run, Step } from './run.ts'
+import type { ActiveTurn } from './turn.ts'
+
+/** Makes one call of a step, of the toolset or of an outside tool. It is answered, or waits for a person. */
+export async function makeCall(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  step: Step,
+  call: Call,
+  signal: AbortSignal,
+): Promise<void> {
+  const toolset = toolsets[turn.run.policy.toolset]
+  if (call.problem !== undefined && call.problem !== UNKNOWN)
+    return answered(turn, deps, call, `Error: ${call.problem}`)
+  const isOffered = call.problem === undefined
+  const isOwn = toolset.tools.some(({ name }) => name === call.tool)
+  if (isOwn && isOffered) return callOwn(turn, deps, step, call, signal)
+  const outside = await untilAborted(deps.outside.list(), signal)
+  const tool = outside.find(({ name }) => name === call.tool)
+  if (tool && isOffered) return callOutside(turn, deps, call, tool, signal)
+  const name = call.tool.slice(0, 64).toWellFormed()
+  // The last model call of a budget is offered no tools.
+  if (isOwn || tool)
+    return answered(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
+  const there = [...toolset.tools, ...outside].map(each => each.name).join(', ')
+  return answered(turn, deps, call, `Error: There is no tool ${name}. Available: ${there}.`)
+}
+
+const UNKNOWN = 'unknown tool'
+
+async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
+  const { run, lease } = turn
+  const { door, models } = deps
+  const toolset = toolsets[run.policy.toolset]
+  const context = {
+    door,
+    tenant: lease.tenant,
+    conversation: lease.conversation,
+    turn: run.turn,
+    toolCallId: call.id,
+    model: run.request.model,
+    run: { lease, basis: step.digest_seq, said: lastSaid(turn.run) },
+    source_user_message_id: run.request.message_id,
+    source_assistant_message_id: step.message_id,
+  } satisfies ToolContext
+  if (call.review?.decided) {
+    await awaitCall(call.id, context, signal)
+    return
+  }
+  let made = await beginCall(toolset, call.tool, call.arguments, context)
+  if (made.status === 'claimed') {
+    const assessor = { ...models.assessorFor(run.request.model), retryMs: deps.retryMs }
+    const judged = []
+    for (const claim of made.claims) judged.push(await judge(assessor, claim, run, '', signal, turn.before))
+    made = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
+  }
+  if (made.status === 'claimed')
+    return answered(turn, deps, call, 'Error: The plan changed meanwhile. Look at it again.')
+  if (made.status === 'answered' && !made.stored) await answered(turn, deps, call, made.result, made.ok)
+}
+
+/** Recorded before it is made, so that after a crash we know that it may have run. */
+async function callOutside(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  call: Call,
+  tool: OutsideTool,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id: tool_call_id, tool: name, arguments: args } = call
+  if (call.called && !tool.isRepeatable) {
+    const message = 'The call was interrupted, and it may have run. Find out before you make it again.'
+    return answered(turn, deps, call, `Error: ${message}`)
+  }
+  if (!call.called) {
+    const data = { tool_call_id, tool: name, arguments: args }
+    await deps.door.run(turn.at(`called:${tool_call_id}`), turn.fact({ type: 'tool_called', data }))
+  }
+  const started = performance.now()
+  const { result, ok } = await answerOf(tool, args, signal, deps.limits)
+  await answered(turn, deps, call, result, ok, Math.round(performance.now() - started))
+}
+
+async function answered(
+  turn: ActiveTurn,
+  { door }: TurnDeps,
+  { id: tool_call_id, tool }: Call,
+  result: Json,
+  ok = false,
+  duration_ms = 0,
+): Promise<void> {
+  const data = { tool_call_id, tool, result, duration_ms, ok }
+  await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
+}
+
+/** The newest text of the turn, cut to the length of an outcome. */
+function lastSaid({ steps }: Run): string | undefined {
+  const said = steps.findLast(({ text }) => text.trim() !== '')?.text.trim()
+  return said === undefined ? undefined : Array.from(said).slice(0, LIMITS.text).join('')
+}

@@ -1,0 +1,47 @@
+import { StoreError } from '../store-error.ts'
+
+const BUSY = 5
+const LOCKED = 6
+const READONLY = 8
+const IOERR = 10
+const CORRUPT = 11
+const FULL = 13
+const CANTOPEN = 14
+const NOTADB = 26
+
+/** SQLite's primary result code, if the error is SQLite's. */
+export function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | null)?.errcode
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+export const isBusy = (error: unknown): boolean =>
+  [BUSY, LOCKED].includes(resultCode(error) ?? -1) || (error instanceof StoreError && error.code === 'busy')
+
+export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
+
+/** What went wrong in words for anybody; SQLite's own words go to the log as the cause. */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof StoreError) return error
+  switch (resultCode(error)) {
+    case BUSY:
+    case LOCKED:
+      return new StoreError('busy', 'The database is locked by another process.', { cause: error })
+    case FULL:
+      return new StoreError('full', 'The disk is full; nothing was written.', { cause: error })
+    case READONLY:
+      return new StoreError('readonly', 'The database cannot be written to: the file or its folder is read-only.', {
+        cause: error,
+      })
+    case CORRUPT:
+    case NOTADB:
+      return new StoreError('corrupt', 'The database is damaged; nothing was written.', { cause: error })
+    case IOERR:
+    case CANTOPEN:
+      return new StoreError('io', 'The database could not be read or written.', { cause: error })
+    case undefined:
+      return error
+    default:
+      return new StoreError('io', 'The database could not be read or written.', { cause: error })
+  }
+}

@@ -1,0 +1,251 @@
+import type { Claim } from '../domain/claim.ts'
+import type { CommandOf, Sources } from '../domain/command.ts'
+import { otherToolset } from '../domain/decide/turns.ts'
+import type { Json } from '../domain/event.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../door/door.ts'
+import { currentToolContext, type ToolContext } from './context.ts'
+import { explain } from './explain.ts'
+import { parseInput } from './input.ts'
+import { countItems } from './observe.ts'
+import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
+import { PENDING, ToolCall } from './tool-call.ts'
+import type { Tool, Toolset } from './toolset.ts'
+import type { View } from './view.ts'
+
+export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
+
+/** How far a call has got. */
+export type CallState =
+  /** `stored`: the answer is in the log. */
+  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly stored: boolean }
+  /** Waits for a person: `awaitCall` waits on. */
+  | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
+  /** Only in a judged run: nothing is stored. Begin the call again with the assessor's rulings. */
+  | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
+
+/**
+ * Begins a call as one commit. Whatever the toolset can say in its own words is an answer. Refusals about the turn or
+ * the policy are thrown, so that an edge can give them a status.
+ */
+export async function beginCall(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext,
+): Promise<CallState> {
+  const started = performance.now()
+  // Names that a model makes up must not become labels.
+  const tool = toolset.tools.some(each => each.name === name) ? name : 'unknown'
+  const seen = (outcome: ObservedCall['outcome']): void =>
+    observe(context, { toolset: toolset.name, tool, items: countItems(input), started, outcome })
+  try {
+    const { call, repeated } = await begin(toolset, name, input, context, started)
+    // A call that waits is observed once it is answered.
+    if (call.status === 'answered' && !repeated) seen(call.ok ? 'ok' : 'refused')
+    return call
+  } catch (error) {
+    seen(error instanceof Refusal ? 'refused' : 'failed')
+    throw error
+  }
+}
+
+/** Waits for a call that was begun, whatever it waits for, and returns what its model is told. */
+export async function awaitCall(callId: string, context: ToolContext, signal?: AbortSignal): Promise<Json> {
+  const { door, tenant, turn, run } = context
+  const ref = { tenant, conversation: context.conversation }
+  const { reviews, policy } = await door.read(ref)
+  const review = [...reviews.values()].findLast(
+    ({ tool_call_id, conversation_turn_id }) => tool_call_id === callId && conversation_turn_id === turn,
+  )
+  if (!review) throw new Refusal('review_not_found', { review_id: callId })
+  const { toolset, tool } = askedBy(review, policy)
+  const started = performance.now()
+  const record = await door.reviews.await(tenant, review.review_id, signal)
+  const ok = record.resolution?.action === 'confirm'
+  const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
+  const { value, replayed } = await door.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
+    // As the tasks are now, with what a person changed since the decision.
+    const tasks = record.tasks.flatMap(({ id }) => work.state.tasks.get(id) ?? [])
+    const result = reviewAnswer(work.state, { ...record, tasks })
+    work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, result, ok, started }))
+    return result
+  })
+  if (!replayed) {
+    const items = record.review.draft_tasks.length
+    const outcome = ok ? 'ok' : 'refused'
+    observe(context, { toolset: toolset.name, tool: tool.name, items, started, outcome })
+  }
+  return value
+}
+
+/** Begins a call and waits for it. Always an answer: refusals and failures are put into words. */
+export async function callTool(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext | undefined = currentToolContext(),
+  signal?: AbortSignal,
+): Promise<Json> {
+  if (!context) return NO_CONTEXT
+  try {
+    const call = await beginCall(toolset, name, input, context)
+    if (call.status === 'answered') return call.result
+    if (call.status === 'claimed') throw new Refusal('assessment_required', { claims: call.claims })
+    return await awaitCall(call.call_id, context, signal)
+  } catch (error) {
+    return failureAnswer(toolset, error, context)
+  }
+}
+
+/** A thrown refusal or storage failure as an answer for a model: no stack, no path, no SQL. Anything else is rethrown. */
+export async function failureAnswer(toolset: Toolset, error: unknown, context: ToolContext): Promise<Json> {
+  if (error instanceof StoreError) {
+    const conflict = 'This tool call id was already used with other arguments.'
+    return `Error: ${error.code === 'key_conflict' ? conflict : error.message}`
+  }
+  if (!(error instanceof Refusal)) throw error
+  // Without a valid conversation there is no state to show.
+  if (error.code === 'invalid_id') return `Error: ${error.message}`
+  return viewOf(context).then(
+    view => toolset.refused(explain(error, toolset), view),
+    unread => failureAnswer(toolset, unread, context),
+  )
+}
+
+interface Begun {
+  readonly call: CallState
+  /** The call id was known: this is what it was answered before. */
+  readonly repeated: boolean
+}
+
+async function begin(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext,
+  started: number,
+): Promise<Begun> {
+  const { door, turn, run, host = {} } = context
+  const view = await viewOf(context)
+  const tool = toolset.tools.find(each => each.name === name)
+  if (!tool) return { call: refused(toolset.refused(unknownTool(toolset, name), view)), repeated: false }
+  const parsed = parseInput(tool, input)
+  if (parsed instanceof Refusal) {
+    return { call: refused(toolset.refused(explain(parsed, toolset, tool), view)), repeated: false }
+  }
+  // Of what the tool reads, not of what was sent: unknown keys may hold anything.
+  const bodyHash = hashOf([name, parsed.value])
+  const prefix = `call_${bodyHash.slice(0, 16)}_`
+  const toolCallId = context.toolCallId ?? `${prefix}${door.newId()}`
+  const basis = run?.basis ?? view.state.answered_seq
+  const at: At = {
+    tenant: context.tenant,
+    conversation: context.conversation,
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
+    ...(run ? { lease: run.lease } : {}),
+  }
+  const { value, replayed } = await door.transact(at, (transaction): CallState => {
+    const other = otherToolset(transaction.state, toolset.name)
+    if (other) throw other
+    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
+    // Without an id of its own, the same call again means the same call.
+    const repeats = context.toolCallId === undefined && tool.created
+    const review = repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now)
+    if (review) {
+      const { review_id, tool_call_id: call_id } = review
+      return transaction.discard({ status: 'pending_review', call_id, review_id })
+    }
+    return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started })
+  })
+  return { call: value, repeated: replayed }
+}
+
+interface Performance {
+  readonly toolset: Toolset
+  readonly tool: Tool
+  readonly input: never
+  readonly context: ToolContext
+  readonly transaction: Transaction
+  readonly toolCallId: string
+  readonly basis: number
+  readonly started: number
+}
+
+/** Runs the tool inside its transaction, and records the call. */
+function perform({ toolset, tool, input, context, transaction, toolCallId, basis, started }: Performance): CallState {
+  const { run, turn, door } = context
+  const record = (result: Json, ok: boolean): CallState => {
+    transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, result, ok, started }))
+    return { status: 'answered', result, ok, stored: true }
+  }
+  // A call that may wait for a person is in the log before its review.
+  if (tool.created && transaction.state.policy?.review) {
+    const data = { tool_call_id: toolCallId, tool: tool.name, arguments: input }
+    transaction.mustRun({ type: 'record', turn_id: turn, fact: { type: 'tool_called', data } })
+  }
+  const call = new ToolCall({
+    transaction,
+    toolset,
+    tool,
+    turnId: turn,
+    toolCallId,
+    basis,
+    newId: door.newId,
+    sources: sourcesOf(context),
+    judged: run?.judged ?? [],
+    said: run?.said,
+  })
+  try {
+    const result = tool.run(call, input)
+    if (result !== PENDING) return record(result, true)
+    const review_id = transaction.state.pending_reviews.at(-1) ?? ''
+    return { status: 'pending_review', call_id: toolCallId, review_id }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    if (error.is('assessment_required')) return transaction.discard({ status: 'claimed', claims: error.data.claims })
+    const result = toolset.refused(explain(error, toolset, tool), call)
+    // A run continues from its stored answers. Elsewhere only the fence is stored: it counts as an answer.
+    if (run || error.is('edited_by_person')) return record(result, false)
+    return transaction.discard(refused(result))
+  }
+}
+
+interface Answered {
+  readonly tool_call_id: string
+  readonly tool: string
+  readonly result: Json
+  readonly ok: boolean
+  readonly started: number
+}
+
+function answeredFact({ turn }: ToolContext, { started, ...answer }: Answered): CommandOf<'record'> {
+  const data = { ...answer, duration_ms: elapsed(started) }
+  return { type: 'record', turn_id: turn, fact: { type: 'tool_answered', data } }
+}
+
+type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome'> & { readonly started: number }
+
+function observe({ door, provider, model }: ToolContext, { started, ...call }: Observation): void {
+  door.observed({
+    ...call,
+    duration_ms: elapsed(started),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+  })
+}
+
+const unknownTool = ({ tools }: Toolset, name: string): string =>
+  `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${tools.map(each => each.name).join(', ')}.`
+
+async function viewOf({ door, tenant, conversation, turn }: ToolContext): Promise<View> {
+  return { state: await door.read({ tenant, conversation }), turnId: turn }
+}
+
+function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sources): Sources {
+  return { source_user_message_id, source_assistant_message_id }
+}
+
+const refused = (result: Json): CallState => ({ status: 'answered', result, ok: false, stored: false })
+
+const elapsed = (started: number): number => Math.round(performance.now() - started)

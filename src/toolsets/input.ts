@@ -1,0 +1,82 @@
+import * as z from 'zod'
+import { type FieldProblem, invalidField, type Refusal } from '../domain/refusal.ts'
+import { kind } from '../domain/text.ts'
+import type { Tool } from './toolset.ts'
+
+/** Larger arguments are refused unread: no plan needs them. */
+const MAX_CHARACTERS = 256_000
+
+const ARGUMENTS = 'The arguments'
+
+/** The input as the tool takes it; or the first thing that is wrong with it. */
+export function parseInput(tool: Tool, input: unknown): { readonly value: never } | Refusal {
+  const size = sizeOf(input)
+  if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
+  if (size > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
+  const parsed = tool.input.safeParse(input)
+  if (parsed.success) return { value: parsed.data }
+  const [issue] = parsed.error.issues
+  if (!issue) return invalidField(ARGUMENTS, { rule: 'invalid' })
+  return invalidField(unknownKey(issue) ?? (z.core.toDotPath(issue.path) || ARGUMENTS), problemIn(issue, input))
+}
+
+/** What a schema found wrong, as the fact that `say` puts into words. */
+export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem {
+  const value = issue.path.reduce<unknown>(
+    (within, key) => (within as Record<PropertyKey, unknown> | undefined)?.[key],
+    input,
+  )
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.expected === 'nonoptional') return { rule: 'required' }
+      return { rule: RULES[issue.expected] ?? 'invalid', expected: issue.expected, got: describe(value) }
+    case 'invalid_union':
+      return { rule: 'invalid', expected: 'a string or a number', got: describe(value) }
+    case 'invalid_value':
+      return { rule: 'not_allowed', allowed: issue.values.map(String) }
+    case 'too_small':
+      if (issue.origin === 'string') return { rule: 'empty' }
+      if (issue.origin === 'array') return { rule: 'too_few', limit: Number(issue.minimum) }
+      return { rule: 'invalid', expected: `at least ${issue.minimum}` }
+    case 'too_big':
+      if (issue.origin === 'string')
+        return { rule: 'too_long', limit: Number(issue.maximum), got: String(value).length }
+      if (issue.origin === 'array') return { rule: 'too_many', limit: Number(issue.maximum) }
+      return { rule: 'invalid', expected: `at most ${issue.maximum}` }
+    case 'unrecognized_keys':
+      return { rule: 'unknown_key' }
+    default:
+      return { rule: 'invalid', expected: issue.message }
+  }
+}
+
+/** A key that the schema does not know, safe to repeat. */
+export function unknownKey(issue: z.core.$ZodIssue): string | undefined {
+  return issue.code === 'unrecognized_keys' ? issue.keys[0]?.slice(0, 64).toWellFormed() : undefined
+}
+
+const RULES: Readonly<Record<string, FieldProblem['rule']>> = {
+  object: 'not_an_object',
+  array: 'not_an_array',
+  string: 'not_text',
+  number: 'not_an_integer',
+  int: 'not_an_integer',
+  boolean: 'not_a_boolean',
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : article(kind(value))
+}
+
+const article = (name: string): string =>
+  name === 'null' || name.startsWith('an ') ? name : `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
+
+function sizeOf(input: unknown): number | undefined {
+  try {
+    return JSON.stringify(input)?.length ?? 0
+  } catch {
+    // Circular, or otherwise not JSON: no transport could have delivered it.
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import type { Conversation } from '../domain/conversation.ts'
+import type { Json } from '../domain/event.ts'
+import { type Changes, type Review, statusAt } from '../domain/review.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Policy } from '../domain/policy.ts'
+import type { ReviewRecord } from '../door/door.ts'
+import { toolsets } from './index.ts'
+import type { JsonObject, Tool, Toolset } from './toolset.ts'
+import type { View } from './view.ts'
+
+/** What the tool that asked for a review answers once it is decided: in its own words, with the person's changes. */
+export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): Json {
+  const view: View = { state, turnId: review.conversation_turn_id }
+  const { toolset, tool } = askedBy(review, state.policy)
+  const comment = resolution?.comment === undefined ? {} : { comment: resolution.comment }
+  if (resolution?.action !== 'confirm') {
+    const reason = resolution?.reason ?? 'user_cancelled'
+    const answer: JsonObject = { confirmed: false, cancelled: true, reason, ...comment }
+    return toolset.unconfirmed?.(answer, view) ?? answer
+  }
+  const rows = resolution.changes ?? UNCHANGED
+  const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? { ...rows }
+  return { ...tool.created?.(view, tasks), changes, ...comment }
+}
+
+/** The tool that asked for a review. Reviews of older versions do not name it: then it is the one that creates. */
+export function askedBy(
+  review: Pick<Review, 'toolset' | 'tool'>,
+  policy: Policy | null,
+): { readonly toolset: Toolset; readonly tool: Tool } {
+  const toolset = toolsets[review.toolset ?? policy?.toolset ?? 'runsheet']
+  const tool = toolset.tools.find(({ name, created }) => created && (review.tool ?? name) === name)
+  if (!tool) throw new TypeError(`${toolset.name} has no tool ${review.tool}`)
+  return { toolset, tool }
+}
+
+/**
+ * The review of a call that is repeated without an id: one that still waits, or one whose answer the agent never got.
+ * `prefix` identifies the tool and its arguments.
+ */
+export function reviewOfRepeatedCall(
+  state: Conversation,
+  turn: string,
+  prefix: string,
+  now: Instant,
+): Review | undefined {
+  return [...state.pending_reviews, ...state.unheard_reviews]
+    .flatMap(id => state.reviews.get(id) ?? [])
+    .find(review => {
+      if (review.conversation_turn_id !== turn || !review.tool_call_id.startsWith(prefix)) return false
+      // A person did not decide what ran out of time, even before that is written: they are asked again.
+      return review.status === statusAt(review, now) && review.status !== 'expired'
+    })
+}
+
+const UNCHANGED: Changes = { kept: [], edited: [], added: [], removed: [], reordered: false }

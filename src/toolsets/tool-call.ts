@@ -1,0 +1,111 @@
+import { type Judged, verdictOn } from '../domain/claim.ts'
+import type { CommandOf, NewTask, Sources, TaskChange } from '../domain/command.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import type { SomeFields } from '../domain/fields.ts'
+import { TOOLSETS } from '../domain/policy.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { ASKS, type Task } from '../domain/task.ts'
+import type { Transaction } from '../door/door.ts'
+import type { Tool, Toolset } from './toolset.ts'
+import type { View } from './view.ts'
+
+/** What a tool answers when a person has to decide first. */
+export const PENDING: unique symbol = Symbol('pending review')
+
+export interface ToolCallDeps {
+  readonly transaction: Transaction
+  readonly toolset: Toolset
+  readonly tool: Tool
+  readonly turnId: string
+  readonly toolCallId: string
+  /** The seq that the call is based on. */
+  readonly basis: number
+  readonly newId: () => string
+  readonly sources: Sources
+  /** In a run: what the assessor ruled on the claims of this call. */
+  readonly judged: readonly Judged[]
+  /** In a run: what the model last said, the outcome where its tools have no place for one. */
+  readonly said: string | undefined
+}
+
+type Edit = Partial<CommandOf<'edit_tasks'>>
+
+/** One tool call inside its transaction: what a tool may do, and what it sees. */
+export class ToolCall implements View {
+  readonly turnId: string
+  readonly #deps: ToolCallDeps
+
+  constructor(deps: ToolCallDeps) {
+    this.turnId = deps.turnId
+    this.#deps = deps
+    for (const judged of deps.judged) if (typeof judged.claim.task === 'string') this.#assess(judged.claim.task, judged)
+  }
+
+  get state(): View['state'] {
+    return this.#deps.transaction.state
+  }
+
+  /**
+   * Creates tasks, or asks a person where the policy wants a review. `sent` holds the index of each draft in what the
+   * model sent, where the tool dropped some.
+   */
+  create(
+    drafts: readonly SomeFields[],
+    { sent, ...also }: Pick<Edit, 'remove'> & { readonly sent?: readonly number[] } = {},
+  ): readonly Task[] | typeof PENDING {
+    const { newId, toolCallId, toolset, tool } = this.#deps
+    const create = drafts.map((draft): NewTask => ({ ...draft, id: newId() }))
+    const review = { review_id: `rev_${newId()}`, tool_call_id: toolCallId, toolset: toolset.name, tool: tool.name }
+    const events = this.tryEdit({ create, ...also, review })
+    if (events instanceof Refusal) throw events.row === undefined ? events : events.at(sent?.[events.row] ?? events.row)
+    if (events.some(event => event.type === 'task_create_review_required')) return PENDING
+    for (const [index, { id }] of create.entries()) this.#assessNew(id, index)
+    return create.flatMap(({ id }) => this.state.tasks.get(id) ?? [])
+  }
+
+  /** Changes and removes tasks; throws what the rules refuse. */
+  edit(edit: Edit): readonly StoredEvent[] {
+    const events = this.tryEdit(edit)
+    if (events instanceof Refusal) throw events
+    return events
+  }
+
+  tryEdit(edit: Edit): readonly StoredEvent[] | Refusal {
+    const { turnId, basis, sources, transaction, judged } = this.#deps
+    const change = edit.change ? { change: edit.change.map(one => this.#withOutcome(one)) } : {}
+    return transaction.run({
+      ...sources,
+      ...edit,
+      ...change,
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: turnId,
+      basis,
+      judged,
+    })
+  }
+
+  /** Uses what the model last said as the outcome, where its tools have no place for one. */
+  #withOutcome(change: TaskChange): TaskChange {
+    const { status, outcome } = change.fields
+    const { said, toolset } = this.#deps
+    if (!said || outcome !== undefined || status === undefined || !ASKS[status].outcome) return change
+    return TOOLSETS[toolset.name].outcome ? change : { ...change, fields: { ...change.fields, outcome: said } }
+  }
+
+  /** Rules on a task that the model created as done; it was created pending. */
+  #assessNew(id: string, index: number): void {
+    const judged = this.#deps.judged.find(({ claim }) => claim.task === index)
+    if (judged && verdictOn([judged], index)) this.#assess(id, judged)
+  }
+
+  /** Records the verdicts on a task, and what they grant. */
+  #assess(task: string, { claim, opinions }: Judged): void {
+    const { turnId, basis, transaction } = this.#deps
+    const { status, outcome } = claim
+    const claimed = { status, ...(outcome === '' ? {} : { outcome }) }
+    for (const opinion of opinions) {
+      transaction.run({ type: 'assess_task', turn_id: turnId, task, ...opinion, claim: claimed, basis })
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { setImmediate as immediate } from 'node:timers/promises'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createRunsheet, openMemoryStore, Refusal, type Runsheet, type RunsheetOptions } from '../src/index.ts'
+
+let runsheet: Runsheet
+const open = (options: Partial<RunsheetOptions> = {}): Runsheet =>
+  (runsheet = createRunsheet({ store: openMemoryStore(), ...options }))
+afterEach(async () => {
+  vi.useRealTimers()
+  await runsheet.close()
+})
+
+const PLAN = { tasks: [{ title: 'Look' }, { title: 'Leap' }] }
+const ALL = { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] } as const
+
+describe('a review', () => {
+  it('[LI1] is decided by onReview, and the call is answered with what the person changed', async () => {
+    const turn = open({
+      onReview: ({ draft_tasks }) => ({
+        action: 'confirm',
+        tasks: draft_tasks.map((_, draft_index) =>
+          draft_index === 1 ? { draft_index, title: 'Jump' } : { draft_index },
+        ),
+      }),
+    })
+      .conversation('chat-1')
+      .turn('turn-1')
+    expect(await turn.call('plan', PLAN)).toEqual({
+      ids: [1, 2],
+      next: '1 Look',
+      remaining: 2,
+      changes: { edited: [{ id: 2, title: 'Jump' }] },
+    })
+  })
+
+  it('[LI1] is left to others where onReview returns nothing', async () => {
+    const asked = Promise.withResolvers<string>()
+    const chat = open({ onReview: ({ review_id }) => asked.resolve(review_id) }).conversation('chat-1')
+    const call = chat.turn('turn-1').call('plan', PLAN)
+    const reviewId = await asked.promise
+    expect((await chat.reviews()).map(({ review_id }) => review_id)).toEqual([reviewId])
+    const decided = await chat.decide(reviewId, ALL)
+    expect(decided.resolution).toMatchObject({ action: 'confirm', via: 'library' })
+    expect(await call).toEqual(decided.result)
+    expect(await chat.decide(reviewId, ALL)).toEqual(decided)
+  })
+
+  it('[LI1] that somebody else decided first is answered with that decision', async () => {
+    const chat = open({
+      onReview: async ({ review_id }) => {
+        await chat.decide(review_id, { action: 'cancel' })
+        return ALL
+      },
+    }).conversation('chat-1')
+    expect(await chat.turn('turn-1').call('plan', PLAN)).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
+  })
+
+  it('[LI1] fails the call if onReview throws', async () => {
+    const chat = open({
+      onReview: () => {
+        throw new Error('no terminal')
+      },
+    }).conversation('chat-1')
+    await expect(chat.turn('turn-1').call('plan', PLAN)).rejects.toThrow('no terminal')
+  })
+
+  it('[LI2] with nobody to ask says so on stderr after 5 s, once', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const written: string[] = []
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => written.push(String(text)) > 0)
+    const chat = open().conversation('chat-1')
+    const calls = ['turn-1', 'turn-2'].map(id => chat.turn(id).call('plan', PLAN))
+    while ((await chat.reviews()).length < 2) await immediate()
+    await vi.advanceTimersByTimeAsync(4_900)
+    expect(written).toEqual([])
+    await vi.advanceTimersByTimeAsync(200)
+    while (written.length === 0) await immediate()
+    expect(written[0]).toMatch(/^Runsheet: a plan waits for review .*onReview.*decide.*review: false/)
+    stderr.mockRestore()
+    for (const { review_id } of await chat.reviews()) await chat.decide(review_id, { action: 'cancel' })
+    await Promise.all(calls)
+    expect(written).toHaveLength(1)
+  })
+
+  it('[LI3] of another conversation is none of this one', async () => {
+    const asked = Promise.withResolvers<string>()
+    open({ onReview: ({ review_id }) => asked.resolve(review_id) })
+    const call = runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
+    const reviewId = await asked.promise
+    await expect(runsheet.conversation('chat-2').decide(reviewId, ALL)).rejects.toMatchObject({
+      code: 'review_not_found',
+    })
+    await runsheet.conversation('chat-1').decide(reviewId, ALL)
+    await call
+  })
+})
+
+describe('a turn', () => {
+  const unreviewed = { policy: { review: false } } as const
+
+  it('[LI4] gives tools, prompt, digest and what is open', async () => {
+    const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
+    expect(turn.tools().map(({ name }) => name)).toEqual(['plan', 'update', 'tasks'])
+    expect(turn.tools({ format: 'openai' })[0]).toMatchObject({ type: 'function', function: { name: 'plan' } })
+    expect(await turn.prompt()).toMatch(/^## Plan/)
+    expect(await turn.digest()).toBe('')
+    await turn.call('plan', PLAN)
+    expect(await turn.digest()).toBe('## Where the plan stands\nNow:\n- 1 Look\nThen:\n- 2 Leap\n2 remaining.')
+    expect((await turn.openTasks()).map(({ title }) => title)).toEqual(['Look', 'Leap'])
+  })
+
+  it('[LI4] offers the named tools, with a prefix', async () => {
+    const turn = open(unreviewed)
+      .conversation('chat-1')
+      .turn('turn-1', { prefix: 'rs_', names: ['plan', 'update'] })
+    expect(turn.tools().map(({ name }) => name)).toEqual(['rs_plan', 'rs_update'])
+    expect(await turn.prompt()).toContain('rs_plan, rs_update')
+    expect(await turn.call('rs_plan', PLAN)).toMatchObject({ ids: [1, 2] })
+    expect(
+      await runsheet
+        .conversation('chat-1')
+        .turn('turn-1', { names: ['update'] })
+        .prompt(),
+    ).toBe('')
+  })
+
+  it('[LI5] finishes done, or incomplete while tasks are open, and then takes no more calls', async () => {
+    const chat = open(unreviewed).conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', PLAN)
+    expect(await turn.finish()).toMatchObject({ status: 'incomplete', remaining: 2 })
+    expect(await turn.call('tasks', {})).toMatchObject({ error: expect.stringContaining('turn-1 is over') })
+    const next = chat.turn('turn-2')
+    await next.call('plan', { tasks: [{ title: 'Land' }] })
+    await next.call('update', { id: 3, outcome: 'Landed.' })
+    expect(await next.finish()).toMatchObject({ status: 'done', remaining: 0 })
+  })
+
+  it('[LI5] stopped, takes no more calls', async () => {
+    const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
+    await turn.call('plan', PLAN)
+    await turn.stop()
+    expect(await turn.call('tasks', {})).toMatchObject({ error: expect.stringContaining('stopped') })
+  })
+
+  it('[TS11] a repeated call id answers the same', async () => {
+    const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
+    const first = await turn.call('plan', PLAN, { id: 'call-1' })
+    expect(await turn.call('plan', PLAN, { id: 'call-1' })).toEqual(first)
+    expect(await runsheet.conversation('chat-1').tasks()).toHaveLength(2)
+  })
+})
+
+describe('a conversation', () => {
+  it("[LI6] is changed on a person's behalf, and its state is plain data", async () => {
+    const chat = open({ policy: { review: false } }).conversation('chat-1')
+    await chat.turn('turn-1').call('plan', PLAN)
+    const added = await chat.addTask({ title: 'Land' })
+    expect(added).toMatchObject({ number: 3, created_by: 'user' })
+    const changed = await chat.changeTask(3, { title: 'Land softly' }, { version: added.version })
+    expect(changed).toMatchObject({ title: 'Land softly', version: 2 })
+    await expect(chat.changeTask(added.id, { title: 'x' }, { version: 1 })).rejects.toThrow(Refusal)
+    await chat.removeTask(3)
+    const snapshot = await chat.snapshot()
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot)
+    expect(
+      Object.values(snapshot.tasks)
+        .map(({ title }) => title)
+        .sort(),
+    ).toEqual(['Leap', 'Look'])
+  })
+
+  it('[LI6] tells its events, commit by commit', async () => {
+    const chat = open({ policy: { review: false } }).conversation('chat-1')
+    await chat.turn('turn-1').call('plan', PLAN)
+    const ending = new AbortController()
+    const types: string[][] = []
+    for await (const { events } of chat.events({ signal: ending.signal })) {
+      types.push(events.map(({ type }) => type))
+      ending.abort()
+    }
+    expect(types).toEqual([['policy_set', 'turn_opened', 'task_created', 'task_created', 'tool_answered']])
+  })
+
+  it('[ID1] refuses an id that could name a path', () => {
+    open()
+    for (const id of ['', '../x', 'a/b', 'x'.repeat(129)]) expect(() => runsheet.conversation(id)).toThrow(Refusal)
+    expect(() => createRunsheet({ store: openMemoryStore(), tenant: 'a b' })).toThrow(Refusal)
+  })
+})
