@@ -1,40 +1,28 @@
 import { RunsheetError } from '../client/runsheet-error.ts'
+import type { FieldProblem, RefusalCode, RefusalData } from '../domain/refusal.ts'
 import type { Strings } from './strings.ts'
 
 /** The rule that a field breaks, as `invalid_field` names it. */
-export type FieldRule =
-  | 'empty'
-  | 'too_long'
-  | 'too_many'
-  | 'not_text'
-  | 'malformed_unicode'
-  | 'not_a_number'
-  | 'not_an_integer'
-  | 'not_allowed'
-  | 'not_an_array'
-  | 'not_an_object'
-  | 'unknown_key'
-  | 'duplicate'
-  | 'out_of_range'
-  | 'invalid'
+export type FieldRule = FieldProblem['rule']
 
-/** The data of an error besides its code and message. Which parts are there depends on the code. */
-export interface ErrorData {
-  readonly row?: number
-  readonly field?: string
-  readonly rule?: string
-  readonly limit?: number
-  readonly got?: unknown
-  readonly allowed?: readonly unknown[]
-  readonly from?: string
-  readonly to?: string
-}
+/** A refusal's facts. All are optional: routes use some of the codes without them. */
+export type ErrorData<C extends RefusalCode = RefusalCode> = Partial<RefusalData[C]>
 
-/** Codes with a sentence of their own in every language. Other errors are shown in the server's words. */
-export type ErrorCode =
+/** Refusals of what only agents and programs do. They are shown in the server's words. */
+type AgentCode =
+  | 'invalid_id'
+  | 'edited_by_person'
+  | 'reviewed_tasks_are_fixed'
+  | 'assessment_required'
+  | 'not_accepted'
+  | 'rejected_task_stays'
+  | 'assessor_required'
+
+/** Errors of the connection, the server and its storage. */
+type ServerCode =
   | 'unreachable'
+  | 'upgrade_required'
   | 'unauthorized'
-  | 'persons_only'
   | 'rate_limited'
   | 'too_many_streams'
   | 'body_too_large'
@@ -47,53 +35,40 @@ export type ErrorCode =
   | 'closed'
   | 'session_not_found'
   | 'template_not_found'
-  | 'batch_empty'
-  | 'batch_too_large'
-  | 'too_many_open'
-  | 'two_in_progress'
-  | 'task_not_found'
-  | 'task_settled'
-  | 'status_not_allowed'
-  | 'outcome_required'
-  | 'version_mismatch'
-  | 'no_turn'
-  | 'turn_not_found'
-  | 'turn_running'
-  | 'turn_conflict'
-  | 'turn_finished'
-  | 'review_not_found'
-  | 'review_already_decided'
-  | 'review_expired'
+
+/** `invalid_field` has a sentence per rule instead. */
+type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>
+
+/** Codes with a sentence of their own in every language. Other errors are shown in the server's words. */
+export type ErrorCode = PersonCode | ServerCode
 
 export interface ErrorStrings {
-  readonly byCode: Readonly<Record<ErrorCode, (data: ErrorData) => string>>
+  readonly byCode: { readonly [C in PersonCode]: (data: ErrorData<C>, status: Strings['status']) => string } & {
+    readonly [C in ServerCode]: () => string
+  }
   /** How `invalid_field` names a field; others are named as the server does. */
   readonly field: Readonly<Record<string, string>>
-  readonly byRule: Readonly<Record<FieldRule, (field: string, data: ErrorData) => string>>
-  readonly status: (from: string, to: string, allowed: readonly string[]) => string
+  readonly byRule: { readonly [R in FieldRule]: (field: string, problem: Omit<FieldProblem, 'rule'>) => string }
 }
 
 /** The sentence that tells a person about an error, in the language of `strings`. */
 export function errorText(strings: Strings, error: unknown): string {
   if (!(error instanceof RunsheetError)) return error instanceof Error ? error.message : String(error)
-  const data: ErrorData = error.details
-  if (error.code === 'invalid_field') return fieldText(strings, data)
-  if (error.code === 'status_not_allowed' && data.from !== undefined && data.to !== undefined) {
-    return statusText(strings, data.from, data.to, data.allowed ?? [])
+  const { code, details, message } = error
+  // A bad query has the same facts as a bad field.
+  if (code === 'invalid_field' || (code === 'invalid_request' && details.field !== undefined)) {
+    return fieldText(strings, details)
   }
   const { byCode } = strings.errors
-  return isKey(byCode, error.code) ? byCode[error.code](data) : error.message
+  return isKey(byCode, code) ? (byCode[code] as Sentence)(details, strings.status) : message
 }
 
-function fieldText({ errors }: Strings, data: ErrorData): string {
-  const { field = '', rule = '' } = data
+type Sentence = (data: ErrorData, status: Strings['status']) => string
+
+function fieldText({ errors }: Strings, data: ErrorData<'invalid_field'>): string {
+  const { field = '', rule } = data
   const name = isKey(errors.field, field) ? errors.field[field] : field
   return errors.byRule[isKey(errors.byRule, rule) ? rule : 'invalid'](name ?? field, data)
-}
-
-function statusText({ errors, status }: Strings, from: string, to: string, allowed: readonly unknown[]): string {
-  const named = (raw: unknown): string => (isKey(status, raw) ? status[raw] : String(raw))
-  return errors.status(named(from), named(to), allowed.map(named))
 }
 
 const isKey = <T extends object>(table: T, key: unknown): key is keyof T =>
