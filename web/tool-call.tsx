@@ -1,8 +1,8 @@
 import { Check, CircleAlert, Loader, Wrench } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
 import type { Client, MessageCall } from 'runsheet/client'
-import { useResult } from './answers.ts'
 import type { PageStrings } from './page-strings.ts'
+import { useToolResult } from './use-tool-result.ts'
 
 /** Shorter durations are not shown. */
 const MIN_SHOWN_MS = 100
@@ -19,7 +19,7 @@ interface ToolCallProps {
 export function ToolCall({ client, session, call, isRunning, strings }: ToolCallProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const { answer } = call
-  const { result, hasFailed } = useResult(client, session, answer, isOpen)
+  const { result, hasFailed } = useToolResult(client, session, answer, isOpen)
   return (
     <details className="app-call" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>

@@ -3,8 +3,8 @@ import { renderToString } from 'react-dom/server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Driver, inRun, underReview } from '../../test/support/domain.ts'
 import { type Client, createClient } from '../client/client.ts'
-import { initialState } from '../client/live-state.ts'
-import { snapshotOf } from '../domain/snapshot.ts'
+import { liveState } from '../client/live-state.ts'
+import * as domain from '../domain/view.ts'
 import { newRow } from './draft.ts'
 import {
   type ConversationView,
@@ -26,8 +26,8 @@ afterEach(() => {
   expect(warnings).not.toHaveBeenCalled()
 })
 
-const view = ({ state }: Driver): ConversationView => ({
-  state: { ...initialState('chat-1', 'live'), conversation: snapshotOf(state) },
+const view = ({ state, log }: Driver): ConversationView => ({
+  state: liveState({ conversation: state, view: domain.view.of(log) }, { status: 'live', text: null, error: null }),
   onEvent: () => () => {},
   retry: () => {},
 })

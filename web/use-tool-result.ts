@@ -3,19 +3,19 @@ import type { CallAnswer, Client, EventData } from 'runsheet/client'
 
 type Result = EventData['tool_answered']['result']
 
-export interface ShownResult {
+export interface ToolResult {
   /** The whole result, or as much of it as is known yet. */
   readonly result: Result | undefined
   readonly hasFailed: boolean
 }
 
 /** A tool's result. What was cut off is read from the log once the call is opened. */
-export function useResult(
+export function useToolResult(
   client: Client,
   session: string,
   answer: CallAnswer | undefined,
   isOpen: boolean,
-): ShownResult {
+): ToolResult {
   const [whole, setWhole] = useState<Result>()
   const [hasFailed, setFailed] = useState(false)
   const missing = isOpen && answer?.is_cut ? answer.seq : undefined
