@@ -1,12 +1,22 @@
+import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The page: everything that it needs comes from our own origin. */
+const source = (path: string): string => fileURLToPath(new URL(`src/${path}`, import.meta.url))
+
+/** The page. It loads nothing from other origins. */
 export default defineConfig({
   root: 'web',
   base: './',
   logLevel: 'warn',
   plugins: [react()],
+  resolve: {
+    // The page uses the package by its entry points, here from source.
+    alias: [
+      { find: /^runsheet\/(client|react)$/, replacement: source('$1/index.ts') },
+      { find: /^runsheet\/react\/styles\.css$/, replacement: source('react/styles.css') },
+    ],
+  },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,

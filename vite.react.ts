@@ -1,15 +1,16 @@
 import { defineConfig, type Plugin } from 'vite'
 
 /**
- * The panels that are published. The icons and the dragging that they use are in it: of what these packages weigh it needs
- * a thousandth. React is the page's own, and our modules are those that `runsheet/client` has: a class is there once.
+ * The published panels, one file per module, so that a consumer's bundler takes only what is used. Icons and drag and
+ * drop are bundled: a thousandth of those packages is needed. React and our other modules stay outside: a class must
+ * exist once.
  */
 export default defineConfig({
   logLevel: 'warn',
   publicDir: false,
-  plugins: [ours()],
+  plugins: [otherLayersExternal()],
   build: {
-    lib: { entry: 'src/react/index.ts', formats: ['es'], fileName: 'index' },
+    lib: { entry: 'src/react/index.ts', formats: ['es'] },
     outDir: 'dist/react',
     emptyOutDir: false,
     target: 'es2023',
@@ -17,16 +18,23 @@ export default defineConfig({
     license: { fileName: 'licenses.md' },
     rolldownOptions: {
       external: /^react(\/|$)/,
-      // The icons say that they are for the client only, as all of this is.
+      output: {
+        banner: "'use client'",
+        preserveModules: true,
+        preserveModulesRoot: 'src/react',
+        // npm leaves folders called node_modules out of a package.
+        entryFileNames: ({ name }) => `${name.replace(/^.*node_modules\//, 'vendor/')}.js`,
+      },
+      // The icons carry the same directive as the banner.
       onLog: (level, log, next) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && next(level, log),
     },
   },
 })
 
-/** What lies outside of the folder stays there, compiled by itself. */
-function ours(): Plugin {
+/** Leaves imports from outside of src/react as they are: those modules are compiled by themselves. */
+function otherLayersExternal(): Plugin {
   return {
-    name: 'ours',
+    name: 'other-layers-external',
     enforce: 'pre',
     resolveId: (source, importer) =>
       source.startsWith('../') && !importer?.includes('node_modules')

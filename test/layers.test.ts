@@ -86,6 +86,17 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
+  it('[LA1] the page imports the package only by its entry points', () => {
+    const web = fileURLToPath(new URL('../web', import.meta.url))
+    const allowed = /^(\.\/|runsheet\/(client|react|react\/styles\.css)$)/
+    const wrong = readdirSync(web, { recursive: true, encoding: 'utf8' })
+      .filter(file => /\.tsx?$/.test(file))
+      .flatMap(file => [...readFileSync(join(web, file), 'utf8').matchAll(/(?:from |import\(?\s?)'([^']+)'/g)])
+      .map(([, specifier = '']) => specifier)
+      .filter(specifier => /^(\.|runsheet)/.test(specifier) && !allowed.test(specifier))
+    expect(wrong).toEqual([])
+  })
+
   it('[LA1] only the composition root reads the environment and the arguments', () => {
     const readers = files.filter(file => /process\.(env|argv)/.test(read(file)))
     expect(readers.filter(file => file !== 'cli/main.ts')).toEqual([])

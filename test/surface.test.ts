@@ -24,7 +24,7 @@ it.each([
   [
     'runsheet/client',
     client,
-    ['RunsheetError', 'createClient', 'currentTask', 'listed', 'openTasks', 'planTurnOf', 'tasksInView'],
+    ['RunsheetError', 'createClient', 'currentTask', 'listed', 'openTasks', 'planTurnOf', 'randomId', 'tasksInView'],
   ],
 ])('[LA3] %s exports exactly this', (_, exports, names) => {
   expect(Object.keys(exports).sort()).toEqual(names)

@@ -1,36 +1,35 @@
 import { type ReactElement, useCallback, useEffect, useState } from 'react'
-import type { Client } from '../src/client/index.ts'
-import { WordsContext } from '../src/react/index.ts'
+import type { Client } from 'runsheet/client'
+import { RunsheetProvider } from 'runsheet/react'
+import { onSignIn, signedInClient, signIn, signOut } from './auth.ts'
 import { Chat } from './chat.tsx'
-import { addressOf, chatOf, type Place, placeInAddress } from './place.ts'
-import { onSignIn, signedIn, signIn, signOut } from './session.ts'
+import { isNewSession } from './new-sessions.ts'
+import { englishPage } from './english-page.ts'
+import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
+import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
 import { SignIn } from './sign-in.tsx'
-import { type Language, LANGUAGES, preferred } from './words.ts'
 
-/** Signs in, and shows one conversation with the others beside it. */
+/** Signs in, then shows the workspace. */
 export function App(): ReactElement {
   const [client, setClient] = useState<Client>()
   const [problem, setProblem] = useState<Error | 'signed_out'>()
   const [isReady, setReady] = useState(false)
-  const [language, setLanguage] = useState<Language>(preferred)
-  const words = LANGUAGES[language]
+  const [language, setLanguage] = useState<Language>(preferredLanguage)
+  const strings = useLanguage(language)
   useEffect(() => {
-    const look = (failed?: Error): void => {
+    const update = (failed?: Error): void => {
       setProblem(failed)
-      setClient(signedIn())
+      setClient(signedInClient())
       setReady(true)
     }
-    const link = (): void => void signIn().then(look)
+    const link = (): void => void signIn().then(update)
     link()
-    return onSignIn({ link, elsewhere: look })
+    return onSignIn({ link, elsewhere: update })
   }, [])
-  useEffect(() => {
-    document.documentElement.lang = language === 'zh' ? 'zh-Hans' : 'en'
-  }, [language])
   const switchLanguage = (): void => {
     const other = language === 'en' ? 'zh' : 'en'
-    localStorage.setItem('runsheet.language', other)
+    saveLanguage(other)
     setLanguage(other)
   }
   const signedOut = useCallback((): void => {
@@ -38,48 +37,63 @@ export function App(): ReactElement {
     setProblem('signed_out')
     setClient(undefined)
   }, [])
-  if (!isReady) return <p className="app-wait" role="status" />
-  return (
-    <WordsContext value={words.panels}>
-      {client ? (
-        <Workplace client={client} language={language} onLanguage={switchLanguage} onSignedOut={signedOut} />
-      ) : (
-        <SignIn words={words} problem={problem} onLanguage={switchLanguage} />
-      )}
-    </WordsContext>
+  if (!isReady || !strings) return <p className="app-starting" role="status" />
+  return client ? (
+    <Workspace client={client} strings={strings} onLanguage={switchLanguage} onSignedOut={signedOut} />
+  ) : (
+    <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
   )
 }
 
-interface WorkplaceProps {
+/** The strings of a language, once they are loaded; until then the ones before. */
+function useLanguage(language: Language): PageStrings | undefined {
+  const [strings, setStrings] = useState<PageStrings>()
+  useEffect(() => {
+    let isCurrent = true
+    loadStrings(language).then(
+      loaded => isCurrent && setStrings(loaded),
+      () => isCurrent && setStrings(before => before ?? englishPage),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [language])
+  useEffect(() => {
+    if (strings) document.documentElement.lang = strings.panels.locale === 'zh' ? 'zh-Hans' : strings.panels.locale
+  }, [strings])
+  return strings
+}
+
+interface WorkspaceProps {
   readonly client: Client
-  readonly language: Language
+  readonly strings: PageStrings
   readonly onLanguage: () => void
   readonly onSignedOut: () => void
 }
 
-/** As in the style sheet: the conversations lie over the page, also where that is a phone on its side. */
+/** The breakpoint of the style sheet below which the list is an overlay. */
 const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 
-function Workplace({ client, language, onLanguage, onSignedOut }: WorkplaceProps): ReactElement {
-  const words = LANGUAGES[language]
-  const [place, setPlace] = useState(placeInAddress)
+/** One conversation, and the list of all. */
+function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
+  const [route, setRoute] = useState(currentRoute)
   const [isOpen, setOpen] = useState(false)
   const [version, setVersion] = useState(0)
   useEffect(() => {
-    const follow = (): void => setPlace(placeInAddress())
+    const follow = (): void => setRoute(currentRoute())
     window.addEventListener('popstate', follow)
     return () => window.removeEventListener('popstate', follow)
   }, [])
   useEffect(() => {
-    // Beside the conversation it is no overlay, and keeps nobody from it.
+    // Next to the conversation the list is no overlay to be closed.
     const narrow = matchMedia(NARROW)
     const widened = (): void => setOpen(false)
     narrow.addEventListener('change', widened)
     return () => narrow.removeEventListener('change', widened)
   }, [])
-  const go = useCallback((to: Place): void => {
-    if (addressOf(to) !== location.search) history.pushState(null, '', addressOf(to))
-    setPlace(to)
+  const go = useCallback((to: Route): void => {
+    if (urlOf(to) !== location.search) history.pushState(null, '', urlOf(to))
+    setRoute(to)
     setOpen(false)
   }, [])
   const changed = useCallback((): void => setVersion(each => each + 1), [])
@@ -93,35 +107,41 @@ function Workplace({ client, language, onLanguage, onSignedOut }: WorkplaceProps
           document.querySelector<HTMLElement>('.app-input')?.focus()
         }}
       >
-        {words.skip}
+        {strings.skip}
       </a>
       <Sidebar
         client={client}
-        words={words}
-        session={place.session}
+        strings={strings}
+        session={route.session}
         version={version}
         isOpen={isOpen}
         onGo={go}
         onClose={() => {
           setOpen(false)
-          // The button is out of reach until the overlay is gone.
+          // The button cannot take the focus before the overlay is gone.
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
         onSignedOut={onSignedOut}
       />
-      <Chat
-        key={place.session}
+      <RunsheetProvider
+        key={route.session}
         client={client}
-        words={words}
-        place={place}
-        isCovered={isOpen}
-        onGo={go}
-        onMenu={() => setOpen(true)}
-        onChanged={changed}
-        onLanguage={onLanguage}
-        onSignedOut={onSignedOut}
-        onChat={() => go(chatOf(place.session))}
-      />
+        session={route.session}
+        isNew={isNewSession(route.session)}
+        strings={strings.panels}
+      >
+        <Chat
+          strings={strings}
+          route={route}
+          isCovered={isOpen}
+          onGo={go}
+          onMenu={() => setOpen(true)}
+          onChanged={changed}
+          onLanguage={onLanguage}
+          onSignedOut={onSignedOut}
+          onChat={() => go(chatRoute(route.session))}
+        />
+      </RunsheetProvider>
     </div>
   )
 }

@@ -1,28 +1,25 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
-import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
-import { explained } from '../src/react/explained.ts'
-import { reviewsInOrder } from '../src/react/in-order.ts'
-import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
+import { type Client, openTasks, type Toolset } from 'runsheet/client'
+import { errorText, ReviewPanel, TodosPanel, useRunsheet } from 'runsheet/react'
 import { Composer } from './composer.tsx'
-import { isFresh } from './fresh.ts'
+import { DisplayToggles } from './display-toggles.tsx'
 import { History } from './history.tsx'
 import { Messages } from './messages.tsx'
-import { historyOf, type Place } from './place.ts'
-import { Switches } from './switches.tsx'
+import { isNewSession } from './new-sessions.ts'
+import type { PageStrings } from './page-strings.ts'
+import { historyRoute, type Route } from './route.ts'
 import { useSend } from './use-send.ts'
-import type { AppWords } from './words.ts'
 
 interface ChatProps {
-  readonly client: Client
-  readonly words: AppWords
-  readonly place: Place
-  /** The conversations lie over it. */
+  readonly strings: PageStrings
+  readonly route: Route
+  /** The list of conversations lies over it. */
   readonly isCovered: boolean
-  readonly onGo: (place: Place) => void
+  readonly onGo: (route: Route) => void
   readonly onChat: () => void
   readonly onMenu: () => void
-  /** The list of conversations may say something else now. */
+  /** The list of conversations may have changed. */
   readonly onChanged: () => void
   readonly onLanguage: () => void
   readonly onSignedOut: () => void
@@ -37,23 +34,22 @@ const TOOLSETS: readonly Toolset[] = [
   'task_list',
 ]
 
-/** One conversation: what was said, the plan or the review above the input, and the input. */
+/** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
-  const { client, words, place, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
-  const { session } = place
-  const view = useConversation(client, session, isFresh(session))
+  const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+  const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: Toolset; model?: string }>({})
   const models = useModels(client)
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
-  const model = chosen.model ?? models.usual
+  const model = chosen.model ?? models.byDefault
   const running = conversation.running_turn
-  // Pressed here, or in another window: it ends as soon as what is under way lets go.
+  // Requested here or in another window; the turn ends once its current step does.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
     running !== null && (stopping === running || (conversation.turns[running]?.stop_requested ?? false))
-  const above = useRef<HTMLDivElement>(null)
-  const covered = useHeight(above)
+  const panels = useRef<HTMLDivElement>(null)
+  const covered = useHeight(panels)
 
   useEffect(() => {
     if (status === 'failed' && error?.status === 401) onSignedOut()
@@ -64,118 +60,117 @@ export function Chat(props: ChatProps): ReactElement {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
 
-  const isOther = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
-  const { text, onText, outgoing, trouble, setTrouble, send, sendTyped } = useSend(client, session, view, {
-    ...(isOther ? defaultsOf(toolset) : {}),
+  const isSwitched = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
+  const { text, setText, outgoing, failure, setFailure, send, sendTyped } = useSend(client, session, view, {
+    ...(isSwitched ? defaultsOf(toolset) : {}),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
-  /** What the person asked for in a turn. */
+  /** The person's message that started a turn. */
   const requestOf = (turn: string): string | undefined =>
     view.state.messages.find(({ turn_id, role, synthetic }) => turn_id === turn && role === 'user' && !synthetic)?.text
-  /** Asks for a plan again that nobody decided on; where an agent elsewhere made it, by what it was. */
-  const askAgain = async (turn: string): Promise<void> => {
+  /** Requests an undecided plan again: with the same message, or, if another agent proposed it, with its titles. */
+  const askAgain = async (turn: string, reviewId: string): Promise<void> => {
     const request = requestOf(turn)
     if (request !== undefined) return send(request)
-    const last = reviewsInOrder(conversation).findLast(({ conversation_turn_id }) => conversation_turn_id === turn)
     try {
-      const { review } = await client.review(last?.review_id ?? '')
-      send(words.againMessage(review.draft_tasks.map(row => row.title)))
+      const { review } = await client.review(reviewId)
+      send(strings.proposeAgain(review.draft_tasks.map(row => row.title)))
     } catch (error) {
-      setTrouble({ error, again: () => void askAgain(turn) })
+      setFailure({ error, retry: () => void askAgain(turn, reviewId) })
     }
   }
   const stop = (): void => {
     if (running === null) return
-    setTrouble(undefined)
+    setFailure(undefined)
     setStopping(running)
     client.stop(session, running).catch((error: unknown) => {
       setStopping(undefined)
-      setTrouble({ error, again: stop })
+      setFailure({ error, retry: stop })
     })
   }
   return (
     <main className="app-main" inert={isCovered}>
       <header className="app-head">
-        <button type="button" className="rs-icon app-menu" aria-label={words.menu} title={words.menu} onClick={onMenu}>
+        <button
+          type="button"
+          className="rs-icon app-menu"
+          aria-label={strings.menu}
+          title={strings.menu}
+          onClick={onMenu}
+        >
           <Menu size={18} aria-hidden="true" />
         </button>
-        <h1 className="app-title">{title ?? words.untitled}</h1>
+        <h1 className="app-title">{title ?? strings.untitled}</h1>
         <button
           type="button"
           className="rs-icon"
-          aria-label={words.history}
-          title={words.history}
-          aria-pressed={place.isHistory}
-          onClick={() => (place.isHistory ? onChat() : onGo(historyOf(session)))}
+          aria-label={strings.history}
+          title={strings.history}
+          aria-pressed={route.isHistory}
+          onClick={() => (route.isHistory ? onChat() : onGo(historyRoute(session)))}
         >
           <HistoryIcon size={18} aria-hidden="true" />
         </button>
-        <Switches words={words} onLanguage={onLanguage} />
+        <DisplayToggles strings={strings} onLanguage={onLanguage} />
       </header>
       <div className="app-body">
         <p className="app-notice" role="status">
-          {status === 'reconnecting' ? words.reconnecting : ''}
+          {status === 'reconnecting' ? strings.reconnecting : ''}
         </p>
         {status === 'failed' && error && error.status !== 401 && (
           <p className="app-alert" role="alert">
-            {explained(words.panels, error)}
+            {errorText(strings.panels, error)}
           </p>
         )}
-        {place.isHistory ? (
+        {route.isHistory ? (
           <History
-            client={client}
-            view={view}
-            words={words}
-            task={place.task}
+            strings={strings}
+            task={route.task}
             covered={covered}
-            onTask={task => onGo(historyOf(session, task))}
+            onTask={task => onGo(historyRoute(session, task))}
             onChat={onChat}
           />
         ) : (
           <Messages
             client={client}
             view={view}
-            words={words}
+            strings={strings}
             covered={covered}
             outgoing={outgoing?.message}
             isStopping={isStopping}
-            onTry={sendTyped}
+            onExample={sendTyped}
             onRetry={(turn, message) =>
               send(message, openTasks(conversation, turn).length > 0 ? { continue_turn_id: turn } : {})
             }
           />
         )}
-        <div className="app-above" ref={above}>
-          {trouble && (
+        <div className="app-panels" ref={panels}>
+          {failure && (
             <p className="app-alert" role="alert">
-              <span>{explained(words.panels, trouble.error)}</span>
-              <button type="button" className="rs-button" onClick={trouble.again}>
-                {words.retry}
+              <span>{errorText(strings.panels, failure.error)}</span>
+              <button type="button" className="rs-button" onClick={failure.retry}>
+                {strings.retry}
               </button>
             </p>
           )}
           {conversation.pending_reviews.length === 0 && (
-            <TodosPanel
-              client={client}
-              view={view}
-              onContinue={turn => send(words.continueMessage, { continue_turn_id: turn })}
-            />
+            <TodosPanel onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })} />
           )}
-          <ReviewPanel client={client} view={view} onAskAgain={turn => void askAgain(turn)} />
+          <ReviewPanel onAskAgain={(turn, review) => void askAgain(turn, review)} />
         </div>
       </div>
       <div className="app-foot">
         <Composer
-          words={words}
+          strings={strings}
           text={text}
-          onText={onText}
-          isNew={isFresh(session)}
+          onText={setText}
+          isNew={isNewSession(session)}
           isRunning={running !== null}
           isSending={outgoing !== undefined}
           isStopping={isStopping}
           choices={[
             {
-              label: words.toolset,
+              label: strings.toolset,
               value: toolset,
               values: TOOLSETS,
               onChoose: value => setChosen({ ...chosen, toolset: value as Toolset }),
@@ -184,7 +179,7 @@ export function Chat(props: ChatProps): ReactElement {
               ? []
               : [
                   {
-                    label: words.model,
+                    label: strings.model,
                     value: model,
                     values: models.names,
                     onChoose: (value: string) => setChosen({ ...chosen, model: value }),
@@ -199,7 +194,7 @@ export function Chat(props: ChatProps): ReactElement {
   )
 }
 
-/** A toolset that is switched to brings its own say: what held for another one need not fit it. */
+/** The policy that a toolset starts with: another toolset's need not fit it. */
 function defaultsOf(toolset: Toolset) {
   const judged = toolset === 'runsheet' || toolset === 'manage_todos'
   return {
@@ -210,7 +205,7 @@ function defaultsOf(toolset: Toolset) {
   }
 }
 
-function useModels(client: Client): { readonly names: readonly string[]; readonly usual: string | undefined } {
+function useModels(client: Client): { readonly names: readonly string[]; readonly byDefault: string | undefined } {
   const [models, setModels] = useState<readonly { name: string; default: boolean }[]>([])
   useEffect(() => {
     let isCurrent = true
@@ -222,10 +217,10 @@ function useModels(client: Client): { readonly names: readonly string[]; readonl
       isCurrent = false
     }
   }, [client])
-  return { names: models.map(({ name }) => name), usual: (models.find(each => each.default) ?? models[0])?.name }
+  return { names: models.map(({ name }) => name), byDefault: (models.find(each => each.default) ?? models[0])?.name }
 }
 
-/** How much of the messages the panel above the input covers: they keep that free, and nothing else moves. */
+/** The height of an element: the panels cover that much of the messages. */
 function useHeight(element: RefObject<HTMLElement | null>): number {
   const [height, setHeight] = useState(0)
   useEffect(() => {

@@ -1,8 +1,7 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
 import { type ReactElement, useEffect, useRef } from 'react'
-import { useGrowing } from '../src/react/growing.tsx'
-import { isComposing } from '../src/react/is-composing.ts'
-import type { AppWords } from './words.ts'
+import { AutosizeTextarea, isComposing } from 'runsheet/react'
+import type { PageStrings } from './page-strings.ts'
 
 export interface Choice {
   readonly label: string
@@ -12,30 +11,29 @@ export interface Choice {
 }
 
 interface ComposerProps {
-  readonly words: AppWords
+  readonly strings: PageStrings
   readonly text: string
   readonly onText: (text: string) => void
   readonly isNew: boolean
   readonly isRunning: boolean
-  /** The last one is still on its way. */
+  /** The last message is still being sent. */
   readonly isSending: boolean
   readonly isStopping: boolean
-  /** What the next message goes with. */
+  /** Settings for the next message. */
   readonly choices: readonly Choice[]
   readonly onSend: (message: string) => void
   readonly onStop: () => void
 }
 
-/** The input. Enter sends, Shift and Enter begins a line. */
+/** The message box. Enter sends, Shift+Enter starts a new line. */
 export function Composer(props: ComposerProps): ReactElement {
-  const { words, text, onText, isNew, isRunning, isSending, isStopping, choices, onSend, onStop } = props
+  const { strings, text, onText, isNew, isRunning, isSending, isStopping, choices, onSend, onStop } = props
   const box = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
-    // With a keyboard on the screen it would hide what there is to try.
+    // On touch screens the keyboard would cover the examples.
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
-    // Only when the conversation is opened.
+    // Only when the conversation opens.
   }, [])
-  useGrowing(box)
   const send = (): void => {
     const message = text.trim()
     if (message !== '' && !isRunning && !isSending) onSend(message)
@@ -49,12 +47,12 @@ export function Composer(props: ComposerProps): ReactElement {
         send()
       }}
     >
-      <textarea
+      <AutosizeTextarea
         ref={box}
         id="message"
         className="app-input"
-        aria-label={words.message}
-        placeholder={words.message}
+        aria-label={strings.message}
+        placeholder={strings.message}
         rows={2}
         value={text}
         onChange={event => onText(event.target.value)}
@@ -80,8 +78,8 @@ export function Composer(props: ComposerProps): ReactElement {
           <button
             type="button"
             className="app-send"
-            aria-label={words.stop}
-            title={words.stop}
+            aria-label={strings.stop}
+            title={strings.stop}
             aria-disabled={isStopping}
             onClick={() => {
               box.current?.focus()
@@ -98,8 +96,8 @@ export function Composer(props: ComposerProps): ReactElement {
           <button
             type="submit"
             className="app-send"
-            aria-label={words.send}
-            title={words.send}
+            aria-label={strings.send}
+            title={strings.send}
             disabled={text.trim() === '' || isSending}
           >
             {isSending ? (

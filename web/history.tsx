@@ -1,64 +1,58 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { type Client, type ConversationSnapshot, listed, planTurnOf, type Task } from '../src/client/index.ts'
-import { type ConversationView, Timeline } from '../src/react/index.ts'
-import { turnsInOrder } from '../src/react/in-order.ts'
-import { localeOf } from '../src/react/locale.ts'
-import { StatusIcon } from '../src/react/status-icon.tsx'
-import { roomFor } from './room.ts'
-import type { AppWords } from './words.ts'
+import { listed, planTurnOf, type Task } from 'runsheet/client'
+import { localeOf, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
+import { bottomInset } from './bottom-inset.ts'
+import type { PageStrings } from './page-strings.ts'
 
 interface HistoryProps {
-  readonly client: Client
-  readonly view: ConversationView
-  readonly words: AppWords
-  /** The one whose timeline is shown. */
+  readonly strings: PageStrings
+  /** The task whose timeline is open. */
   readonly task: string | undefined
   readonly covered: number
   readonly onTask: (task: string | undefined) => void
   readonly onChat: () => void
 }
 
-/** What happened, turn by turn: what was asked, what was planned, and each task's own story. */
-export function History({ client, view, words, task, covered, onTask, onChat }: HistoryProps): ReactElement {
+/** The conversation turn by turn: the request, the plan, and the timeline of each task. */
+export function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
+  const { view } = useRunsheet()
   const { conversation, messages, status } = view.state
   const plans = Map.groupBy(listed(conversation), each => planTurnOf(conversation, each))
   const turns = turnsInOrder(conversation)
   const [showsAll, setShowsAll] = useState(false)
-  const isKnown = task === undefined || Object.hasOwn(conversation.tasks, task)
+  const isKnown = task === undefined || task in conversation.tasks
   return (
-    <section className="app-scroll" tabIndex={0} aria-label={words.history} style={roomFor(covered)}>
+    <section className="app-scroll" tabIndex={0} aria-label={strings.history} style={bottomInset(covered)}>
       <div className="app-history">
         <button type="button" className="rs-button app-back" onClick={onChat}>
-          <ArrowLeft size={16} aria-hidden="true" /> {words.backToChat}
+          <ArrowLeft size={16} aria-hidden="true" /> {strings.backToChat}
         </button>
-        {turns.length === 0 && <p className="app-quiet">{status === 'connecting' ? words.loading : words.noHistory}</p>}
-        {task !== undefined && !isKnown && status === 'live' && (
-          <Timeline client={client} sessionId={conversation.session_id} taskId={task} asOf={conversation.seq} />
+        {turns.length === 0 && (
+          <p className="app-quiet">{status === 'connecting' ? strings.loading : strings.noHistory}</p>
         )}
-        {turns.map((turn, place) => {
+        {task !== undefined && !isKnown && status === 'live' && <Timeline taskId={task} />}
+        {turns.map((turn, index) => {
           const asked = messages.find(message => message.turn_id === turn.id && message.role === 'user')
           const tasks = plans.get(turn.id) ?? []
           return (
-            <article key={turn.id} className="app-turn" aria-label={words.turn(place + 1)}>
+            <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
               <header>
-                <h2>{words.turn(place + 1)}</h2>
-                <span className={`app-chip app-chip-${turn.status}`}>{words.ended[turn.status]}</span>
+                <h2>{strings.turn(index + 1)}</h2>
+                <span className={`app-chip app-chip-${turn.status}`}>{strings.turnStatus[turn.status]}</span>
                 <time dateTime={turn.started_at}>
-                  {new Date(turn.started_at).toLocaleString(localeOf(words.panels))}
+                  {new Date(turn.started_at).toLocaleString(localeOf(strings.panels))}
                 </time>
               </header>
-              <p className="app-asked">{asked?.text ?? words.byAgent}</p>
+              <p className="app-request">{asked?.text ?? strings.byOtherAgent}</p>
               {tasks.length === 0 ? (
-                <p className="app-quiet">{words.noTasks}</p>
+                <p className="app-quiet">{strings.noTasks}</p>
               ) : (
                 <ul className="app-turn-tasks">
                   {tasks.map(each => (
-                    <Story
+                    <TaskHistory
                       key={each.id}
-                      client={client}
-                      conversation={conversation}
-                      words={words}
+                      strings={strings}
                       task={each}
                       isOpen={each.id === task}
                       onTask={onTask}
@@ -70,9 +64,9 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
           )
         })}
         {turns.length > 0 && (
-          <details className="app-all" onToggle={event => setShowsAll(event.currentTarget.open)}>
-            <summary>{words.allEvents}</summary>
-            {showsAll && <Timeline client={client} sessionId={conversation.session_id} asOf={conversation.seq} />}
+          <details className="app-all-events" onToggle={event => setShowsAll(event.currentTarget.open)}>
+            <summary>{strings.allEvents}</summary>
+            {showsAll && <Timeline />}
           </details>
         )}
       </div>
@@ -80,16 +74,14 @@ export function History({ client, view, words, task, covered, onTask, onChat }: 
   )
 }
 
-interface StoryProps {
-  readonly client: Client
-  readonly conversation: ConversationSnapshot
-  readonly words: AppWords
+interface TaskHistoryProps {
+  readonly strings: PageStrings
   readonly task: Task
   readonly isOpen: boolean
   readonly onTask: (task: string | undefined) => void
 }
 
-function Story({ client, conversation, words, task, isOpen, onTask }: StoryProps): ReactElement {
+function TaskHistory({ strings, task, isOpen, onTask }: TaskHistoryProps): ReactElement {
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (isOpen) row.current?.scrollIntoView({ block: 'nearest' })
@@ -98,21 +90,21 @@ function Story({ client, conversation, words, task, isOpen, onTask }: StoryProps
     <li ref={row}>
       <button
         type="button"
-        className="app-story"
+        className="app-task-history"
         aria-expanded={isOpen}
         onClick={() => onTask(isOpen ? undefined : task.id)}
       >
         <StatusIcon status={task.status} />
-        <span className="app-story-title">
+        <span className="app-task-history-title">
           {task.title}
-          {task.status === 'completed' && task.judged_by === null && <small>{words.panels.reportedDone}</small>}
+          {task.status === 'completed' && task.judged_by === null && <small>{strings.panels.reportedDone}</small>}
           {task.outcome !== undefined && <small>{task.outcome}</small>}
         </span>
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}
       </button>
       {isOpen && (
-        <div className="app-story-events" role="group" aria-label={words.timelineOf(task.title)}>
-          <Timeline client={client} sessionId={conversation.session_id} taskId={task.id} asOf={conversation.seq} />
+        <div className="app-task-history-events" role="group" aria-label={strings.taskHistory(task.title)}>
+          <Timeline taskId={task.id} />
         </div>
       )}
     </li>

@@ -1,6 +1,6 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import '../src/react/styles.css'
+import 'runsheet/react/styles.css'
 import { App } from './app.tsx'
 import './app.css'
 import { applyTheme } from './theme.ts'
@@ -8,7 +8,7 @@ import { applyTheme } from './theme.ts'
 applyTheme()
 
 const root = document.querySelector('#app')
-if (!root) throw new Error('there is no #app')
+if (!root) throw new Error('#app is missing')
 createRoot(root).render(
   <StrictMode>
     <App />

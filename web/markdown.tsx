@@ -5,17 +5,18 @@ import remend from 'remend'
 
 interface MarkdownProps {
   readonly text: string
-  readonly isGrowing?: boolean
+  /** More text is coming: unclosed Markdown is closed for now. */
+  readonly isStreaming?: boolean
 }
 
-/** Markdown without HTML and without images from elsewhere; what is still being written is closed first. */
-export default function Markdown({ text, isGrowing = false }: MarkdownProps): ReactElement {
-  const blocks = isGrowing ? blocksOf(text) : [text]
+/** Renders Markdown without HTML and without remote images. */
+export default function Markdown({ text, isStreaming = false }: MarkdownProps): ReactElement {
+  const blocks = isStreaming ? blocksOf(text) : [text]
   return (
     <div className="app-markdown">
-      {blocks.map((block, place) => (
-        // Only the last one grows: those before it stay as they are, and are read once.
-        <Block key={place} text={isGrowing && place === blocks.length - 1 ? remend(block) : block} />
+      {blocks.map((block, index) => (
+        // Only the last block changes while streaming; the others are parsed once.
+        <Block key={index} text={isStreaming && index === blocks.length - 1 ? remend(block) : block} />
       ))}
     </div>
   )
@@ -39,7 +40,7 @@ const Block = memo(function Block({ text }: { readonly text: string }): ReactEle
   )
 })
 
-/** Cut at blank lines, but neither within code nor before what belongs to a list above. */
+/** Splits at blank lines, but not inside code fences or lists. */
 function blocksOf(text: string): readonly string[] {
   const blocks: string[] = []
   let start = 0

@@ -1,37 +1,40 @@
 import { RotateCcw } from 'lucide-react'
 import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
-import { type Client, type Message, openTasks } from '../src/client/index.ts'
-import type { ConversationView } from '../src/react/index.ts'
-import { Call } from './call.tsx'
-import { CopyButton } from './copy.tsx'
-import { roomFor } from './room.ts'
-import type { AppWords } from './words.ts'
+import { type Client, type Message, openTasks } from 'runsheet/client'
+import type { ConversationView } from 'runsheet/react'
+import { bottomInset } from './bottom-inset.ts'
+import { CopyButton } from './copy-button.tsx'
+import type { PageStrings } from './page-strings.ts'
+import { ToolCall } from './tool-call.tsx'
+
+/** Distance from the end that still counts as being there. */
+const END_ZONE_PX = 40
 
 const Markdown = lazy(() => import('./markdown.tsx'))
 
 interface MessagesProps {
   readonly client: Client
   readonly view: ConversationView
-  readonly words: AppWords
-  /** So many pixels at the end are covered by a panel. */
+  readonly strings: PageStrings
+  /** Height in pixels of the panel that covers the end. */
   readonly covered: number
-  /** What was sent and is not in the log yet. */
+  /** The message being sent, before the log has it. */
   readonly outgoing: string | undefined
   readonly isStopping: boolean
-  readonly onTry: (message: string) => void
-  /** Asks the same again, for a turn that came to nothing. */
+  readonly onExample: (message: string) => void
+  /** Sends the message of a failed turn again. */
   readonly onRetry: (turn: string, message: string) => void
 }
 
-/** What was said, the newest in sight; and before anything was, what to try. */
+/** The messages, scrolled to the newest; examples before there are any. */
 export function Messages({
   client,
   view,
-  words,
+  strings,
   covered,
   outgoing,
   isStopping,
-  onTry,
+  onExample,
   onRetry,
 }: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
@@ -39,33 +42,33 @@ export function Messages({
   const scroller = useRef<HTMLDivElement>(null)
   const hasTurns = Object.keys(conversation.turns).length > 0
   useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`, outgoing)
-  const said = messages.filter(
+  const shown = messages.filter(
     message => message.synthetic !== true && (message.text !== '' || message.tool_calls?.length),
   )
-  const isEmpty = said.length === 0 && text === null && outgoing === undefined
+  const isEmpty = shown.length === 0 && text === null && outgoing === undefined
   return (
     <div
       className="app-scroll"
       ref={scroller}
       tabIndex={0}
       role="region"
-      aria-label={words.messages}
-      style={roomFor(covered)}
+      aria-label={strings.messages}
+      style={bottomInset(covered)}
     >
       {isEmpty && status === 'connecting' && (
         <p className="app-quiet app-loading" role="status">
-          {words.loading}
+          {strings.loading}
         </p>
       )}
-      {isEmpty && hasTurns && <p className="app-quiet app-elsewhere">{words.elsewhere}</p>}
+      {isEmpty && hasTurns && <p className="app-quiet app-other-agent">{strings.otherAgent}</p>}
       {isEmpty && !hasTurns && (status === 'live' || status === 'waiting') ? (
         <section className="app-empty">
-          <h2>{words.emptyTitle}</h2>
-          <p>{words.emptyHint}</p>
+          <h2>{strings.emptyTitle}</h2>
+          <p>{strings.emptyHint}</p>
           <ul>
-            {words.tries.map(each => (
+            {strings.examples.map(each => (
               <li key={each}>
-                <button type="button" className="rs-button" onClick={() => onTry(each)}>
+                <button type="button" className="rs-button" onClick={() => onExample(each)}>
                   {each}
                 </button>
               </li>
@@ -74,40 +77,44 @@ export function Messages({
         </section>
       ) : (
         <div className="app-messages">
-          {said.map((message, place) => (
+          {shown.map((message, index) => (
             <Fragment key={message.message_id}>
-              <Said
+              <MessageView
                 message={message}
-                words={words}
+                strings={strings}
                 client={client}
                 session={conversation.session_id}
-                // Where something was said after it, it has been answered, whether or not this window heard it.
-                isRunning={message.turn_id === running_turn && place === said.length - 1 && text === null}
+                // A later message means that its calls have been answered.
+                isRunning={message.turn_id === running_turn && index === shown.length - 1 && text === null}
               />
-              {message.turn_id !== said[place + 1]?.turn_id && (
-                <Ending
+              {message.turn_id !== shown[index + 1]?.turn_id && (
+                <TurnEnding
                   view={view}
                   turn={message.turn_id}
-                  words={words}
+                  strings={strings}
                   {...(message.turn_id === latest_turn && outgoing === undefined ? { onRetry } : {})}
                 />
               )}
             </Fragment>
           ))}
           {text !== null && (
-            <article className="app-message app-message-assistant" aria-label={words.assistant}>
+            <article className="app-message app-message-assistant" aria-label={strings.assistant}>
               <Suspense fallback={<p className="app-plain">{text.text}</p>}>
-                <Markdown text={text.text} isGrowing />
+                <Markdown text={text.text} isStreaming />
               </Suspense>
             </article>
           )}
           {outgoing !== undefined && (
-            <article className="app-message app-message-user app-message-outgoing" aria-label={words.you}>
+            <article className="app-message app-message-user app-message-outgoing" aria-label={strings.you}>
               <p className="app-plain">{outgoing}</p>
             </article>
           )}
           <p className="app-quiet app-working" role="status">
-            {outgoing === undefined ? (isStopping ? words.stopping : working(view.state, words)) : words.panels.sending}
+            {outgoing === undefined
+              ? isStopping
+                ? strings.stopping
+                : progressText(view.state, strings)
+              : strings.panels.sending}
           </p>
         </div>
       )}
@@ -115,20 +122,26 @@ export function Messages({
   )
 }
 
-interface SaidProps {
+interface MessageViewProps {
   readonly message: Message
-  readonly words: AppWords
+  readonly strings: PageStrings
   readonly client: Client
   readonly session: string
   readonly isRunning: boolean
 }
 
-const Said = memo(function Said({ message, words, client, session, isRunning }: SaidProps): ReactElement {
+const MessageView = memo(function MessageView({
+  message,
+  strings,
+  client,
+  session,
+  isRunning,
+}: MessageViewProps): ReactElement {
   const calls = message.tool_calls ?? []
   return (
     <article
       className={`app-message app-message-${message.role}${message.text === '' ? ' app-message-calls' : ''}`}
-      aria-label={message.role === 'user' ? words.you : words.assistant}
+      aria-label={message.role === 'user' ? strings.you : strings.assistant}
     >
       {message.text !== '' &&
         (message.role === 'user' ? (
@@ -139,34 +152,34 @@ const Said = memo(function Said({ message, words, client, session, isRunning }: 
           </Suspense>
         ))}
       {calls.map(call => (
-        <Call
+        <ToolCall
           key={call.tool_call_id}
           call={call}
           client={client}
           session={session}
           isRunning={isRunning}
-          words={words}
+          strings={strings}
         />
       ))}
       {message.role === 'assistant' && message.text !== '' && calls.length === 0 && (
-        <CopyButton text={message.text} words={words} />
+        <CopyButton text={message.text} strings={strings} />
       )}
     </article>
   )
 })
 
-interface EndingProps {
+interface TurnEndingProps {
   readonly view: ConversationView
   readonly turn: string | null
-  readonly words: AppWords
+  readonly strings: PageStrings
   readonly onRetry?: (turn: string, message: string) => void
 }
 
 /**
- * How a turn ended that was not done; the latest one can be asked for again. Where it is only not finished, Continue
- * beside the plan goes on with what is open, and there is nothing to repeat.
+ * How a turn ended that is not done; the latest one can be retried. One with open tasks cannot: Continue in the plan
+ * picks those up.
  */
-function Ending({ view, turn, words, onRetry }: EndingProps): ReactElement | null {
+function TurnEnding({ view, turn, strings, onRetry }: TurnEndingProps): ReactElement | null {
   const { conversation, messages } = view.state
   const status = turn === null ? undefined : conversation.turns[turn]?.status
   if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
@@ -174,25 +187,26 @@ function Ending({ view, turn, words, onRetry }: EndingProps): ReactElement | nul
   const canContinue = status === 'incomplete' && openTasks(conversation, turn).length > 0
   return (
     <p className="app-ending" role="note">
-      <span className={`app-chip app-chip-${status}`}>{words.ended[status]}</span>
+      <span className={`app-chip app-chip-${status}`}>{strings.turnStatus[status]}</span>
       {onRetry && asked && !canContinue && conversation.running_turn === null && (
         <button type="button" className="rs-button" onClick={() => onRetry(turn, asked.text)}>
-          <RotateCcw size={14} aria-hidden="true" /> {words.retry}
+          <RotateCcw size={14} aria-hidden="true" /> {strings.retry}
         </button>
       )}
     </p>
   )
 }
 
-/** What is waited for, if anything is. */
-function working({ conversation, text }: ConversationView['state'], words: AppWords): string {
+/** What the conversation is waiting for, if anything. */
+function progressText({ conversation, text }: ConversationView['state'], strings: PageStrings): string {
   if (conversation.running_turn === null || text !== null) return ''
-  return conversation.pending_reviews.length > 0 ? words.waitingForYou : words.thinking
+  return conversation.pending_reviews.length > 0 ? strings.waitingForYou : strings.working
 }
 
-/** Stays at the end while it is there; whoever has scrolled up reads on undisturbed, until they say something. */
+/** Keeps a scroller at its end, unless the person has scrolled up; sending a message returns it there. */
 function useStickToEnd(
   scroller: { readonly current: HTMLDivElement | null },
+  /** Differs whenever the content does. */
   change: string,
   outgoing: string | undefined,
 ): void {
@@ -200,11 +214,11 @@ function useStickToEnd(
   useEffect(() => {
     const element = scroller.current
     if (!element) return
-    const look = (): void => {
-      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40
+    const onScroll = (): void => {
+      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < END_ZONE_PX
     }
-    element.addEventListener('scroll', look, { passive: true })
-    return () => element.removeEventListener('scroll', look)
+    element.addEventListener('scroll', onScroll, { passive: true })
+    return () => element.removeEventListener('scroll', onScroll)
   }, [scroller])
   useLayoutEffect(() => {
     const element = scroller.current

@@ -1,28 +1,27 @@
 import { Plus, Search, X } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { type Client, RunsheetError, type Session, type Task } from '../src/client/index.ts'
-import { explained } from '../src/react/explained.ts'
-import { isComposing } from '../src/react/is-composing.ts'
-import { newSession } from './fresh.ts'
-import { chatOf, historyOf, type Place } from './place.ts'
-import type { AppWords } from './words.ts'
+import { type Client, RunsheetError, type Session, type Task } from 'runsheet/client'
+import { errorText, isComposing } from 'runsheet/react'
+import { newSession } from './new-sessions.ts'
+import type { PageStrings } from './page-strings.ts'
+import { chatRoute, historyRoute, type Route } from './route.ts'
 
 interface SidebarProps {
   readonly client: Client
-  readonly words: AppWords
+  readonly strings: PageStrings
   readonly session: string
-  /** Raised when something about the conversations may have changed. */
+  /** Changes when the list of conversations may have changed. */
   readonly version: number
   readonly isOpen: boolean
-  readonly onGo: (place: Place) => void
+  readonly onGo: (route: Route) => void
   readonly onClose: () => void
   readonly onSignedOut: () => void
 }
 
-/** The other conversations, marked where a review waits, and a search over all tasks. */
+/** All conversations, with a mark where a review is pending, and a search over all tasks. */
 export function Sidebar({
   client,
-  words,
+  strings,
   session,
   version,
   isOpen,
@@ -33,7 +32,7 @@ export function Sidebar({
   const { sessions, waiting, more } = useSessions(client, version, session, onSignedOut)
   const [query, setQuery] = useState('')
   const { found, problem } = useSearch(client, query)
-  const titles = new Map(sessions.map(({ session_id, title }) => [session_id, title ?? words.untitled]))
+  const titles = new Map(sessions.map(({ session_id, title }) => [session_id, title ?? strings.untitled]))
   const close = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     if (isOpen) close.current?.focus()
@@ -41,7 +40,7 @@ export function Sidebar({
   return (
     <nav
       className={`app-side${isOpen ? ' app-side-open' : ''}`}
-      aria-label={words.menu}
+      aria-label={strings.menu}
       onKeyDown={event => {
         if (event.key !== 'Escape' || !isOpen || isComposing(event)) return
         event.preventDefault()
@@ -50,34 +49,40 @@ export function Sidebar({
     >
       <div className="app-side-head">
         <span className="app-name">Runsheet</span>
-        <button ref={close} type="button" className="rs-icon app-side-close" aria-label={words.close} onClick={onClose}>
+        <button
+          ref={close}
+          type="button"
+          className="rs-icon app-side-close"
+          aria-label={strings.close}
+          onClick={onClose}
+        >
           <X size={18} aria-hidden="true" />
         </button>
       </div>
-      <button type="button" className="rs-button app-new" onClick={() => onGo(chatOf(newSession()))}>
-        <Plus size={16} aria-hidden="true" /> {words.newChat}
+      <button type="button" className="rs-button app-new" onClick={() => onGo(chatRoute(newSession()))}>
+        <Plus size={16} aria-hidden="true" /> {strings.newChat}
       </button>
       <label className="app-search">
         <Search size={16} aria-hidden="true" />
         <input
           type="search"
           className="rs-input"
-          aria-label={words.search}
-          placeholder={words.search}
+          aria-label={strings.search}
+          placeholder={strings.search}
           value={query}
           onChange={event => setQuery(event.target.value)}
         />
       </label>
       {found ? (
-        <ul className="app-sessions" aria-label={words.search}>
-          {problem !== undefined && <li role="alert">{explained(words.panels, problem)}</li>}
-          {found.length === 0 && problem === undefined && <li className="app-quiet">{words.noResults}</li>}
+        <ul className="app-sessions" aria-label={strings.search}>
+          {problem !== undefined && <li role="alert">{errorText(strings.panels, problem)}</li>}
+          {found.length === 0 && problem === undefined && <li className="app-quiet">{strings.noResults}</li>}
           {found.map(task => (
             <li key={task.id}>
-              <button type="button" onClick={() => onGo(historyOf(task.session_id, task.id))}>
+              <button type="button" onClick={() => onGo(historyRoute(task.session_id, task.id))}>
                 <span>{task.title}</span>
                 <small>
-                  {words.panels.status[task.status]}
+                  {strings.panels.status[task.status]}
                   {titles.has(task.session_id) && ` · ${titles.get(task.session_id)}`}
                 </small>
               </button>
@@ -85,21 +90,21 @@ export function Sidebar({
           ))}
         </ul>
       ) : (
-        <ul className="app-sessions" aria-label={words.conversations}>
+        <ul className="app-sessions" aria-label={strings.conversations}>
           {sessions.map(each => (
             <li key={each.session_id}>
               <button
                 type="button"
                 {...(each.session_id === session ? { 'aria-current': 'page' as const } : {})}
-                onClick={() => onGo(chatOf(each.session_id))}
+                onClick={() => onGo(chatRoute(each.session_id))}
               >
-                {each.title ?? words.untitled}{' '}
+                {each.title ?? strings.untitled}{' '}
                 {waiting.has(each.session_id) && (
                   <span
                     className="app-waiting"
                     role="img"
-                    aria-label={words.waitingForYou}
-                    title={words.waitingForYou}
+                    aria-label={strings.waitingForYou}
+                    title={strings.waitingForYou}
                   />
                 )}
               </button>
@@ -108,7 +113,7 @@ export function Sidebar({
           {more && (
             <li>
               <button type="button" className="app-more" onClick={more}>
-                {words.more}
+                {strings.showMore}
               </button>
             </li>
           )}
@@ -118,21 +123,22 @@ export function Sidebar({
   )
 }
 
-const PAGE = 50
-const MOST = 200
-/** What happens in the other conversations is seen after so long, or when the window is looked at again. */
-const LOOK_EVERY_MS = 15_000
+const FIRST_PAGE = 50
+/** The server's largest page. */
+const MAX_PAGE = 200
+/** How often the list is refreshed, besides when the window becomes visible. */
+const REFRESH_MS = 15_000
 
 function useSessions(client: Client, version: number, session: string, onSignedOut: () => void) {
   const [sessions, setSessions] = useState<readonly Session[]>([])
   const [waiting, setWaiting] = useState<ReadonlySet<string>>(new Set())
-  const [limit, setLimit] = useState(PAGE)
+  const [limit, setLimit] = useState(FIRST_PAGE)
   const [hasMore, setHasMore] = useState(false)
   useEffect(() => {
     let isCurrent = true
-    const look = (): void => {
+    const refresh = (): void => {
       if (document.visibilityState === 'hidden') return
-      Promise.all([sessionsUpTo(client, limit), client.pendingReviews().catch(() => undefined)]).then(
+      Promise.all([newestSessions(client, limit), client.pendingReviews().catch(() => undefined)]).then(
         ([answer, pending]) => {
           if (!isCurrent) return
           if (pending) setWaiting(new Set(pending.reviews.map(({ session_id }) => session_id)))
@@ -144,26 +150,30 @@ function useSessions(client: Client, version: number, session: string, onSignedO
         },
       )
     }
-    look()
-    const timer = setInterval(look, LOOK_EVERY_MS)
-    document.addEventListener('visibilitychange', look)
+    refresh()
+    const timer = setInterval(refresh, REFRESH_MS)
+    document.addEventListener('visibilitychange', refresh)
     return () => {
       isCurrent = false
       clearInterval(timer)
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', refresh)
     }
   }, [client, version, session, limit, onSignedOut])
-  return { sessions, waiting, more: hasMore ? () => setLimit(limit < MOST ? MOST : limit + MOST) : undefined }
+  return {
+    sessions,
+    waiting,
+    more: hasMore ? () => setLimit(limit < MAX_PAGE ? MAX_PAGE : limit + MAX_PAGE) : undefined,
+  }
 }
 
-/** So many at most, the newest first: the server gives 200 at a time. */
-async function sessionsUpTo(
+/** The newest conversations, at most `limit`, page by page. */
+async function newestSessions(
   client: Client,
   limit: number,
 ): Promise<{ sessions: readonly Session[]; hasMore: boolean }> {
   const sessions: Session[] = []
   for (let cursor: string | undefined; ; ) {
-    const page = { limit: Math.min(MOST, limit - sessions.length), ...(cursor === undefined ? {} : { cursor }) }
+    const page = { limit: Math.min(MAX_PAGE, limit - sessions.length), ...(cursor === undefined ? {} : { cursor }) }
     const answer = await client.sessions(page)
     sessions.push(...answer.sessions)
     cursor = answer.next_cursor ?? undefined
@@ -172,9 +182,12 @@ async function sessionsUpTo(
 }
 
 interface Search {
+  /** Absent while nothing is searched. */
   readonly found?: readonly Task[]
   readonly problem?: unknown
 }
+
+const DEBOUNCE_MS = 150
 
 function useSearch(client: Client, query: string): Search {
   const [search, setSearch] = useState<Search>({})
@@ -187,7 +200,7 @@ function useSearch(client: Client, query: string): Search {
         ({ tasks }) => isCurrent && setSearch({ found: tasks }),
         (problem: unknown) => isCurrent && setSearch({ found: [], problem }),
       )
-    }, 150)
+    }, DEBOUNCE_MS)
     return () => {
       isCurrent = false
       clearTimeout(timer)

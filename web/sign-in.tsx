@@ -1,55 +1,46 @@
 import type { ReactElement } from 'react'
-import { RunsheetError } from '../src/client/index.ts'
-import { explained } from '../src/react/explained.ts'
-import { CopyButton } from './copy.tsx'
-import { Switches } from './switches.tsx'
-import type { AppWords } from './words.ts'
+import { RunsheetError } from 'runsheet/client'
+import { errorText } from 'runsheet/react'
+import { CopyButton } from './copy-button.tsx'
+import { DisplayToggles } from './display-toggles.tsx'
+import type { PageStrings } from './page-strings.ts'
+
+const COMMAND = 'npm run -s runsheet -- url'
 
 interface SignInProps {
-  readonly words: AppWords
+  readonly strings: PageStrings
   readonly problem: Error | 'signed_out' | undefined
   readonly onLanguage: () => void
 }
 
-/** For whoever comes without a link, or with one that is used up. It goes on by itself once a link was opened. */
-export function SignIn({ words, problem, onLanguage }: SignInProps): ReactElement {
-  const commands = [
-    [words.fromSource, 'npm run -s runsheet -- url'],
-    [words.installed, 'npx runsheet url'],
-  ] as const
+/** Tells how to get a sign-in link. The page continues by itself once one was opened in this browser. */
+export function SignIn({ strings, problem, onLanguage }: SignInProps): ReactElement {
   return (
     <main className="app-sign-in">
       <div className="app-sign-in-head">
         <span className="app-name">Runsheet</span>
         <span>
-          <Switches words={words} onLanguage={onLanguage} />
+          <DisplayToggles strings={strings} onLanguage={onLanguage} />
         </span>
       </div>
-      <h1>{words.signInTitle}</h1>
+      <h1>{strings.signInTitle}</h1>
       {problem !== undefined && (
         <p className="app-alert" role="alert">
-          {said(words, problem)}
+          {problemText(strings, problem)}
         </p>
       )}
-      <p>{words.signInHow}</p>
-      <dl>
-        {commands.map(([where, command]) => (
-          <div key={command}>
-            <dt>{where}</dt>
-            <dd>
-              <code>{command}</code>
-              <CopyButton text={command} words={words} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <p>{strings.signInHow}</p>
+      <p className="app-command">
+        <code>{COMMAND}</code>
+        <CopyButton text={COMMAND} strings={strings} />
+      </p>
     </main>
   )
 }
 
-function said(words: AppWords, problem: Error | 'signed_out'): string {
-  if (problem === 'signed_out') return words.signedOut
+function problemText(strings: PageStrings, problem: Error | 'signed_out'): string {
+  if (problem === 'signed_out') return strings.signedOut
   return problem instanceof RunsheetError && problem.code === 'invalid_code'
-    ? words.badLink
-    : explained(words.panels, problem)
+    ? strings.badLink
+    : errorText(strings.panels, problem)
 }

@@ -1,6 +1,6 @@
 const KEY = 'runsheet.theme'
 
-/** What was chosen here before; otherwise what the system has. */
+/** Applies the theme chosen in this browser; by default the system's. */
 export function applyTheme(): void {
   const theme = localStorage.getItem(KEY)
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme

@@ -1,107 +1,110 @@
 import { type Dispatch, type SetStateAction, useEffect, useState } from 'react'
-import type { ChatRequest, Client } from '../src/client/index.ts'
-import type { ConversationView } from '../src/react/index.ts'
-import { newId, spokenIn } from './fresh.ts'
+import { type ChatRequest, type Client, randomId } from 'runsheet/client'
+import type { ConversationView } from 'runsheet/react'
+import { markStarted } from './new-sessions.ts'
 
-export interface Trouble {
+export interface Failure {
   readonly error: unknown
-  /** What did not get through, if it was a message. */
+  /** The message that failed to send, if it was one. */
   readonly request?: ChatRequest
-  readonly again: () => void
+  readonly retry: () => void
 }
 
 export interface Sending {
-  /** What is typed and not sent. */
+  /** The text in the message box. */
   readonly text: string
-  readonly onText: (text: string) => void
-  /** What is on its way, until the log has it. */
+  readonly setText: (text: string) => void
+  /** The message being sent, until the log has it. */
   readonly outgoing: ChatRequest | undefined
-  readonly trouble: Trouble | undefined
-  readonly setTrouble: (trouble: Trouble | undefined) => void
-  /** What a person has typed, or chosen to try: it is back in the box if it does not get through. */
+  readonly failure: Failure | undefined
+  readonly setFailure: (failure: Failure | undefined) => void
+  /** Sends a message from the box, or an example; if that fails, the text returns to the box. */
   readonly sendTyped: (message: string) => void
-  /** What a button says on a person's behalf. */
+  /** Sends a message on behalf of a button. */
   readonly send: (message: string, more?: Pick<ChatRequest, 'continue_turn_id'>) => void
 }
 
-/** A message on its way: seen at once, and not lost. `choices` go along with it. */
+/** Sends messages: shown at once, and never lost or sent twice. `choices` are added to every request. */
 export function useSend(
   client: Client,
   session: string,
   { state, retry }: ConversationView,
   choices: Partial<ChatRequest>,
 ): Sending {
-  // What a page that was left in the middle had on its way.
-  const [left, setLeft] = useState(() => leftOnItsWay(session))
-  const [text, setText] = useTyped(session, left?.message)
+  // A message that was being sent when the page was left.
+  const [interrupted, setInterrupted] = useState(() => loadOutgoing(session))
+  const [text, setText] = useSavedText(session, interrupted?.message)
   const [sent, setSent] = useState<ChatRequest>()
-  const [trouble, setTrouble] = useState<Trouble>()
+  const [failure, setFailure] = useState<Failure>()
   const { turns } = state.conversation
-  const turnCount = Object.keys(turns).length
+  const hasTurns = Object.keys(turns).length > 0
   const outgoing = sent && !(sent.turn_id in turns) ? sent : undefined
-  // The answer was lost, and the message was not: the log has it.
-  const hasArrived = trouble?.request !== undefined && trouble.request.turn_id in turns
+  // Only the answer was lost: the log has the message.
+  const hasArrived = failure?.request !== undefined && failure.request.turn_id in turns
   useEffect(() => {
     if (!hasArrived) return
-    setText(typed => (typed.trim() === trouble.request?.message ? '' : typed))
-    setTrouble(undefined)
-  }, [hasArrived, trouble, setText])
+    setText(typed => (typed.trim() === failure.request?.message ? '' : typed))
+    setFailure(undefined)
+  }, [hasArrived, failure, setText])
   useEffect(() => {
-    if (!left) return
-    letGo(session)
+    if (!interrupted) return
+    removeOutgoing(session)
     retry()
-    if (!(left.turn_id in turns)) return
-    setText(typed => (typed.trim() === left.message ? '' : typed))
-    setLeft(undefined)
-  }, [left, session, retry, turns, setText])
-  // It is back in the box by now. Whoever has gone elsewhere, or reloads, finds it there when they are back.
+    if (!(interrupted.turn_id in turns)) return
+    setText(typed => (typed.trim() === interrupted.message ? '' : typed))
+    setInterrupted(undefined)
+  }, [interrupted, session, retry, turns, setText])
+  // The text is back in the box, which is saved by itself.
   useEffect(() => {
-    if (trouble) letGo(session)
-  }, [trouble, session])
+    if (failure) removeOutgoing(session)
+  }, [failure, session])
   useEffect(() => {
-    if (turnCount > 0) spokenIn(session)
-  }, [session, turnCount])
+    if (hasTurns) markStarted(session)
+  }, [session, hasTurns])
 
   const post = async (request: ChatRequest, isTyped: boolean): Promise<void> => {
-    setTrouble(undefined)
+    setFailure(undefined)
     setSent(request)
     if (isTyped) {
       setText(typed => (typed.trim() === request.message ? '' : typed))
-      putOnItsWay(session, request)
+      saveOutgoing(session, request)
     }
     try {
       await client.chat(request)
-      letGo(session)
+      removeOutgoing(session)
     } catch (error) {
       setSent(undefined)
-      // Whoever typed on in the meantime keeps that.
+      // Text typed in the meantime stays.
       if (isTyped) setText(typed => (typed === '' ? request.message : typed))
-      setTrouble({ error, request, again: () => void post(request, isTyped) })
+      setFailure({ error, request, retry: () => void post(request, isTyped) })
     }
     retry()
   }
   const begin = (request: Omit<ChatRequest, 'turn_id'>, isTyped: boolean): void => {
     if (outgoing) return
-    // The same again is the same turn: if it came through after all, it is not begun twice.
-    const before = trouble?.request ?? left
+    // The same request again keeps its turn id: if the first one arrived after all, the server starts no second turn.
+    const before = failure?.request ?? interrupted
     const isSame = before && JSON.stringify({ ...before, turn_id: '' }) === JSON.stringify({ ...request, turn_id: '' })
-    void post(isSame ? before : { ...request, turn_id: newId('turn') }, isTyped)
+    void post(isSame ? before : { ...request, turn_id: `turn-${randomId()}` }, isTyped)
   }
   return {
     text,
-    onText: setText,
+    setText,
     outgoing,
-    trouble,
-    setTrouble,
+    failure,
+    setFailure,
     sendTyped: message => begin({ session_id: session, message, ...choices }, true),
     send: (message, more = {}) => begin({ session_id: session, message, ...choices, ...more }, false),
   }
 }
 
-/** What is typed in a conversation survives a reload. */
-function useTyped(session: string, left: string | undefined): readonly [string, Dispatch<SetStateAction<string>>] {
+/** The text in the message box; a reload brings it back. */
+function useSavedText(
+  session: string,
+  initial: string | undefined,
+): readonly [string, Dispatch<SetStateAction<string>>] {
   const key = `runsheet.typed.${session}`
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? left ?? '')
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? initial ?? '')
   useEffect(() => {
     if (text === '') sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, text)
@@ -109,12 +112,12 @@ function useTyped(session: string, left: string | undefined): readonly [string, 
   return [text, setText]
 }
 
-const wayOf = (session: string): string => `runsheet.sending.${session}`
-const putOnItsWay = (session: string, request: ChatRequest): void =>
-  sessionStorage.setItem(wayOf(session), JSON.stringify(request))
-const letGo = (session: string): void => sessionStorage.removeItem(wayOf(session))
+const outgoingKey = (session: string): string => `runsheet.sending.${session}`
+const saveOutgoing = (session: string, request: ChatRequest): void =>
+  sessionStorage.setItem(outgoingKey(session), JSON.stringify(request))
+const removeOutgoing = (session: string): void => sessionStorage.removeItem(outgoingKey(session))
 
-function leftOnItsWay(session: string): ChatRequest | undefined {
-  const kept = sessionStorage.getItem(wayOf(session))
-  return kept === null ? undefined : (JSON.parse(kept) as ChatRequest)
+function loadOutgoing(session: string): ChatRequest | undefined {
+  const saved = sessionStorage.getItem(outgoingKey(session))
+  return saved === null ? undefined : (JSON.parse(saved) as ChatRequest)
 }

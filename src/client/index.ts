@@ -1,4 +1,5 @@
 export { createClient } from './client.ts'
+export { randomId } from './random-id.ts'
 export { RunsheetError } from './runsheet-error.ts'
 export type { ChatRequest, Client, PersonsFields, ToolCallRequest } from './client.ts'
 export type { ClientOptions } from './http.ts'

@@ -1,24 +1,23 @@
 import { type ReactElement, useState } from 'react'
-import type { Client } from '../client/client.ts'
-import { clockOf, useNow } from './use-now.ts'
-import { useWords } from './words.ts'
+import { formatDuration } from './format-duration.ts'
+import { useStrings } from './strings.ts'
 
-const SOON_OVER_MS = 30_000
+const ENDING_SOON_MS = 30_000
 
-/** How long there is, to the second; said aloud once, when it is nearly over. */
-export function Countdown({ client, until }: { readonly client: Client; readonly until: string }): ReactElement {
-  const words = useWords()
-  const left = Date.parse(until) - useNow(client, true)
-  const isSoonOver = left <= SOON_OVER_MS
-  const [said, setSaid] = useState('')
-  if (isSoonOver && said === '') setSaid(words.timeLeft(clockOf(left)))
+/** The time left, to the second; screen readers hear it once, near the end. */
+export function Countdown({ remainingMs }: { readonly remainingMs: number | undefined }): ReactElement {
+  const strings = useStrings()
+  const text = remainingMs === undefined ? '' : strings.timeLeft(formatDuration(remainingMs))
+  const isEndingSoon = remainingMs !== undefined && remainingMs <= ENDING_SOON_MS
+  const [announcement, setAnnouncement] = useState('')
+  if (isEndingSoon && announcement === '') setAnnouncement(text)
   return (
     <>
-      <span className={`rs-countdown${isSoonOver ? ' rs-soon' : ''}`} role="timer">
-        {words.timeLeft(clockOf(left))}
+      <span className={`rs-countdown${isEndingSoon ? ' rs-ending-soon' : ''}`} role="timer">
+        {text}
       </span>
       <span className="rs-sr" role="status">
-        {said}
+        {announcement}
       </span>
     </>
   )

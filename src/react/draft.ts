@@ -1,9 +1,14 @@
 import type { DraftRow, ReviewRequest, RowStatus, SubmittedRow } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
+import { LIMITS } from '../domain/text.ts'
 
-/** A row under a person's hands. Tags are one text while they are typed. */
-export interface EditRow {
+export const MAX_ROWS = LIMITS.batch
+
+/** A row as it is edited. Tags are one text, separated by commas. */
+export interface EditableRow {
+  /** Stays the same while the row is edited and moved. */
   readonly key: string
+  /** The proposed row that it was made from; absent for an added one. */
   readonly draft_index?: number
   readonly title: string
   readonly details: string
@@ -12,84 +17,74 @@ export interface EditRow {
   readonly status: RowStatus
   readonly tags: string
 }
-
-export const MOST_ROWS = 20
+export type RowFields = Omit<EditableRow, 'key' | 'draft_index'>
 
 export interface Draft {
-  readonly rows: readonly EditRow[]
+  readonly rows: readonly EditableRow[]
   readonly comment: string
 }
 
+/** A draft with the titles of the proposal that it was made from. */
+export interface SavedDraft extends Draft {
+  readonly proposed: readonly string[]
+}
+
+const EMPTY: RowFields = { title: '', details: '', criteria: '', priority: 'medium', status: 'todo', tags: '' }
+
 export function draftOf({ draft_tasks }: ReviewRequest): Draft {
   return {
-    rows: draft_tasks.map((row, draft_index) => ({ ...editable(row), key: `d${draft_index}`, draft_index })),
+    rows: draft_tasks.map((row, draft_index) => ({ ...fieldsOf(row), key: `d${draft_index}`, draft_index })),
     comment: '',
   }
 }
 
-/** A name for a row that is in no draft; it is never used again. */
-const newKey = (): string => `n${Math.random().toString(36).slice(2)}`
+/** A row that is not in the proposal, with a key that no other row has. */
+export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EMPTY, ...fields, key: newKey() })
 
-export const emptyRow = (): EditRow => ({
-  key: newKey(),
-  title: '',
-  details: '',
-  criteria: '',
-  priority: 'medium',
-  status: 'todo',
-  tags: '',
-})
-
-export const fromTemplate = (row: Omit<DraftRow, 'order'>): EditRow => ({ ...editable(row), key: newKey() })
-
-/** What is submitted: every field as it stands, so that what is seen is what is written. */
-export function submitted({ title, details, criteria, priority, status, tags, draft_index }: EditRow): SubmittedRow {
-  const row = { title, details, criteria, priority, status, tags: tagsIn(tags) }
-  return draft_index === undefined ? row : { ...row, draft_index }
+/** The editable fields of a proposed row or of a template's. */
+export function fieldsOf(row: Omit<DraftRow, 'order'>): RowFields {
+  const { title, details, criteria, priority, status, tags } = row
+  return { title, details, criteria, priority, status, tags: tags.join(', ') }
 }
 
-export const tagsIn = (text: string): string[] =>
+/** A row as it is sent: every field, so that what was seen is what is written. */
+export function submittedRow(row: EditableRow): SubmittedRow {
+  const { title, details, criteria, priority, status, tags, draft_index } = row
+  const fields = { title, details, criteria, priority, status, tags: parseTags(tags) }
+  return draft_index === undefined ? fields : { ...fields, draft_index }
+}
+
+export const parseTags = (text: string): string[] =>
   text
     .split(/[,，]/)
     .map(tag => tag.trim())
     .filter(tag => tag !== '')
 
-/** The first row without a title, counted from 1. */
-export function rowWithoutTitle({ rows }: Draft): number | undefined {
-  const place = rows.findIndex(({ title }) => title.trim() === '')
-  return place < 0 ? undefined : place + 1
+/** The number of the first row without a title, counted from 1. */
+export function firstUntitled(rows: readonly EditableRow[]): number | undefined {
+  const index = rows.findIndex(({ title }) => title.trim() === '')
+  return index < 0 ? undefined : index + 1
 }
 
-export function isChanged({ rows, comment }: Draft, review: ReviewRequest): boolean {
-  const proposed = draftOf(review)
-  return comment !== '' || JSON.stringify(rows.map(submitted)) !== JSON.stringify(proposed.rows.map(submitted))
+export function isEdited({ rows, comment }: Draft, review: ReviewRequest): boolean {
+  const sent = (all: readonly EditableRow[]): string => JSON.stringify(all.map(submittedRow))
+  return comment !== '' || sent(rows) !== sent(draftOf(review).rows)
 }
 
-/** Edits of one proposal, laid over another: a row is the one that had its title before it was edited. */
-export function rebased(
-  { rows, comment, of }: Draft & { readonly of: readonly string[] },
-  { draft_tasks }: ReviewRequest,
-): Draft {
-  const taken = new Set<number>()
-  const placeOf = (title: string | undefined): number =>
-    draft_tasks.findIndex((row, place) => row.title === title && !taken.has(place))
+/** Applies the edits of one proposal to the next one: rows are matched by the title that was proposed. */
+export function rebaseDraft({ rows, comment, proposed }: SavedDraft, { draft_tasks }: ReviewRequest): Draft {
+  const matched = new Set<number>()
+  const indexOf = (title: string | undefined): number =>
+    draft_tasks.findIndex((row, index) => row.title === title && !matched.has(index))
   return {
     comment,
     rows: rows.map(({ draft_index, ...row }) => {
-      const place = draft_index === undefined ? -1 : placeOf(of[draft_index])
-      if (place < 0) return { ...row, key: newKey() }
-      taken.add(place)
-      return { ...row, key: `d${place}`, draft_index: place }
+      const index = draft_index === undefined ? -1 : indexOf(proposed[draft_index])
+      if (index < 0) return { ...row, key: newKey() }
+      matched.add(index)
+      return { ...row, key: `d${index}`, draft_index: index }
     }),
   }
 }
 
-export function moved<T>(rows: readonly T[], from: number, to: number): T[] {
-  const row = rows[from]
-  if (row === undefined || to < 0 || to >= rows.length) return [...rows]
-  return rows.toSpliced(from, 1).toSpliced(to, 0, row)
-}
-
-function editable({ title, details, criteria, priority, status, tags }: Omit<DraftRow, 'order'>): Omit<EditRow, 'key'> {
-  return { title, details, criteria, priority, status, tags: tags.join(', ') }
-}
+const newKey = (): string => `n${Math.random().toString(36).slice(2)}`

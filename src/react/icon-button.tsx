@@ -3,27 +3,27 @@ import type { ReactElement } from 'react'
 
 interface IconButtonProps {
   readonly label: string
-  /** What it is about, for those who do not see where it stands. */
+  /** Which row it belongs to, for screen readers; appended to the label. */
   readonly about: string
   readonly icon: LucideIcon
   readonly className?: string
-  /** It stays where it is and keeps the focus, and does nothing. */
-  readonly isIdle?: boolean
+  /** Stays focusable and does nothing. */
+  readonly isDisabled?: boolean
   readonly isExpanded?: boolean
   readonly onAct: () => void
 }
 
 export function IconButton(props: IconButtonProps): ReactElement {
-  const { label, about, icon: Icon, className = '', isIdle = false, isExpanded, onAct } = props
+  const { label, about, icon: Icon, className = '', isDisabled = false, isExpanded, onAct } = props
   return (
     <button
       type="button"
       className={`rs-icon ${className}`}
       aria-label={`${label}${about}`}
       title={label}
-      {...(isIdle ? { 'aria-disabled': true } : {})}
+      {...(isDisabled ? { 'aria-disabled': true } : {})}
       {...(isExpanded === undefined ? {} : { 'aria-expanded': isExpanded })}
-      onClick={() => isIdle || onAct()}
+      onClick={() => isDisabled || onAct()}
     >
       <Icon size={16} aria-hidden="true" />
     </button>

@@ -1,5 +1,5 @@
 import type { KeyboardEvent } from 'react'
 
-/** Whether a key belongs to an input method. Safari ends the composition before the key that ends it: 229 tells. */
+/** Whether a key press belongs to an input method. Safari ends the composition before its last key; 229 marks that key. */
 export const isComposing = ({ nativeEvent }: KeyboardEvent): boolean =>
   nativeEvent.isComposing || nativeEvent.keyCode === 229

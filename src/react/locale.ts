@@ -1,8 +1,8 @@
-import type { Words } from './words.ts'
+import type { Strings } from './strings.ts'
 
-/** For dates and times: the language of the page, as the browser's own region writes it where it has that language. */
-export function localeOf({ locale }: Words): string {
-  // Browsers also name what is no language tag, such as `en-US@posix`.
-  const own = new RegExp(`^${locale}(-[A-Z]{2})?$`)
-  return navigator.languages.find(each => own.test(each)) ?? locale
+/** The locale for dates and times: the strings' language, in the browser's regional variant if it has one. */
+export function localeOf({ locale }: Strings): string {
+  // Browsers also list entries that are no language tags, such as `en-US@posix`.
+  const regional = new RegExp(`^${locale}(-[A-Z]{2})?$`)
+  return globalThis.navigator?.languages?.find(each => regional.test(each)) ?? locale
 }

@@ -1,49 +1,46 @@
 import type { ReactElement } from 'react'
-import type { Review } from '../domain/review.ts'
-import { useVisit } from './use-visit.ts'
-import { useWords, type Words } from './words.ts'
+import { classNames } from './class-names.ts'
+import { type Strings, useStrings } from './strings.ts'
+import { usePanelFocus } from './use-panel-focus.ts'
+import type { ReviewOutcomeHandle } from './use-review-outcome.ts'
 
-interface OutcomeProps {
-  readonly review: Review
-  /** Why it was cancelled, if it was. */
-  readonly reason: string | undefined
-  /** A person's edits of it are there to be taken up again. */
-  readonly keepsChanges: boolean
-  readonly onClose: () => void
-  readonly onAskAgain?: () => void
+interface ReviewOutcomeProps {
+  readonly outcome: ReviewOutcomeHandle
+  readonly className: string | undefined
+  readonly onAskAgain: (() => void) | undefined
 }
 
-/** A review that somebody else decided, or nobody did. */
-export function ReviewOutcome({ review, reason, keepsChanges, onClose, onAskAgain }: OutcomeProps): ReactElement {
-  const words = useWords()
-  const { panel, onFocus } = useVisit<HTMLElement>()
+/** A review that was decided elsewhere, or not at all. */
+export function ReviewOutcome({ outcome, className, onAskAgain }: ReviewOutcomeProps): ReactElement {
+  const strings = useStrings()
+  const { panel, onFocus } = usePanelFocus<HTMLElement>()
   return (
     <section
       ref={panel}
-      className="rs-panel rs-outcome-panel"
+      className={classNames('rs-panel rs-outcome-panel', className)}
       tabIndex={-1}
-      aria-label={words.review}
+      aria-label={strings.review}
       onFocus={onFocus}
     >
       <span role="alert">
-        {told(review, reason, words)}
-        {keepsChanges && ` ${words.changesKept}`}
+        {outcomeText(outcome, strings)}
+        {outcome.hasEdits && ` ${strings.editsKept}`}
       </span>
       {onAskAgain && (
         <button type="button" className="rs-button rs-primary" onClick={onAskAgain}>
-          {words.askAgain}
+          {strings.askAgain}
         </button>
       )}
-      <button type="button" className="rs-button" onClick={onClose}>
-        {words.dismiss}
+      <button type="button" className="rs-button" onClick={outcome.dismiss}>
+        {strings.close}
       </button>
     </section>
   )
 }
 
-function told({ status }: Review, reason: string | undefined, words: Words): string {
-  if (status === 'expired') return words.timedOut
-  if (reason === 'turn_stopped') return words.stoppedBefore
-  if (reason === 'panel_closed') return words.closedBefore
-  return words.decidedElsewhere(words.outcome[status])
+function outcomeText({ review: { status }, reason }: ReviewOutcomeHandle, strings: Strings): string {
+  if (status === 'expired') return strings.timedOut
+  if (reason === 'turn_stopped') return strings.agentStopped
+  if (reason === 'panel_closed') return strings.pageClosed
+  return strings.decidedElsewhere(strings.outcome[status])
 }

@@ -2,138 +2,139 @@ import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, GripVertical, X } from 'luc
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
-import type { EditRow } from './draft.ts'
-import { Growing } from './growing.tsx'
+import { AutosizeTextarea } from './autosize-textarea.tsx'
+import type { EditableRow, RowFields } from './draft.ts'
 import { IconButton } from './icon-button.tsx'
-import { edgeClass, useReorder } from './use-reorder.ts'
-import { useWords } from './words.ts'
+import { edgeClass } from './reorder.ts'
+import { useStrings } from './strings.ts'
+import { useReorder } from './use-reorder.ts'
 
-export interface RowProblem {
+interface RowError {
   readonly field: string
   readonly message: string
 }
 
 interface ReviewRowProps {
-  readonly row: EditRow
-  readonly place: number
+  readonly row: EditableRow
+  readonly index: number
   readonly count: number
   readonly isSelected: boolean
-  /** What the server did not take. */
-  readonly problem?: RowProblem | undefined
+  /** The field that the server refused. */
+  readonly error: RowError | undefined
   readonly onSelect: (isOn: boolean) => void
-  readonly onChange: (part: Partial<EditRow>) => void
+  readonly onChange: (fields: Partial<RowFields>) => void
   readonly onMove: (from: number, to: number) => void
   readonly onRemove: () => void
 }
 
 /**
- * One proposed task, every field of it open; those that hold nothing wait behind a button. Alt and an arrow moves it,
- * as does dragging it by its handle.
+ * One proposed task with all its fields; empty ones are behind a button. Alt and an arrow key move it, as does dragging
+ * it by its handle.
  */
 export function ReviewRow(props: ReviewRowProps): ReactElement {
-  const { row, place, count, isSelected, problem, onSelect, onChange, onMove, onRemove } = props
-  const words = useWords()
-  const [isUnfolded, setUnfolded] = useState(false)
-  const { item, handle, edge, onKeyDown } = useReorder('review', row.key, place, (from, to) => onMove(from.place, to))
-  const problemId = useId()
-  useFocusOnProblem(item, problem)
-  const about = `, ${place + 1}`
+  const { row, index, count, isSelected, error, onSelect, onChange, onMove, onRemove } = props
+  const strings = useStrings()
+  const [isExpanded, setExpanded] = useState(false)
+  const { item, handle, edge, onKeyDown } = useReorder('review', row.key, index, (from, to) => onMove(from.index, to))
+  const errorId = useId()
+  useFocusOnError(item, error)
+  const about = `, ${index + 1}`
   const field = (label: string, name: string) => ({
     'aria-label': `${label}${about}`,
-    'aria-invalid': problem?.field === name,
-    ...(problem?.field === name ? { 'aria-describedby': problemId } : {}),
+    'aria-invalid': error?.field === name,
+    ...(error?.field === name ? { 'aria-describedby': errorId } : {}),
   })
   const shows = (name: 'details' | 'criteria' | 'tags'): boolean =>
-    isUnfolded || row[name] !== '' || problem?.field === name
+    isExpanded || row[name] !== '' || error?.field === name
   return (
     <li ref={item} className={`rs-row${edgeClass(edge)}`} onKeyDown={onKeyDown}>
-      <span ref={handle} className="rs-handle" title={words.drag} aria-hidden="true">
+      <span ref={handle} className="rs-handle" title={strings.drag} aria-hidden="true">
         <GripVertical size={16} />
       </span>
       <label className="rs-check">
         <input
           type="checkbox"
-          aria-label={words.selectRow(place + 1)}
+          aria-label={strings.selectRow(index + 1)}
           checked={isSelected}
           onChange={event => onSelect(event.target.checked)}
         />
         <span className="rs-number" aria-hidden="true">
-          {place + 1}
+          {index + 1}
         </span>
       </label>
       <div className="rs-fields">
         <div className="rs-row-head">
-          <Growing
-            {...field(words.title, 'title')}
+          <AutosizeTextarea
+            {...field(strings.title, 'title')}
             rows={1}
-            aria-invalid={row.title.trim() === '' || problem?.field === 'title'}
+            aria-invalid={row.title.trim() === '' || error?.field === 'title'}
             className="rs-input rs-quiet rs-row-title"
-            placeholder={words.title}
+            placeholder={strings.title}
             value={row.title}
             onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
             onKeyDown={event => event.key === 'Enter' && event.preventDefault()}
           />
           <select
-            {...field(words.priorityLabel, 'priority')}
+            {...field(strings.priorityLabel, 'priority')}
             className={`rs-input rs-quiet rs-priority-${row.priority}`}
-            title={words.priorityLabel}
+            title={strings.priorityLabel}
             value={row.priority}
             onChange={event => onChange({ priority: event.target.value as Priority })}
           >
             {(['high', 'medium', 'low'] as const).map(priority => (
               <option key={priority} value={priority}>
-                {words.priority[priority]}
+                {strings.priority[priority]}
               </option>
             ))}
           </select>
           <select
-            {...field(words.statusLabel, 'status')}
+            {...field(strings.statusLabel, 'status')}
             className="rs-input rs-quiet"
-            title={words.statusLabel}
+            title={strings.statusLabel}
             value={row.status}
             onChange={event => onChange({ status: event.target.value as RowStatus })}
           >
             {(['todo', 'doing', 'blocked', 'done'] as const).map(status => (
               <option key={status} value={status}>
-                {words.rowStatus[status]}
+                {strings.rowStatus[status]}
               </option>
             ))}
           </select>
           <div className="rs-actions">
             <IconButton
-              label={isUnfolded ? words.fewerFields : words.moreFields}
+              label={isExpanded ? strings.fewerFields : strings.moreFields}
               about={about}
-              icon={isUnfolded ? ChevronUp : ChevronDown}
-              isExpanded={isUnfolded}
-              onAct={() => setUnfolded(!isUnfolded)}
+              icon={isExpanded ? ChevronUp : ChevronDown}
+              isExpanded={isExpanded}
+              onAct={() => setExpanded(!isExpanded)}
             />
             <IconButton
-              label={words.moveUp}
+              label={strings.moveUp}
               about={about}
               icon={ArrowUp}
-              isIdle={place === 0}
-              onAct={() => onMove(place, place - 1)}
+              isDisabled={index === 0}
+              onAct={() => onMove(index, index - 1)}
             />
             <IconButton
-              label={words.moveDown}
+              label={strings.moveDown}
               about={about}
               icon={ArrowDown}
-              isIdle={place === count - 1}
-              onAct={() => onMove(place, place + 1)}
+              isDisabled={index === count - 1}
+              onAct={() => onMove(index, index + 1)}
             />
-            <IconButton label={words.remove} about={about} icon={X} onAct={onRemove} />
+            <IconButton label={strings.remove} about={about} icon={X} onAct={onRemove} />
           </div>
         </div>
-        {problem && (
-          <p id={problemId} className="rs-row-problem">
-            {problem.message}
+        {error && (
+          <p id={errorId} className="rs-row-problem">
+            {error.message}
           </p>
         )}
         {(['details', 'criteria'] as const).filter(shows).map(name => (
           <label key={name} className="rs-field">
-            <span aria-hidden="true">{words[name]}</span>
-            <Growing
-              {...field(words[name], name)}
+            <span aria-hidden="true">{strings[name]}</span>
+            <AutosizeTextarea
+              {...field(strings[name], name)}
               className="rs-input rs-quiet"
               placeholder=" "
               rows={1}
@@ -144,11 +145,11 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
         ))}
         {shows('tags') && (
           <label className="rs-field">
-            <span aria-hidden="true">{words.tagsLabel}</span>
+            <span aria-hidden="true">{strings.tagsLabel}</span>
             <input
-              {...field(words.tags, 'tags')}
+              {...field(strings.tagsInput, 'tags')}
               className="rs-input rs-quiet"
-              placeholder={words.tags}
+              placeholder={strings.tagsInput}
               value={row.tags}
               onChange={event => onChange({ tags: event.target.value })}
             />
@@ -159,14 +160,14 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
   )
 }
 
-/** Whoever is told that a field is wrong is taken to it. */
-function useFocusOnProblem(item: { readonly current: HTMLElement | null }, problem: RowProblem | undefined): void {
-  const last = useRef(problem)
+/** Moves the focus to a field that was refused. */
+function useFocusOnError(item: { readonly current: HTMLElement | null }, error: RowError | undefined): void {
+  const last = useRef(error)
   useEffect(() => {
-    if (problem && problem !== last.current) {
+    if (error && error !== last.current) {
       item.current?.querySelector<HTMLElement>('[aria-describedby]')?.focus()
       item.current?.querySelector('.rs-row-problem')?.scrollIntoView({ block: 'nearest' })
     }
-    last.current = problem
-  }, [item, problem])
+    last.current = error
+  }, [item, error])
 }

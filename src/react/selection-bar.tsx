@@ -1,60 +1,60 @@
 import { type ReactElement, useState } from 'react'
 import type { Priority } from '../domain/task.ts'
-import { type EditRow, tagsIn } from './draft.ts'
-import { useWords } from './words.ts'
+import { parseTags, type RowFields } from './draft.ts'
+import { useStrings } from './strings.ts'
 
 interface SelectionBarProps {
   readonly count: number
-  readonly onSet: (part: Partial<EditRow>) => void
+  readonly onSet: (fields: Partial<RowFields>) => void
 }
 
-/** What is set for all selected rows at once. */
+/** Sets a field of all selected rows at once. */
 export function SelectionBar({ count, onSet }: SelectionBarProps): ReactElement {
-  const words = useWords()
+  const strings = useStrings()
   const [tags, setTags] = useState('')
-  const [said, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   return (
     <form
       className="rs-selection"
       role="group"
-      aria-label={words.selected(count)}
+      aria-label={strings.selected(count)}
       onSubmit={event => {
         event.preventDefault()
-        // An empty field says nothing: it takes no tags away.
-        if (tagsIn(tags).length === 0) return
+        // Empty means unchanged: it does not remove tags.
+        if (parseTags(tags).length === 0) return
         onSet({ tags })
         setTags('')
-        setSaid(words.tagsSet(count))
+        setAnnouncement(strings.tagsSet(count))
       }}
     >
-      <span>{words.selected(count)}</span>
+      <span>{strings.selected(count)}</span>
       <select
         className="rs-input"
-        aria-label={words.priorityLabel}
+        aria-label={strings.priorityLabel}
         value=""
         onChange={event => onSet({ priority: event.target.value as Priority })}
       >
         <option value="" disabled>
-          {words.priorityLabel}
+          {strings.priorityLabel}
         </option>
         {(['high', 'medium', 'low'] as const).map(priority => (
           <option key={priority} value={priority}>
-            {words.priority[priority]}
+            {strings.priority[priority]}
           </option>
         ))}
       </select>
       <input
         className="rs-input"
-        aria-label={words.tags}
-        placeholder={words.tags}
+        aria-label={strings.tagsInput}
+        placeholder={strings.tagsInput}
         value={tags}
         onChange={event => setTags(event.target.value)}
       />
-      <button type="submit" className="rs-button" disabled={tagsIn(tags).length === 0}>
-        {words.setTags}
+      <button type="submit" className="rs-button" disabled={parseTags(tags).length === 0}>
+        {strings.setTags}
       </button>
       <span className="rs-sr" role="status">
-        {said}
+        {announcement}
       </span>
     </form>
   )

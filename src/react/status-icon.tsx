@@ -1,7 +1,7 @@
 import { Ban, Circle, CircleCheck, CircleDot, OctagonAlert } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { TaskStatus } from '../domain/task.ts'
-import { useWords } from './words.ts'
+import { useStrings } from './strings.ts'
 
 const ICONS: Record<TaskStatus, typeof Circle> = {
   pending: Circle,
@@ -12,10 +12,10 @@ const ICONS: Record<TaskStatus, typeof Circle> = {
 }
 
 export function StatusIcon({ status }: { readonly status: TaskStatus }): ReactElement {
-  const words = useWords()
+  const strings = useStrings()
   const Icon = ICONS[status]
   return (
-    <span className={`rs-status rs-status-${status}`} role="img" aria-label={words.status[status]}>
+    <span className={`rs-status rs-status-${status}`} role="img" aria-label={strings.status[status]}>
       <Icon size={16} aria-hidden="true" />
     </span>
   )

@@ -4,120 +4,109 @@ import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
 import { isComposing } from './is-composing.ts'
+import { edgeClass } from './reorder.ts'
 import { StatusIcon } from './status-icon.tsx'
+import { useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
-import { edgeClass, useReorder } from './use-reorder.ts'
-import { useWords } from './words.ts'
+import { useReorder } from './use-reorder.ts'
 
 interface TaskRowProps {
   readonly task: Task
-  readonly place: number
+  readonly index: number
   readonly count: number
-  /** The agent has not been told of a person's change. */
-  readonly isNews: boolean
-  /** Whether it was taken. */
+  /** A person changed it and the agent has not seen that yet. */
+  readonly isUnseen: boolean
+  /** Resolves to whether the server accepted the change. */
   readonly onChange: (id: string, fields: PersonsFields) => Promise<boolean>
   readonly onMove: (id: string, to: number) => void
 }
 
 /**
- * One task, with what a person can do about it. Alt and an arrow moves it, as does dragging it by its handle. Drawn anew
- * only where it changed: of a long list that is seldom more than one.
+ * One task and what a person can do with it. Alt and an arrow key move it, as does dragging it by its handle. Memoized:
+ * in a long list seldom more than one row changes.
  */
 export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement {
-  const { task, place, count, isNews, onMove } = props
-  const words = useWords()
+  const { task, index, count, isUnseen, onMove } = props
+  const strings = useStrings()
   const onChange = (fields: PersonsFields): Promise<boolean> => props.onChange(task.id, fields)
-  const { text, setText, shown, reword, actions, focusOnEdit } = useReword(task, onChange)
-  const [isUnfolded, setUnfolded] = useState(false)
-  const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, place, ({ key }, to) => onMove(key, to))
-  const isSettled = task.status === 'completed' || task.status === 'cancelled'
-  const about = `: ${shown}`
+  const { draft, setDraft, rename, actions, focusOnEdit } = useTitleEdit(task, onChange)
+  const [isExpanded, setExpanded] = useState(false)
+  const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, index, ({ key }, to) => onMove(key, to))
+  const isFinished = task.status === 'completed' || task.status === 'cancelled'
+  const toggle = isFinished ? strings.reopen : strings.markDone
+  const about = `: ${task.title}`
   return (
     <li
       ref={item}
       data-task={task.id}
-      className={`rs-task rs-task-${task.status}${isUnfolded ? ' rs-unfolded' : ''}${edgeClass(edge)}`}
+      className={`rs-task rs-task-${task.status}${isExpanded ? ' rs-unfolded' : ''}${edgeClass(edge)}`}
       onKeyDown={onKeyDown}
     >
-      <span ref={handle} className="rs-handle" title={words.drag} aria-hidden="true">
+      <span ref={handle} className="rs-handle" title={strings.drag} aria-hidden="true">
         <GripVertical size={14} />
       </span>
       <button
         type="button"
         className="rs-icon rs-tick"
-        aria-label={`${isSettled ? words.reopen : words.markDone}${about}`}
-        title={isSettled ? words.reopen : words.markDone}
-        onClick={() => void onChange({ status: isSettled ? 'pending' : 'completed' })}
+        aria-label={`${toggle}${about}`}
+        title={toggle}
+        onClick={() => void onChange({ status: isFinished ? 'pending' : 'completed' })}
       >
         <StatusIcon status={task.status} />
       </button>
-      {text === undefined ? (
-        <div className="rs-task-text">
-          <span className="rs-sr">{words.status[task.status]}: </span>
-          <span className="rs-task-title">{shown}</span>
-          {task.status === 'completed' && task.judged_by === null && (
-            <span className="rs-badge">{words.reportedDone}</span>
-          )}
-          {isNews && (
-            <span className="rs-badge rs-badge-news" title={words.notTold}>
-              <EyeOff size={12} aria-hidden="true" />
-              {words.notToldBriefly}
-            </span>
-          )}
-          {task.outcome !== undefined && <span className="rs-outcome">{task.outcome}</span>}
-        </div>
+      {draft === undefined ? (
+        <TaskText task={task} isUnseen={isUnseen} />
       ) : (
-        <Reword text={text} onText={setText} onDone={reword} />
+        <TitleInput text={draft} onText={setDraft} onDone={rename} />
       )}
       <div className="rs-actions" ref={actions}>
         <IconButton
           className="rs-fold"
-          label={words.moreActions}
+          label={strings.moreActions}
           about={about}
           icon={Ellipsis}
-          isExpanded={isUnfolded}
-          onAct={() => setUnfolded(!isUnfolded)}
+          isExpanded={isExpanded}
+          onAct={() => setExpanded(!isExpanded)}
         />
         <span className="rs-folded">
           {task.status === 'blocked' && (
             <IconButton
-              label={words.reopen}
+              label={strings.reopen}
               about={about}
               icon={RotateCcw}
               onAct={() => {
                 void onChange({ status: 'pending' })
-                // This button goes with what it undoes.
+                // This button disappears with the change.
                 focusOnEdit()
               }}
             />
           )}
           <IconButton
             className="rs-edit"
-            label={words.edit}
+            label={strings.edit}
             about={about}
             icon={Pencil}
-            onAct={() => setText(task.title)}
+            onAct={() => setDraft(task.title)}
           />
           <IconButton
-            label={words.moveUp}
+            label={strings.moveUp}
             about={about}
             icon={ArrowUp}
-            isIdle={place === 0}
-            onAct={() => onMove(task.id, place - 1)}
+            isDisabled={index === 0}
+            onAct={() => onMove(task.id, index - 1)}
           />
           <IconButton
-            label={words.moveDown}
+            label={strings.moveDown}
             about={about}
             icon={ArrowDown}
-            isIdle={place === count - 1}
-            onAct={() => onMove(task.id, place + 1)}
+            isDisabled={index === count - 1}
+            onAct={() => onMove(task.id, index + 1)}
           />
           <IconButton
-            label={words.cancelTask}
+            label={strings.cancelTask}
             about={about}
             icon={Ban}
-            isIdle={!isOpen(task) && task.status !== 'blocked'}
+            isDisabled={!isOpen(task) && task.status !== 'blocked'}
             onAct={() => void onChange({ status: 'cancelled' })}
           />
         </span>
@@ -126,36 +115,53 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
   )
 })
 
-/** A title under a person's hands, and what is shown until the log says the same. */
-function useReword({ title, version }: Task, onChange: (fields: PersonsFields) => Promise<boolean>) {
-  const [text, setText] = useState<string>()
-  const [sent, setSent] = useState<string>()
-  const actions = useRef<HTMLDivElement>(null)
-  const focusOn = useFocusOn(actions)
-  useEffect(() => setSent(undefined), [version])
-  const reword = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
-    setText(undefined)
-    if (isByKey) focusOn('.rs-edit')
-    const next = typed?.trim() ?? ''
-    if (next === '' || next === title) return
-    setSent(next)
-    if (await onChange({ title: next })) return
-    // Not taken: what was typed is still there.
-    setSent(undefined)
-    setText(typed)
-  }
-  return { text, setText, shown: sent ?? title, reword, actions, focusOnEdit: () => focusOn('.rs-edit') }
+function TaskText({ task, isUnseen }: { readonly task: Task; readonly isUnseen: boolean }): ReactElement {
+  const strings = useStrings()
+  return (
+    <div className="rs-task-text">
+      <span className="rs-sr">{strings.status[task.status]}: </span>
+      <span className="rs-task-title">{task.title}</span>
+      {task.status === 'completed' && task.judged_by === null && (
+        <span className="rs-badge">{strings.reportedDone}</span>
+      )}
+      {isUnseen && (
+        <span className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
+          <EyeOff size={12} aria-hidden="true" />
+          {strings.unseenByAgentShort}
+        </span>
+      )}
+      {task.outcome !== undefined && <span className="rs-outcome">{task.outcome}</span>}
+    </div>
+  )
 }
 
-interface RewordProps {
+/** The title while it is edited. */
+function useTitleEdit({ title }: Task, onChange: (fields: PersonsFields) => Promise<boolean>) {
+  const [draft, setDraft] = useState<string>()
+  const actions = useRef<HTMLDivElement>(null)
+  const focusOn = useFocusOn(actions)
+  const focusOnEdit = (): void => focusOn('.rs-edit')
+  const rename = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
+    setDraft(undefined)
+    if (isByKey) focusOnEdit()
+    const next = typed?.trim() ?? ''
+    if (next === '' || next === title) return
+    // Not accepted: the person gets back what they typed.
+    if (!(await onChange({ title: next }))) setDraft(typed)
+  }
+  return { draft, setDraft, rename, actions, focusOnEdit }
+}
+
+interface TitleInputProps {
   readonly text: string
   readonly onText: (text: string) => void
+  /** With the new title, or undefined to leave it as it was. */
   readonly onDone: (text: string | undefined, isByKey: boolean) => Promise<void>
 }
 
-/** Enter keeps it, and so does going elsewhere; Escape does not. */
-function Reword({ text, onText, onDone }: RewordProps): ReactElement {
-  const words = useWords()
+/** Enter and leaving the input save the title; Escape does not. */
+function TitleInput({ text, onText, onDone }: TitleInputProps): ReactElement {
+  const strings = useStrings()
   const input = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
   useEffect(() => input.current?.select(), [])
@@ -166,7 +172,7 @@ function Reword({ text, onText, onDone }: RewordProps): ReactElement {
   }
   return (
     <form
-      className="rs-reword"
+      className="rs-title-form"
       onSubmit={event => {
         event.preventDefault()
         done(text, true)
@@ -175,7 +181,7 @@ function Reword({ text, onText, onDone }: RewordProps): ReactElement {
       <input
         ref={input}
         className="rs-input"
-        aria-label={words.title}
+        aria-label={strings.title}
         value={text}
         onChange={event => onText(event.target.value)}
         onKeyDown={event => {

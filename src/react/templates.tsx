@@ -1,25 +1,25 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Template } from '../domain/template.ts'
-import { type Draft, type EditRow, fromTemplate, submitted } from './draft.ts'
-import { explained } from './explained.ts'
+import { type EditableRow, fieldsOf, type RowFields, submittedRow } from './draft.ts'
+import { errorText } from './error-text.ts'
 import { isComposing } from './is-composing.ts'
+import { useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
-import { useWords } from './words.ts'
 
 interface TemplatesProps {
   readonly client: Client
-  readonly draft: Draft
-  readonly onInsert: (rows: readonly EditRow[]) => void
+  readonly rows: readonly EditableRow[]
+  readonly onInsert: (rows: readonly RowFields[]) => void
 }
 
-/** Batches that were saved: put one in, or save what is here. */
-export function Templates({ client, draft, onInsert }: TemplatesProps): ReactElement {
-  const words = useWords()
+/** Saved plans: insert one, or save the rows as another. */
+export function Templates({ client, rows, onInsert }: TemplatesProps): ReactElement {
+  const strings = useStrings()
   const [templates, setTemplates] = useState<readonly Template[]>([])
   const [name, setName] = useState<string>()
   const [problem, setProblem] = useState('')
-  /** The name that is taken, and asked about. */
+  /** The existing name that the person is asked whether to replace. */
   const [taken, setTaken] = useState('')
   const [saved, setSaved] = useState('')
   const tools = useRef<HTMLDivElement>(null)
@@ -32,7 +32,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   }, [client])
   const insert = (chosen: string): void => {
     const tasks = templates.find(each => each.name === chosen)?.tasks ?? []
-    onInsert(tasks.map(fromTemplate))
+    onInsert(tasks.map(fieldsOf))
   }
   const close = (): void => {
     setName(undefined)
@@ -42,18 +42,18 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
   const save = async (isReplacing: boolean): Promise<void> => {
     const chosen = (name ?? '').trim()
     try {
-      // As they are by now: another window may have saved one since.
+      // Another window may have saved one in the meantime.
       const known = isReplacing ? templates : (await client.templates()).templates
       setTemplates(known)
       if (!isReplacing && known.some(each => each.name === chosen)) return setTaken(chosen)
-      const rows = draft.rows.map(row => ({ ...submitted(row), draft_index: undefined }))
-      const template = await client.saveTemplate(chosen, rows)
+      const tasks = rows.map(row => ({ ...submittedRow(row), draft_index: undefined }))
+      const template = await client.saveTemplate(chosen, tasks)
       setTemplates([...known.filter(each => each.name !== template.name), template])
-      setSaved(words.templateSaved(template.name))
+      setSaved(strings.templateSaved(template.name))
       setProblem('')
       close()
     } catch (error) {
-      setProblem(explained(words, error))
+      setProblem(errorText(strings, error))
     }
   }
   return (
@@ -61,12 +61,12 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
       {templates.length > 0 && (
         <select
           className="rs-input"
-          aria-label={words.insertTemplate}
+          aria-label={strings.insertTemplate}
           value=""
           onChange={event => insert(event.target.value)}
         >
           <option value="" disabled>
-            {words.insertTemplate}
+            {strings.insertTemplate}
           </option>
           {templates.map(each => (
             <option key={each.name} value={each.name}>
@@ -84,7 +84,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
             setName('')
           }}
         >
-          {words.saveTemplate}
+          {strings.saveTemplate}
         </button>
       ) : (
         <form
@@ -103,8 +103,8 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
           <input
             autoFocus
             className="rs-input"
-            aria-label={words.templateName}
-            placeholder={words.templateName}
+            aria-label={strings.templateName}
+            placeholder={strings.templateName}
             value={name}
             onChange={event => {
               setTaken('')
@@ -113,11 +113,11 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
           />
           {taken === '' ? (
             <button type="submit" className="rs-button" disabled={name.trim() === ''}>
-              {words.save}
+              {strings.save}
             </button>
           ) : (
             <button type="button" className="rs-button rs-danger" onClick={() => void save(true)}>
-              {words.replaceTemplate}
+              {strings.replaceTemplate}
             </button>
           )}
         </form>
@@ -127,7 +127,7 @@ export function Templates({ client, draft, onInsert }: TemplatesProps): ReactEle
       </span>
       {(taken !== '' || problem !== '') && (
         <span className="rs-problem" role="alert">
-          {taken === '' ? problem : words.templateExists(taken)}
+          {taken === '' ? problem : strings.templateExists(taken)}
         </span>
       )}
     </div>

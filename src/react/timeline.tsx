@@ -1,53 +1,49 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { explained } from './explained.ts'
+import { classNames } from './class-names.ts'
+import { errorText } from './error-text.ts'
+import { eventText } from './event-text.ts'
 import { localeOf } from './locale.ts'
-import { useWords, type Words } from './words.ts'
+import { useRunsheetIfProvided } from './runsheet-provider.tsx'
+import { useStrings } from './strings.ts'
 
-/** However much happens, it is not read more often. */
-const READ_EVERY_MS = 500
+const MIN_REFETCH_MS = 500
 
 export interface TimelineProps {
-  readonly client: Client
-  readonly sessionId: string
-  /** Of one task; without it of all. */
+  /** Needed only outside of a `RunsheetProvider`. */
+  readonly client?: Client
+  /** Needed only outside of a `RunsheetProvider`. */
+  readonly sessionId?: string
+  /** Shows the events of one task; by default of all. */
   readonly taskId?: string
-  /** Read again whenever this changes: a conversation's seq, say. */
+  /** The timeline is fetched again when this changes. By default it is the seq of the provider's conversation. */
   readonly asOf?: number
+  readonly className?: string
 }
 
-/** What happened to the tasks, one line each. */
-export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): ReactElement {
-  const words = useWords()
-  const [events, setEvents] = useState<readonly StoredEvent[]>([])
-  const [problem, setProblem] = useState<unknown>()
-  const readAsOf = useNowAndThen(asOf, READ_EVERY_MS)
-  useEffect(() => {
-    let isCurrent = true
-    client.timeline(sessionId, taskId).then(
-      ({ events: read }) => {
-        if (!isCurrent) return
-        setEvents(read)
-        setProblem(undefined)
-      },
-      (error: unknown) => isCurrent && setProblem(error),
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [client, sessionId, taskId, readAsOf])
+/** What happened to the tasks of a conversation, one line per event. */
+export function Timeline(props: TimelineProps): ReactElement {
+  const context = useRunsheetIfProvided()
+  const client = props.client ?? context?.client
+  const sessionId = props.sessionId ?? context?.session
+  if (!client || sessionId === undefined) {
+    throw new Error('Pass client and sessionId, or wrap <Timeline> in <RunsheetProvider>.')
+  }
+  const strings = useStrings()
+  const seq = sessionId === context?.session ? context.view.state.conversation.seq : undefined
+  const { events, error } = useTimeline(client, sessionId, props.taskId, props.asOf ?? seq)
   return (
-    <ol className="rs-timeline" aria-label={words.history}>
-      {problem !== undefined && <li role="alert">{explained(words, problem)}</li>}
+    <ol className={classNames('rs-timeline', props.className)} aria-label={strings.history}>
+      {error !== undefined && <li role="alert">{errorText(strings, error)}</li>}
       {events.flatMap(event => {
-        const sentence = said(event, words)
-        return sentence === undefined ? (
+        const text = eventText(event, strings)
+        return text === undefined ? (
           []
         ) : (
           <li key={event.seq}>
-            <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString(localeOf(words))}</time>
-            <span>{sentence}</span>
+            <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString(localeOf(strings))}</time>
+            <span>{text}</span>
           </li>
         )
       })}
@@ -55,54 +51,39 @@ export function Timeline({ client, sessionId, taskId, asOf }: TimelineProps): Re
   )
 }
 
-/** A value that changes at once, and then not again for a while. */
-function useNowAndThen<T>(value: T, ms: number): T {
+function useTimeline(client: Client, sessionId: string, taskId: string | undefined, asOf: number | undefined) {
+  const [events, setEvents] = useState<readonly StoredEvent[]>([])
+  const [error, setError] = useState<unknown>()
+  const throttled = useThrottled(asOf, MIN_REFETCH_MS)
+  useEffect(() => {
+    let isCurrent = true
+    client.timeline(sessionId, taskId).then(
+      answer => {
+        if (!isCurrent) return
+        setEvents(answer.events)
+        setError(undefined)
+      },
+      (problem: unknown) => isCurrent && setError(problem),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [client, sessionId, taskId, throttled])
+  return { events, error }
+}
+
+/** A value that changes at once, and then not again before `ms` have passed. */
+function useThrottled<T>(value: T, ms: number): T {
   const [held, setHeld] = useState(value)
-  const last = useRef(0)
+  const changedAt = useRef(0)
   useEffect(() => {
     if (held === value) return
-    const take = (): void => {
-      last.current = performance.now()
+    const update = (): void => {
+      changedAt.current = performance.now()
       setHeld(value)
     }
-    const timer = setTimeout(take, Math.max(0, last.current + ms - performance.now()))
+    const timer = setTimeout(update, Math.max(0, changedAt.current + ms - performance.now()))
     return () => clearTimeout(timer)
   }, [held, value, ms])
   return held
-}
-
-/** What happened, in a sentence; nothing for what needs none. */
-function said(event: StoredEvent, { happened, status }: Words): string | undefined {
-  switch (event.type) {
-    case 'task_created': {
-      const { task, by } = event.data
-      const isAgreed = by === 'person' && task.created_by === 'tool'
-      return happened.signed(happened.created(task.title), isAgreed ? happened.agreed : happened.by[by])
-    }
-    case 'task_changed': {
-      const { task, from, by } = event.data
-      const statuses: Readonly<Record<string, string>> = status
-      const what = Object.keys(from).flatMap(field => {
-        if (field === 'status') return `${statuses[from['status'] as string]} → ${statuses[task.status]}`
-        return happened.field[field] ?? []
-      })
-      if (what.length === 0) return undefined
-      return happened.signed(happened.changed(task.title, happened.all(what)), happened.by[by])
-    }
-    case 'task_removed':
-      return happened.signed(happened.removed(event.data.task.title), happened.by[event.data.by])
-    case 'task_assessed': {
-      const { verdict, reason, model } = event.data
-      if (verdict === 'ok') return happened.passed(model)
-      return verdict === 'not_ok' ? happened.turnedDown(model, reason) : happened.unjudged(model)
-    }
-    case 'task_create_review_required':
-      return happened.proposed(event.data.draft_tasks.map(({ title }) => title).join(' · '))
-    case 'task_create_review_resolved': {
-      const sentence = event.data.action === 'confirm' ? happened.confirmed : happened.notConfirmed
-      return event.data.comment === undefined ? sentence : `${sentence}: ${event.data.comment}`
-    }
-    default:
-      return undefined
-  }
 }

@@ -6,33 +6,37 @@ import type { StoredEvent } from '../domain/event.ts'
 
 export interface ConversationView {
   readonly state: LiveState
+  /** Calls back with every stored event, in order; returns a function that unsubscribes. */
   readonly onEvent: (listener: (event: StoredEvent) => void) => () => void
-  /** Looks at once, instead of when the pause is over. */
+  /** Reconnects now instead of after the backoff. */
   readonly retry: () => void
 }
 
-/** A conversation as it is and as it changes, for as long as the component is there. */
+/**
+ * Follows a conversation while the component is mounted; reconnects by itself. With `isNew` it makes no request before
+ * `retry` is called: there is nothing on the server yet.
+ */
 export function useConversation(client: Client, sessionId: string, isNew = false): ConversationView {
-  const [live, setLive] = useState<LiveConversation>(NOTHING)
+  const [live, setLive] = useState<LiveConversation>(IDLE)
   useEffect(() => {
     const opened = client.live(sessionId, isNew ? { isNew } : {})
     setLive(opened)
     return opened.close
-    // What was new when it was opened is followed from then on.
+    // `isNew` counts only at the start: it changes with the first message.
   }, [client, sessionId])
-  const state = useSyncExternalStore(live.subscribe, live.snapshot, NOTHING.snapshot)
+  const state = useSyncExternalStore(live.subscribe, live.snapshot, IDLE.snapshot)
   return { state, onEvent: live.onEvent, retry: live.retry }
 }
 
-const IDLE = initialState('')
+const IDLE_STATE = initialState('')
 
-const nothing = (): void => {}
+const noop = (): void => {}
 
-/** Before the first effect: no conversation, and nothing that changes. */
-const NOTHING: LiveConversation = {
-  snapshot: () => IDLE,
-  subscribe: () => nothing,
-  onEvent: () => nothing,
-  retry: nothing,
-  close: nothing,
+/** Before the first effect, and on a server. */
+const IDLE: LiveConversation = {
+  snapshot: () => IDLE_STATE,
+  subscribe: () => noop,
+  onEvent: () => noop,
+  retry: noop,
+  close: noop,
 }

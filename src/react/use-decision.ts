@@ -1,82 +1,97 @@
 import { useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
-import type { Review } from '../domain/review.ts'
-import { type Draft, submitted } from './draft.ts'
-import { explained } from './explained.ts'
-import type { RowProblem } from './review-row.tsx'
-import { useWords } from './words.ts'
+import { type Draft, submittedRow } from './draft.ts'
+import { errorText } from './error-text.ts'
+import { useStrings } from './strings.ts'
 
 export type Action = 'confirm' | 'cancel'
 
+/** Why the server did not accept a decision. */
+export interface ReviewError {
+  readonly message: string
+  /** The field that has to be fixed first. */
+  readonly row?: { readonly key: string; readonly field: string; readonly message: string }
+  /** Sends the same decision again; absent where a row has to be fixed first. */
+  readonly retry?: () => Promise<void>
+}
+
 interface DecisionOptions {
   readonly client: Client
-  readonly review: Review
+  readonly reviewId: string | undefined
   readonly draft: Draft
-  /** A decision is on its way; undefined: it was not taken. */
-  readonly onDecide: (action: Action | undefined) => void
-  /** It was taken: there is nothing left to keep. */
-  readonly onTaken: () => void
-  /** Looks at what the log says by now. */
-  readonly onLook: () => void
+  readonly onAccepted: () => void
+  /** Reads the log again, which may already hold the outcome. */
+  readonly onRefresh: () => void
 }
 
 export interface Decision {
-  readonly isSending: boolean
-  /** What went wrong, and what can be tried again. */
-  readonly problem: { readonly message: string; readonly again?: Action } | undefined
-  /** The row that the server did not take. */
-  readonly rowProblem: (RowProblem & { readonly key: string }) | undefined
+  readonly isBusy: boolean
+  /** The decision that this window has sent or is sending; undefined after the server refused it. */
+  readonly sent: { readonly reviewId: string; readonly action: Action } | undefined
+  readonly error: ReviewError | undefined
   readonly send: (action: Action) => Promise<void>
-  /** A row is under somebody's hands: what was wrong with it is not said any longer. */
-  readonly mending: (key: string) => void
+  /** Removes the error of a row that is being edited. */
+  readonly clearRowError: (key: string) => void
 }
 
-/** The decision on its way to the server, and what became of it. */
-export function useDecision(options: DecisionOptions): Decision {
-  const { client, review, draft, onDecide, onTaken, onLook } = options
-  const words = useWords()
-  const [problem, setProblem] = useState<Decision['problem']>()
-  const [rowProblem, setRowProblem] = useState<Decision['rowProblem']>()
-  const [isSending, setSending] = useState(false)
+/** Sends a decision and keeps track of what became of it. */
+export function useDecision({ client, reviewId, draft, onAccepted, onRefresh }: DecisionOptions): Decision {
+  const strings = useStrings()
+  const [busyWith, setBusyWith] = useState<string>()
+  const [sent, setSent] = useState<Decision['sent']>()
+  const [failed, setFailed] = useState<Failure>()
   const { rows } = draft
+  const isBusy = reviewId !== undefined && busyWith === reviewId
 
   const send = async (action: Action): Promise<void> => {
-    // Its button stays as it is, so that the focus is not lost.
-    if (isSending) return
+    if (isBusy || reviewId === undefined) return
     const comment = draft.comment.trim() === '' ? {} : { comment: draft.comment.trim() }
-    setSending(true)
-    setProblem(undefined)
-    setRowProblem(undefined)
-    onDecide(action)
+    setBusyWith(reviewId)
+    setFailed(undefined)
+    setSent({ reviewId, action })
     try {
       await client.decide(
-        review.review_id,
-        action === 'confirm' ? { action, tasks: rows.map(submitted), ...comment } : { action, ...comment },
+        reviewId,
+        action === 'confirm' ? { action, tasks: rows.map(submittedRow), ...comment } : { action, ...comment },
       )
-      // Until the log says so, too, there is nothing left to press.
-      onTaken()
-      onLook()
+      // Stays busy until the log has the decision: there is nothing left to press.
+      onAccepted()
+      onRefresh()
     } catch (error) {
-      setSending(false)
-      refused(error, action)
+      setBusyWith(undefined)
+      refuse(reviewId, error, action)
     }
   }
-  const refused = (error: unknown, action: Action): void => {
-    const known = error instanceof RunsheetError && error.status > 0 ? error : undefined
-    if (known) onDecide(undefined)
-    // Somebody else was faster: the log shows what they decided.
-    if (known?.code === 'review_already_decided' || known?.code === 'review_expired') return onLook()
-    const row = known?.details.row === undefined ? undefined : rows[known.details.row]
-    if (!known || !row)
-      return setProblem({ message: known ? explained(words, known) : words.failedToSend, again: action })
-    setRowProblem({ key: row.key, field: known.details.field ?? '', message: explained(words, known) })
-    setProblem({ message: words.rowProblem(rows.indexOf(row) + 1) })
+  const refuse = (id: string, error: unknown, action: Action): void => {
+    const answer = error instanceof RunsheetError && error.status > 0 ? error : undefined
+    if (answer) setSent(undefined)
+    // Decided elsewhere in the meantime: the log has the outcome.
+    if (answer?.code === 'review_already_decided' || answer?.code === 'review_expired') return onRefresh()
+    const index = answer?.details.row ?? -1
+    const row = rows[index]
+    const message = answer ? errorText(strings, answer) : strings.failedToSend
+    if (!row) return setFailed({ reviewId: id, message, action })
+    const field = answer?.details.field ?? ''
+    setFailed({ reviewId: id, message: strings.rowNeedsFixing(index + 1), row: { key: row.key, field, message } })
   }
-  const mending = (key: string): void => {
-    if (rowProblem?.key !== key) return
-    setRowProblem(undefined)
-    setProblem(undefined)
+  return {
+    isBusy,
+    sent,
+    error: failed?.reviewId === reviewId ? errorOf(failed, send) : undefined,
+    send,
+    clearRowError: key => setFailed(before => (before?.row?.key === key ? undefined : before)),
   }
-  return { isSending, problem, rowProblem, send, mending }
+}
+
+interface Failure extends Pick<ReviewError, 'message' | 'row'> {
+  readonly reviewId: string
+  /** What can be sent again. */
+  readonly action?: Action
+}
+
+function errorOf(failure: Failure | undefined, send: Decision['send']): ReviewError | undefined {
+  if (!failure) return undefined
+  const { message, row, action } = failure
+  return { message, ...(row ? { row } : {}), ...(action ? { retry: () => send(action) } : {}) }
 }

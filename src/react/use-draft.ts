@@ -1,91 +1,81 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
-import { type Draft, draftOf, isChanged, rebased } from './draft.ts'
-import { reviewsInOrder } from './in-order.ts'
+import { reviewsInOrder } from './chronological.ts'
+import { type Draft, draftOf, isEdited, rebaseDraft } from './draft.ts'
+import { hasSavedDraft, loadDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
-const keyOf = (id: string): string => `runsheet.review.${id}`
+export interface EarlierEdits {
+  readonly restore: () => void
+  readonly discard: () => void
+}
 
 export interface EditedDraft {
   readonly draft: Draft
-  readonly setDraft: (draft: Draft) => void
-  readonly forgetDraft: () => void
-  /** Edits of an earlier proposal that nobody decided on: they can be taken up, or let go. */
-  readonly earlier: { readonly takeUp: () => void; readonly letGo: () => void } | undefined
+  readonly update: (change: (draft: Draft) => Draft) => void
+  readonly isEdited: boolean
+  /** Deletes the saved edits, once the review is decided. */
+  readonly forget: () => void
+  /** Edits of an earlier proposal that was never decided. */
+  readonly earlierEdits: EarlierEdits | undefined
 }
 
-/** A person's edits of a review: a reload brings them back, and a decision forgets them. */
-export function useDraft(review: ReviewRequest, conversation: ConversationSnapshot): EditedDraft {
-  const { review_id } = review
-  const [draft, setDraft] = useState(() => kept(review_id) ?? draftOf(review))
-  const [before, setBefore] = useState(() => undecidedBefore(review_id, conversation))
-  // A window in which nothing was edited leaves alone what another one has kept.
-  const wasChanged = useRef(false)
+const NO_DRAFT: Draft = { rows: [], comment: '' }
+
+/** A person's edits of a review. They are saved until it is decided, so that a reload brings them back. */
+export function useDraft(review: ReviewRequest | undefined, conversation: ConversationSnapshot): EditedDraft {
+  const id = review?.review_id
+  const [edited, setEdited] = useState<{ readonly id: string; readonly draft: Draft }>()
+  const [earlier, setEarlier] = useState<string>()
+  const proposal = useMemo(() => (review ? draftOf(review) : NO_DRAFT), [review])
+  const draft = edited !== undefined && edited.id === id ? edited.draft : proposal
+  const isChanged = review !== undefined && isEdited(draft, review)
+  const update = (change: (draft: Draft) => Draft): void => {
+    if (id === undefined) return
+    setEdited(before => ({ id, draft: change(before?.id === id ? before.draft : proposal) }))
+  }
+  // Storage is read after the first render, which has to match a server's HTML.
+  useLayoutEffect(() => {
+    const saved = id === undefined ? undefined : loadDraft(id)
+    if (id !== undefined && saved) setEdited({ id, draft: saved })
+    setEarlier(id === undefined ? undefined : undecidedBefore(id, conversation))
+    // Only when the review changes: later edits are this window's own.
+  }, [id])
+  // A window that has not edited anything leaves alone what another window saved.
+  const savedHere = useRef<string>(undefined)
   useEffect(() => {
-    const isEdited = isChanged(draft, review)
-    if (isEdited) keep(review, draft)
-    else if (wasChanged.current) forget(review_id)
-    wasChanged.current = isEdited
-  }, [review, review_id, draft])
-  const letGo = (): void => {
-    if (before !== undefined) forget(before)
-    setBefore(undefined)
+    if (!review) return
+    if (isChanged) saveDraft(review, draft)
+    else if (savedHere.current === review.review_id) removeDraft(review.review_id)
+    savedHere.current = isChanged ? review.review_id : undefined
+  }, [review, draft, isChanged])
+  const discard = (): void => {
+    if (earlier !== undefined) removeDraft(earlier)
+    setEarlier(undefined)
   }
-  const takeUp = (): void => {
-    const edits = before === undefined ? undefined : kept(before)
-    if (edits) setDraft(rebased(edits, review))
-    letGo()
+  const restore = (): void => {
+    const saved = earlier === undefined ? undefined : loadDraft(earlier)
+    if (saved && review) update(() => rebaseDraft(saved, review))
+    discard()
   }
-  const forgetDraft = (): void => {
-    forget(review_id)
-    letGo()
+  const forget = (): void => {
+    if (id !== undefined) removeDraft(id)
+    discard()
   }
-  return { draft, setDraft, forgetDraft, earlier: before === undefined ? undefined : { takeUp, letGo } }
+  return {
+    draft,
+    update,
+    isEdited: isChanged,
+    forget,
+    earlierEdits: earlier === undefined ? undefined : { restore, discard },
+  }
 }
 
-/** The newest of the proposals before this one, and after the last that was confirmed, that somebody had edited. */
+/** The newest edited proposal between the last confirmed review and this one. */
 function undecidedBefore(id: string, conversation: ConversationSnapshot): string | undefined {
   const newestFirst = reviewsInOrder(conversation).toReversed()
   const before = newestFirst.slice(newestFirst.findIndex(({ review_id }) => review_id === id) + 1)
   const confirmed = before.findIndex(({ status }) => status === 'confirmed')
   const undecided = confirmed < 0 ? before : before.slice(0, confirmed)
-  return undecided.find(({ review_id }) => isKept(review_id))?.review_id
-}
-
-/** A draft as it was left, and the titles of the proposal that it was made of. */
-export interface KeptDraft extends Draft {
-  readonly of: readonly string[]
-}
-
-export const isKept = (id: string): boolean => kept(id) !== undefined
-
-function kept(id: string): KeptDraft | undefined {
-  try {
-    const text = sessionStorage.getItem(keyOf(id)) ?? localStorage.getItem(keyOf(id))
-    const draft = text === null ? undefined : (JSON.parse(text) as Partial<KeptDraft> | null)
-    return Array.isArray(draft?.rows) ? { comment: '', of: [], ...draft, rows: draft.rows } : undefined
-  } catch {
-    // Storage that is closed to us costs a reload's memory, nothing else.
-    return undefined
-  }
-}
-
-/** Of this window; and for the next one, should this be closed by a crash. */
-function keep({ review_id, draft_tasks }: ReviewRequest, { rows, comment }: Draft): void {
-  try {
-    const text = JSON.stringify({ rows, comment, of: draft_tasks.map(({ title }) => title) } satisfies KeptDraft)
-    sessionStorage.setItem(keyOf(review_id), text)
-    localStorage.setItem(keyOf(review_id), text)
-  } catch {
-    // As above: nothing is lost while the window lives.
-  }
-}
-
-export function forget(id: string): void {
-  try {
-    sessionStorage.removeItem(keyOf(id))
-    localStorage.removeItem(keyOf(id))
-  } catch {
-    // There was nothing to forget.
-  }
+  return undecided.find(({ review_id }) => hasSavedDraft(review_id))?.review_id
 }

@@ -1,25 +1,25 @@
 import { dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { type RefObject, useEffect, useRef } from 'react'
 
-/** What is around a list takes what is dragged below its last row: there it becomes the last. */
+/** Accepts drops below the last row of a list: the row becomes the last one. */
 export function useDropAtEnd(
   list: string,
   rows: RefObject<HTMLElement | null>,
-  onMove: (from: { readonly key: string; readonly place: number }, to: number) => void,
+  onMove: (from: { readonly key: string; readonly index: number }, to: number) => void,
 ): void {
   const move = useRef(onMove)
   move.current = onMove
   useEffect(() => {
-    const around = rows.current?.parentElement
-    if (!around) return
-    const end = (): number => (rows.current?.childElementCount ?? 0) - 1
+    const container = rows.current?.parentElement
+    if (!container) return
+    const lastIndex = (): number => (rows.current?.childElementCount ?? 0) - 1
     let last: Element | null | undefined
     const leave = (): void => last?.classList.remove('rs-drop-after')
     return dropTargetForElements({
-      element: around,
+      element: container,
       canDrop: ({ source: { data }, input }) =>
         data['runsheetList'] === list &&
-        Number(data['place']) < end() &&
+        Number(data['index']) < lastIndex() &&
         input.clientY > (rows.current?.lastElementChild?.getBoundingClientRect().bottom ?? Infinity),
       onDragEnter: () => {
         last = rows.current?.lastElementChild
@@ -28,7 +28,7 @@ export function useDropAtEnd(
       onDragLeave: leave,
       onDrop: ({ source: { data } }) => {
         leave()
-        move.current({ key: String(data['key']), place: Number(data['place']) }, end())
+        move.current({ key: String(data['key']), index: Number(data['index']) }, lastIndex())
       },
     })
   }, [list, rows])

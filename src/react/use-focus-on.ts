@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
 
-/** Takes the focus to a part of an element, once that has been drawn anew. */
-export function useFocusOn(within: {
+/** A function that focuses the nth match of a selector after the next render. */
+export function useFocusOn(container: {
   readonly current: HTMLElement | null
 }): (selector: string, index?: number) => void {
-  const [wanted, setWanted] = useState<{ readonly selector: string; readonly index: number }>()
+  const [target, setTarget] = useState<{ readonly selector: string; readonly index: number }>()
   useEffect(() => {
-    if (wanted) within.current?.querySelectorAll<HTMLElement>(wanted.selector)[wanted.index]?.focus()
-  }, [within, wanted])
-  return (selector, index = 0) => setWanted({ selector, index })
+    if (target) container.current?.querySelectorAll<HTMLElement>(target.selector)[target.index]?.focus()
+  }, [container, target])
+  return (selector, index = 0) => setTarget({ selector, index })
 }

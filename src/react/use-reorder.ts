@@ -1,58 +1,57 @@
 import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
 import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import { type DropEdge, dropEdge } from './reorder.ts'
 import { useTouchDrag } from './use-touch-drag.ts'
 
 interface Reorder {
   readonly item: RefObject<HTMLLIElement | null>
   readonly handle: RefObject<HTMLSpanElement | null>
-  /** The edge at which what is dragged over it would come to stand. */
-  readonly edge: 'before' | 'after' | undefined
+  /** The edge at which the item dragged over it would be inserted. */
+  readonly edge: DropEdge | undefined
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** One row of a list that is reordered by its handle, or by Alt and an arrow. `list` keeps lists apart. */
+/** Reorders a row of a list by its handle, or with Alt and an arrow key. Rows move only within the same `list`. */
 export function useReorder(
   list: string,
   key: string,
-  place: number,
-  onMove: (from: { readonly key: string; readonly place: number }, to: number) => void,
+  index: number,
+  onMove: (from: { readonly key: string; readonly index: number }, to: number) => void,
 ): Reorder {
   const item = useRef<HTMLLIElement>(null)
   const handle = useRef<HTMLSpanElement>(null)
-  const [edge, setEdge] = useState<Reorder['edge']>()
-  // The newest one, without taking the element in hand again at every stroke.
+  const [edge, setEdge] = useState<DropEdge>()
+  // The latest callback, without registering the element again on every render.
   const move = useRef(onMove)
   move.current = onMove
   const drop = useRef((_to: number): void => {})
-  drop.current = to => onMove({ key, place }, to)
-  useTouchDrag(list, place, item, handle, drop)
+  drop.current = to => onMove({ key, index }, to)
+  useTouchDrag(list, index, item, handle, drop)
   useEffect(() => {
     const element = item.current
     const dragHandle = handle.current
     if (!element || !dragHandle) return
     return combine(
-      draggable({ element, dragHandle, getInitialData: () => ({ runsheetList: list, key, place }) }),
+      draggable({ element, dragHandle, getInitialData: () => ({ runsheetList: list, key, index }) }),
       dropTargetForElements({
         element,
         canDrop: ({ source }) => source.data['runsheetList'] === list && source.data['key'] !== key,
-        onDragEnter: ({ source }) => setEdge(Number(source.data['place']) < place ? 'after' : 'before'),
+        onDragEnter: ({ source }) => setEdge(dropEdge(Number(source.data['index']), index)),
         onDragLeave: () => setEdge(undefined),
         onDrop: ({ source }) => {
           setEdge(undefined)
-          move.current({ key: String(source.data['key']), place: Number(source.data['place']) }, place)
+          move.current({ key: String(source.data['key']), index: Number(source.data['index']) }, index)
         },
       }),
     )
-  }, [list, key, place])
+  }, [list, key, index])
   const onKeyDown = (event: KeyboardEvent): void => {
-    // In a select it is the key that opens it.
+    // In a select these keys open the list.
     if (event.target instanceof HTMLSelectElement) return
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
     event.preventDefault()
-    onMove({ key, place }, place + (event.key === 'ArrowUp' ? -1 : 1))
+    onMove({ key, index }, index + (event.key === 'ArrowUp' ? -1 : 1))
   }
   return { item, handle, edge, onKeyDown }
 }
-
-export const edgeClass = (edge: Reorder['edge']): string => (edge === undefined ? '' : ` rs-drop-${edge}`)

@@ -1,18 +1,19 @@
 import { type RefObject, useEffect } from 'react'
+import { dropEdge } from './reorder.ts'
 
-/** So near to the edge of what scrolls a finger scrolls it, by so much a frame. */
-const NEAR_PX = 36
-const STEP_PX = 8
+/** Width of the auto-scroll zone at the edges of the list, and the distance per frame. */
+const SCROLL_ZONE_PX = 36
+const SCROLL_STEP_PX = 8
 
-const EDGES = ['rs-drop-before', 'rs-drop-after']
+const EDGE_CLASSES = ['rs-drop-before', 'rs-drop-after']
 
 /**
- * Dragging by its handle with a finger. What browsers do by themselves begins with a long press, which nobody expects
- * of a handle, and which not all of them have.
+ * Drags a row by its handle with a finger. Native drag and drop starts with a long press, which people do not expect of
+ * a handle and which some browsers lack.
  */
 export function useTouchDrag(
   list: string,
-  place: number,
+  index: number,
   item: RefObject<HTMLElement | null>,
   handle: RefObject<HTMLElement | null>,
   onDrop: RefObject<(to: number) => void>,
@@ -21,40 +22,39 @@ export function useTouchDrag(
     const element = item.current
     const dragHandle = handle.current
     if (!element || !dragHandle) return
-    Object.assign(element.dataset, { list, place: String(place) })
-    let over: HTMLElement | undefined
-    const goOver = (row: HTMLElement | undefined): void => {
-      over?.classList.remove(...EDGES)
-      over = row === element ? undefined : row
-      over?.classList.add(placeOf(over) < place ? 'rs-drop-before' : 'rs-drop-after')
+    Object.assign(element.dataset, { list, index: String(index) })
+    let target: HTMLElement | undefined
+    const setTarget = (row: HTMLElement | undefined): void => {
+      target?.classList.remove(...EDGE_CLASSES)
+      target = row === element ? undefined : row
+      target?.classList.add(`rs-drop-${dropEdge(index, indexOf(target))}`)
     }
-    let at = { clientX: 0, clientY: 0 }
+    let finger = { clientX: 0, clientY: 0 }
     let frame = 0
     let scroller: HTMLElement | undefined
-    // A finger that waits at the edge gets to what is beyond it.
     const scroll = (): void => {
       const { top = 0, bottom = 0 } = scroller?.getBoundingClientRect() ?? {}
       const before = scroller?.scrollTop
-      if (at.clientY > bottom - NEAR_PX) scroller?.scrollBy(0, STEP_PX)
-      else if (at.clientY < top + NEAR_PX) scroller?.scrollBy(0, -STEP_PX)
-      if (scroller?.scrollTop !== before) look()
+      if (finger.clientY > bottom - SCROLL_ZONE_PX) scroller?.scrollBy(0, SCROLL_STEP_PX)
+      else if (finger.clientY < top + SCROLL_ZONE_PX) scroller?.scrollBy(0, -SCROLL_STEP_PX)
+      if (scroller?.scrollTop !== before) findTarget()
       frame = requestAnimationFrame(scroll)
     }
     const move = ({ clientX, clientY }: PointerEvent): void => {
-      at = { clientX, clientY }
-      look()
-      // Not before it has moved: one that only rests on a row at the edge is no wish to scroll.
+      finger = { clientX, clientY }
+      findTarget()
+      // A finger that rests near the edge does not scroll before it moves.
       if (frame === 0) frame = requestAnimationFrame(scroll)
     }
-    const look = (): void => {
-      const { clientX, clientY } = at
+    const findTarget = (): void => {
+      const { clientX, clientY } = finger
       const row = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>(`[data-list="${list}"]`)
-      // Between two rows, or beside them, it stays with the last one.
-      if (row && row !== over) goOver(row)
+      // Between and beside rows the last target stays.
+      if (row && row !== target) setTarget(row)
     }
     const end = (event: PointerEvent): void => {
-      const to = event.type === 'pointerup' && over ? placeOf(over) : undefined
-      goOver(undefined)
+      const to = event.type === 'pointerup' && target ? indexOf(target) : undefined
+      setTarget(undefined)
       element.classList.remove('rs-dragged')
       dragHandle.removeEventListener('pointermove', move)
       cancelAnimationFrame(frame)
@@ -73,21 +73,21 @@ export function useTouchDrag(
     dragHandle.addEventListener('pointercancel', end)
     return () => {
       cancelAnimationFrame(frame)
-      goOver(undefined)
+      setTarget(undefined)
       element.classList.remove('rs-dragged')
       dragHandle.removeEventListener('pointermove', move)
       dragHandle.removeEventListener('pointerdown', start)
       dragHandle.removeEventListener('pointerup', end)
       dragHandle.removeEventListener('pointercancel', end)
     }
-  }, [list, place, item, handle, onDrop])
+  }, [list, index, item, handle, onDrop])
 }
 
 function scrollerOf(element: HTMLElement): HTMLElement | undefined {
-  for (let around = element.parentElement; around; around = around.parentElement) {
-    if (around.scrollHeight > around.clientHeight && getComputedStyle(around).overflowY !== 'visible') return around
+  for (let parent = element.parentElement; parent; parent = parent.parentElement) {
+    if (parent.scrollHeight > parent.clientHeight && getComputedStyle(parent).overflowY !== 'visible') return parent
   }
   return undefined
 }
 
-const placeOf = ({ dataset }: HTMLElement): number => Number(dataset['place'])
+const indexOf = ({ dataset }: HTMLElement): number => Number(dataset['index'])

@@ -22,37 +22,37 @@ const linkTo = ({ url, server }: Pick<TestTurns, 'url' | 'server'>, query = ''):
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 
 describe('signing in', () => {
-  it('[CH12] without a link it says how to get one; with a used one also why; and goes on once a good one is opened', async () => {
+  it('[CH12] without a link, or with a used one, the page says how to get a link, and continues once one is opened', async () => {
     const turns = await start()
     const used = linkTo(turns)
     const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
     await page.getByText('npm run -s runsheet -- url').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
-    // The same tab: only the fragment changes, so the page is not loaded anew.
+    // The same tab: only the fragment changes, so the page is not reloaded.
     await page.goto(used)
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     expect(page.url()).not.toContain('code')
     await page.evaluate(() => localStorage.clear())
     await page.goto(`${turns.url.href}?again${new URL(used).hash}`)
-    await page.getByRole('alert').getByText('This link was used already, or is too old.').waitFor()
+    await page.getByRole('alert').getByText('This link has expired or was already used.').waitFor()
     expect(page.url()).not.toContain('code')
-    // Another window signs in, and this one goes on by itself.
+    // Another window signs in, and this one continues by itself.
     const other = await context.newPage()
     await other.goto(linkTo(turns))
-    await other.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await other.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     expect(problems).toEqual([])
     await context.close()
     await turns.close()
   })
 
-  it('[CH12] a token that no longer counts is forgotten, and the page says so', async () => {
+  it('[CH12] an invalid token is deleted, and the page says so', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
     await page.evaluate(() => localStorage.setItem('runsheet.token', 'of-yesterday'))
     await page.goto(`${turns.url.href}?chat=c1`)
-    await page.getByRole('alert').getByText('The server no longer knows this browser.').waitFor()
+    await page.getByRole('alert').getByText('You have been signed out.').waitFor()
     expect(await page.evaluate(() => localStorage.getItem('runsheet.token'))).toBeNull()
     expect(problems).toEqual([])
     await context.close()
@@ -61,8 +61,8 @@ describe('signing in', () => {
 })
 
 describe('connections', () => {
-  it('[CH13] while the server is away the page says so and keeps what it shows; back again, it catches up', async () => {
-    const { url, server, runsheet, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
+  it('[CH13] while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
+    const { url, server, door, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (title: string) =>
       agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
     await plan('one')
@@ -75,7 +75,7 @@ describe('connections', () => {
     await page.getByText('Connection lost. Reconnecting').waitFor()
     await page.getByText('0 of 1 · 1 remaining').waitFor()
     expect(await page.locator('.app-composer').boundingBox()).toEqual(before)
-    // It lies on the line between the two, over neither the title nor the first message.
+    // It lies between the title and the first message and covers neither.
     const { bottom, top, title, notice } = await page.evaluate(() => {
       const box = (name: string) => document.querySelector(name)?.getBoundingClientRect() ?? new DOMRect()
       const scroll = document.querySelector('.app-scroll')
@@ -91,7 +91,7 @@ describe('connections', () => {
     expect(bottom).toBeLessThanOrEqual(top)
     expect(notice).toBeGreaterThanOrEqual(title)
     const log = pino({ level: 'silent' })
-    const again = createHttpServer({ runsheet, tokens: TOKENS, tenant: 'local', version: '0', log })
+    const again = createHttpServer({ door, tokens: TOKENS, tenant: 'local', version: '0', log })
     await again.listen(Number(url.port), '127.0.0.1')
     await plan('two')
     await page.getByText('0 of 2 · 2 remaining').waitFor()
@@ -102,7 +102,7 @@ describe('connections', () => {
     await close()
   })
 
-  it('[CH14] on a slow line it says that it loads, and everything still works', async () => {
+  it('[CH14] on a slow connection the page says that it is loading, and works', async () => {
     const turns = await start({ answers: () => 'Well.' })
     await turns.chat({ message: 'Hello' })
     const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
@@ -116,7 +116,7 @@ describe('connections', () => {
       uploadThroughput: 10_000,
     })
     await page.reload({ waitUntil: 'commit' })
-    await page.getByText('Loading …').waitFor()
+    await page.getByText('Loading…').waitFor()
     await messages(page).getByText('Well.').waitFor()
     await page.getByRole('textbox', { name: 'Ask for' }).fill('Still there?')
     await page.keyboard.press('Enter')
@@ -126,7 +126,7 @@ describe('connections', () => {
     await turns.close()
   })
 
-  it('[CH15] ten windows at once on ten conversations all show what is, and what changes, within seconds', async () => {
+  it('[CH15] ten windows on ten conversations show the state and its changes within seconds', async () => {
     const { url, server, agent, person, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (session_id: string, title: string) =>
       agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -143,16 +143,16 @@ describe('connections', () => {
     for (const each of pages) await each.getByText('0 of 1 · 1 remaining').waitFor()
     for (const name of names) await plan(name, `second of ${name}`)
     await Promise.all(pages.map(each => each.getByText('0 of 2 · 2 remaining').waitFor({ timeout: 5_000 })))
-    // Nobody is kept from asking by those who follow.
+    // Streams leave connections free for requests.
     await pages.at(-1)?.getByRole('searchbox').fill('first of c3')
     await pages.at(-1)?.getByRole('navigation').getByText('first of c3').waitFor()
-    // A plan that waits in one of them is shown in all that look at it, and what one decides the others are told.
+    // All windows show the same pending plan, and the decision of one.
     await Promise.all(pages.map(each => each.goto(`${url.href}?chat=c`)))
     await person.setPolicy('c', { toolset: 'runsheet', review: true })
     void plan('c', 'to decide').catch(() => {})
     await Promise.all(pages.map(each => each.getByRole('button', { name: 'Confirm' }).waitFor()))
     await pages.at(-1)?.getByRole('button', { name: 'Confirm' }).click()
-    await Promise.all(pages.slice(0, -1).map(each => each.getByText('decided elsewhere: confirmed').waitFor()))
+    await Promise.all(pages.slice(0, -1).map(each => each.getByText('This plan was confirmed elsewhere.').waitFor()))
     await Promise.all(pages.map(each => each.getByText('0 of 1 · 1 remaining').waitFor()))
     expect(problems).toEqual([])
     await context.close()
@@ -160,26 +160,26 @@ describe('connections', () => {
   })
 })
 
-describe('whoever reads it', () => {
-  it('[CH18] English or Chinese: as the browser has it, switched with one button, remembered, and told to screen readers', async () => {
+describe('language, theme and hostile input', () => {
+  it('[CH18] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { locale: 'zh-CN' })
-    await page.getByRole('heading', { name: '要完成什么？' }).waitFor()
+    await page.getByRole('heading', { name: '你想完成什么？' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans')
     await page.getByRole('button', { name: 'English' }).click()
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('en')
     await page.reload()
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     await page.getByRole('button', { name: '中文' }).click()
-    await page.getByRole('button', { name: '新会话' }).waitFor()
+    await page.getByRole('button', { name: '新建会话' }).waitFor()
     expect(await page.locator('body').innerText()).not.toMatch(/Search|Send|History|Conversation/)
     expect(problems).toEqual([])
     await context.close()
     await turns.close()
   })
 
-  it('[CH18] dates and times are in the language of the page, whatever that of the browser', async () => {
+  it('[CH18] dates and times are in the language of the page, not of the browser', async () => {
     const turns = await start({
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }, 'I stop here.', 'Yes.', 'Yes.'],
     })
@@ -189,7 +189,7 @@ describe('whoever reads it', () => {
       ['en-GB', 'en-GB', 'zh'],
     ] as const) {
       const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'), { locale })
-      await page.getByText('Everything that happened, in order').click()
+      await page.getByText('All events').click()
       await page.locator('.rs-timeline time').first().waitFor()
       const are = (language: string) =>
         page.locator('time').evaluateAll(
@@ -202,7 +202,7 @@ describe('whoever reads it', () => {
         )
       expect(new Set(await are(english))).toEqual(new Set([true]))
       await page.getByRole('button', { name: '中文' }).click()
-      await page.getByText('按顺序查看全部记录').waitFor()
+      await page.getByText('全部记录').waitFor()
       expect(new Set(await are(chinese))).toEqual(new Set([true]))
       expect(problems).toEqual([])
       await context.close()
@@ -210,17 +210,17 @@ describe('whoever reads it', () => {
     await turns.close()
   })
 
-  it('[CH19] light or dark: as the system has it, switched with one button, and remembered', async () => {
+  it('[CH19] the theme follows the system, can be switched, and is remembered', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     const background = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const dark = await background()
     await page.getByRole('button', { name: 'Light or dark' }).click()
     const light = await background()
     expect(light).not.toBe(dark)
     await page.reload()
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     expect(await background()).toBe(light)
     await page.getByRole('button', { name: 'Light or dark' }).click()
     expect(await background()).toBe(dark)
@@ -229,7 +229,7 @@ describe('whoever reads it', () => {
     await turns.close()
   })
 
-  it('[CH20] fifty hostile texts are texts everywhere: no script runs, nothing is fetched from elsewhere, nothing becomes HTML', async () => {
+  it('[CH20] fifty hostile texts stay text everywhere: no script runs, no other origin is contacted, nothing becomes HTML', async () => {
     const batches = Array.from({ length: 5 }, (_, batch) => HOSTILE.slice(batch * 10, batch * 10 + 10))
     const turns = await start({
       host: { review: false, assessor: false, gate: false },
@@ -274,11 +274,11 @@ describe('whoever reads it', () => {
     for (const link of await page.locator('.app-markdown a').all())
       expect(await link.getAttribute('rel')).toMatch(/noopener/)
     await page.getByRole('button', { name: 'History' }).click()
-    await page.getByText('Everything that happened').click()
-    await page.locator('.app-all li').first().waitFor()
+    await page.getByText('All events').click()
+    await page.locator('.app-all-events li').first().waitFor()
     for (const number of [0, 7, 41]) {
-      await page.locator('.app-story').nth(number).click()
-      await page.locator('.app-story-events li').first().waitFor()
+      await page.locator('.app-task-history').nth(number).click()
+      await page.locator('.app-task-history-events li').first().waitFor()
       await check(`timeline ${number}`)
     }
     for (const query of ['<', 'script', HOSTILE[0] ?? '']) {
@@ -292,7 +292,7 @@ describe('whoever reads it', () => {
     await page.goto(
       `${turns.url.href}?chat=${encodeURIComponent(HOSTILE[0] ?? '')}&task=${encodeURIComponent('"><img>')}`,
     )
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     await check('address')
     expect(problems).toEqual([])
     await context.close()
@@ -335,7 +335,7 @@ describe('axe', () => {
       await page.getByRole('alert').waitFor()
       await check('used link')
       await page.goto(linkTo(turns))
-      await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+      await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
       await check('empty')
       await page.getByRole('textbox', { name: 'Ask for' }).fill('Collect and write')
       await page.getByRole('textbox', { name: 'Ask for' }).press('Enter')
@@ -345,15 +345,15 @@ describe('axe', () => {
       await page.getByRole('note').getByText('Failed').waitFor()
       await check('failed')
       await page.locator('details.app-call summary').last().click()
-      await page.getByText('Answered').waitFor()
+      await page.getByText('Output').waitFor()
       await check('call')
       await page.locator('.rs-summary').click()
       await check('plan')
       await page.locator('.rs-summary').click()
       await page.getByRole('button', { name: 'History' }).click()
-      await page.locator('.app-story').first().click()
-      await page.locator('.app-story-events li').first().waitFor()
-      await page.getByText('Everything that happened').click()
+      await page.locator('.app-task-history').first().click()
+      await page.locator('.app-task-history-events li').first().waitFor()
+      await page.getByText('All events').click()
       await check('history')
       await page.getByRole('searchbox').fill('Collect')
       await page

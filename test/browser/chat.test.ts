@@ -15,7 +15,7 @@ afterAll(() => browser.close())
 const start = (answers?: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
   startTurns({ page: builtPage(), ...(answers ? { answers } : {}), host: { review: false }, ...options })
 const linkTo = ({ url, server }: TestTurns, query = ''): string => `${url.href}${query}#code=${server.loginCode()}`
-/** One that is not there yet is asked for, and the browser itself notes the answer. */
+/** The browser logs the 404 for a conversation that does not exist yet. */
 const NEW = { expected: /404/ }
 const box = (page: Page) => page.getByRole('textbox', { name: 'Ask for something' })
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
@@ -23,7 +23,7 @@ const say = async (page: Page, text: string): Promise<void> => {
   await box(page).fill(text)
   await box(page).press('Enter')
 }
-/** A plan of two, and both done. */
+/** A plan of two tasks, both completed. */
 const TWO_STEPS: Answers = [
   { text: 'I plan.', calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
   { calls: [{ tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }] },
@@ -31,7 +31,7 @@ const TWO_STEPS: Answers = [
   'All done.',
 ]
 
-it('[CH2] conversations are at the side: a new one, switching, and the way back; what was typed stays with each', async () => {
+it('[CH2] the sidebar opens, switches and creates conversations; unsent text stays with each', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const side = page.getByRole('navigation')
@@ -40,7 +40,7 @@ it('[CH2] conversations are at the side: a new one, switching, and the way back;
   await side.getByRole('button', { name: 'The first one' }).waitFor()
   const first = page.url()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
   await say(page, 'The second one')
   await side.getByRole('button', { name: 'The second one' }).waitFor()
   await box(page).fill('half a thought')
@@ -61,7 +61,7 @@ it('[CH2] conversations are at the side: a new one, switching, and the way back;
   await turns.close()
 })
 
-it('[CH2] however many conversations there are, each can be reached', async () => {
+it('[CH2] every conversation can be reached, however many there are', async () => {
   const turns = await start(() => 'Well.')
   for (let made = 0; made < 205; made += 1) {
     const call = { session_id: `c${made}`, turn_id: 't', arguments: { tasks: [{ title: `Plan ${made}` }] } }
@@ -81,7 +81,7 @@ it('[CH2] however many conversations there are, each can be reached', async () =
   await turns.close()
 })
 
-it('[CH3] Markdown shows as it is written, without HTML, without images from elsewhere, and with links that lead out', async () => {
+it('[CH3] Markdown renders while it streams, without HTML and remote images, and with links in a new window', async () => {
   const text = [
     '# Heading',
     '**bold** <b>raw</b> <script>alert(1)</script> ![logo](https://evil.example/x.png)',
@@ -114,7 +114,7 @@ it('[CH3] Markdown shows as it is written, without HTML, without images from els
   await turns.close()
 })
 
-it('[CH4] tool calls are folded, and hold what was asked and what was answered, also after a reload', async () => {
+it('[CH4] tool calls are collapsed, and show input and output, also after a reload', async () => {
   const turns = await start(TWO_STEPS)
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'Two steps')
@@ -136,7 +136,7 @@ it('[CH4] tool calls are folded, and hold what was asked and what was answered, 
   await turns.close()
 })
 
-it('[CH4] whoever comes in the middle sees as running only what runs', async () => {
+it('[CH4] a window that joins mid-turn shows only in-flight calls as running', async () => {
   const held = Promise.withResolvers<void>()
   const turns = await start((_, count) => {
     const call = { tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }
@@ -158,26 +158,26 @@ it('[CH4] whoever comes in the middle sees as running only what runs', async () 
   await turns.close()
 })
 
-it('[CH5] stopping ends the turn, says so, and keeps what was said', async () => {
+it('[CH5] Stop ends the turn, says so, and keeps the messages', async () => {
   const turns = await start([{ text: 'It begins', hangs: true }, 'Second try.'])
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await say(page, 'Something long')
   await messages(page).getByText('It begins').waitFor()
   expect(await page.getByLabel('Toolset').isDisabled()).toBe(true)
-  // On a slow line it is seen that it was pressed.
+  // On a slow connection the press shows.
   const held = Promise.withResolvers<void>()
   await page.route('**/stop', async route => {
     await held.promise
     await route.continue()
   })
   await page.getByRole('button', { name: 'Stop' }).click()
-  await messages(page).getByRole('status').getByText('Stopping …').waitFor()
+  await messages(page).getByRole('status').getByText('Stopping…').waitFor()
   expect(await page.getByRole('button', { name: 'Stop' }).getAttribute('aria-disabled')).toBe('true')
   held.resolve()
   await page.getByRole('note').getByText('Stopped').waitFor()
-  expect(await messages(page).getByText('Stopping …').count()).toBe(0)
+  expect(await messages(page).getByText('Stopping…').count()).toBe(0)
   expect(await messages(page).innerText()).toContain('It begins')
-  // What was stopped can be asked for again.
+  // A stopped turn can be retried.
   await page.getByRole('button', { name: 'Retry' }).click()
   await messages(page).getByText('Second try.').waitFor()
   expect(await messages(page).getByText('Something long').count()).toBe(2)
@@ -186,7 +186,7 @@ it('[CH5] stopping ends the turn, says so, and keeps what was said', async () =>
   await turns.close()
 })
 
-it('[CH6] a turn that failed says why, and Retry goes on with what it left of its plan', async () => {
+it('[CH6] a failed turn says why, and Retry continues its plan', async () => {
   const turns = await start([
     { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] },
     { status: 401, body: '{"error":{"message":"no such key"}}' },
@@ -219,7 +219,7 @@ it('[CH7] an answer can be copied as it was written', async () => {
   await turns.close()
 })
 
-it('[CH8] the history is by turn; each task tells its own story, which has an address', async () => {
+it('[CH8] the history is by turn; each task has a timeline with a URL', async () => {
   const turns = await start([...(TWO_STEPS as []), 'Hello again.'])
   await turns.chat({ message: 'Two steps' })
   await turns.chat({ message: 'And hello', turn_id: 't2' })
@@ -227,9 +227,9 @@ it('[CH8] the history is by turn; each task tells its own story, which has an ad
   await page.getByRole('button', { name: 'History' }).click()
   const first = page.getByRole('article', { name: 'Turn 1' })
   await first.getByText('Two steps').waitFor()
-  await page.getByRole('article', { name: 'Turn 2' }).getByText('No tasks.').waitFor()
+  await page.getByRole('article', { name: 'Turn 2' }).getByText('No tasks').waitFor()
   await first.getByRole('button', { name: /Collect/ }).click()
-  const story = page.getByRole('group', { name: 'What happened to “Collect”' })
+  const story = page.getByRole('group', { name: 'History of “Collect”' })
   await story.getByText(/→ done/).waitFor()
   expect(await story.getByRole('listitem').count()).toBeGreaterThan(2)
   expect(await story.innerText()).not.toContain('Write')
@@ -238,7 +238,7 @@ it('[CH8] the history is by turn; each task tells its own story, which has an ad
   await page.reload()
   await story.getByText(/→ done/).waitFor()
   await first.getByRole('button', { name: /Write/ }).click()
-  await page.getByRole('group', { name: 'What happened to “Write”' }).waitFor()
+  await page.getByRole('group', { name: 'History of “Write”' }).waitFor()
   await page.goBack()
   await story.waitFor()
   expect(page.url()).toBe(address)
@@ -249,7 +249,7 @@ it('[CH8] the history is by turn; each task tells its own story, which has an ad
   await turns.close()
 })
 
-it('[CH8] what nobody has unfolded is not read; what is, is read now and then, however much happens', async () => {
+it('[CH8] a closed timeline is not fetched; an open one is fetched at a limited rate', async () => {
   const turns = await start(TWO_STEPS)
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'Two steps')
@@ -265,10 +265,10 @@ it('[CH8] what nobody has unfolded is not read; what is, is read now and then, h
   }
   await happen(5)
   await page.getByRole('button', { name: 'More 5 4' }).waitFor()
-  // Who adds a task by hand is told whether the agent knows, which takes one look.
+  // One fetch tells whether the agent has seen the added tasks.
   expect(read.length).toBeLessThan(2)
   read.length = 0
-  await page.getByText('Everything that happened, in order').click()
+  await page.getByText('All events').click()
   await page.getByText('Added: More 5 4').waitFor()
   await happen(20)
   await page.getByText('Added: More 20 19').waitFor()
@@ -278,20 +278,20 @@ it('[CH8] what nobody has unfolded is not read; what is, is read now and then, h
   await turns.close()
 })
 
-it('[CH8] the turns of the history stand in the order in which they were asked', async () => {
+it('[CH8] the history lists turns in the order in which they began', async () => {
   const turns = await start(() => 'Well.')
   const asked = Array.from({ length: 6 }, (_, count) => `Request ${count + 1}`)
   for (const [count, message] of asked.entries()) await turns.chat({ message, turn_id: `t${9 - count}` })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'))
   await page.getByRole('article', { name: 'Turn 6' }).waitFor()
-  expect(await page.locator('.app-asked').allInnerTexts()).toEqual(asked)
+  expect(await page.locator('.app-request').allInnerTexts()).toEqual(asked)
   expect(await page.locator('.app-turn h2').allInnerTexts()).toEqual(asked.map((_, count) => `Turn ${count + 1}`))
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
 })
 
-it('[CH9] the search over tasks leads to the conversation and to what happened to that task', async () => {
+it('[CH9] a search result opens the timeline of the task in its conversation', async () => {
   const turns = await start(TWO_STEPS)
   await turns.chat({ message: 'Two steps' })
   const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -301,18 +301,18 @@ it('[CH9] the search over tasks leads to the conversation and to what happened t
     .getByRole('button', { name: /Collect/ })
     .click()
   await page
-    .getByRole('group', { name: 'What happened to “Collect”' })
+    .getByRole('group', { name: 'History of “Collect”' })
     .getByText(/→ done/)
     .waitFor()
   expect(page.url()).toContain('?chat=c1&task=')
   await page.getByRole('searchbox').fill('nowhere to be found')
-  await page.getByText('No task holds that.').waitFor()
+  await page.getByText('No results').waitFor()
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
 })
 
-it('[CH10] what to try is one click away; toolset and model are shown, and the next message goes with those chosen', async () => {
+it('[CH10] examples are one click away; the chosen toolset and model go with the next message', async () => {
   const turns = await start(undefined, { models: configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   expect(await page.getByLabel('Model').inputValue()).toBe('demo')
@@ -331,7 +331,7 @@ it('[CH10] what to try is one click away; toolset and model are shown, and the n
   await turns.close()
 })
 
-it('[CH10] on a narrow screen a long name of the model does not cut off the toolset', async () => {
+it('[CH10] on a narrow screen a long model name does not cut off the toolset', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const width = (): Promise<number> => page.getByLabel('Toolset').evaluate(select => select.clientWidth)
@@ -346,7 +346,7 @@ it('[CH10] on a narrow screen a long name of the model does not cut off the tool
   await turns.close()
 })
 
-it('[CH11] a message is seen at once, as being sent, and nothing is sent beside it', async () => {
+it('[CH11] a message shows at once as being sent, and blocks another one', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const held = Promise.withResolvers<void>()
@@ -356,17 +356,17 @@ it('[CH11] a message is seen at once, as being sent, and nothing is sent beside 
   })
   await say(page, 'Are you there?')
   await messages(page).getByText('Are you there?').waitFor()
-  await messages(page).getByRole('status').getByText('Sending …').waitFor()
+  await messages(page).getByRole('status').getByText('Sending…').waitFor()
   expect(await box(page).inputValue()).toBe('')
   expect(await page.getByRole('button', { name: /Collect the figures/ }).count()).toBe(0)
-  // Whoever types on may do so; it is sent when the first one has arrived.
+  // Typing goes on meanwhile; it is sent once the first one has arrived.
   await say(page, 'And there?')
   expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
   expect(await box(page).inputValue()).toBe('And there?')
   held.resolve()
   await messages(page).getByText('Well.').waitFor()
   expect(await messages(page).getByText('Are you there?').count()).toBe(1)
-  expect(await messages(page).getByText('Sending …').count()).toBe(0)
+  expect(await messages(page).getByText('Sending…').count()).toBe(0)
   const session = new URL(page.url()).searchParams.get('chat') ?? ''
   expect((await turns.log(session)).filter(({ type }) => type === 'turn_started')).toHaveLength(1)
   expect(problems).toEqual([])
@@ -374,7 +374,7 @@ it('[CH11] a message is seen at once, as being sent, and nothing is sent beside 
   await turns.close()
 })
 
-it('[CH11] what does not get through is back in the box, with the reason; sent again it is one turn', async () => {
+it('[CH11] a message that fails returns to the box with the reason; sent again it is one turn', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
   const asked: string[] = []
@@ -382,7 +382,7 @@ it('[CH11] what does not get through is back in the box, with the reason; sent a
     asked.push((route.request().postDataJSON() as { turn_id: string }).turn_id)
     await (asked.length < 3 ? route.abort() : route.continue())
   })
-  // What is there to try is no different.
+  // Examples behave the same.
   await page.getByRole('button', { name: /Plan the release/ }).click()
   await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
   expect(await box(page).inputValue()).toMatch(/^Plan the release/)
@@ -399,7 +399,7 @@ it('[CH11] what does not get through is back in the box, with the reason; sent a
   await turns.close()
 })
 
-it('[CH11] an answer that was lost on its way back is no failure once the log has the message', async () => {
+it('[CH11] a lost answer is no failure once the log has the message', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED/ })
   await page.route('**/api/chat', async route => {
@@ -419,7 +419,7 @@ it('[CH11] an answer that was lost on its way back is no failure once the log ha
   await turns.close()
 })
 
-it('[CH11] a message on its way is not lost by a reload, nor by going elsewhere before it fails', async () => {
+it('[CH11] a message in flight survives a reload, and leaving before it fails', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
   const held = Promise.withResolvers<void>()
@@ -428,19 +428,19 @@ it('[CH11] a message on its way is not lost by a reload, nor by going elsewhere 
     await route.abort().catch(() => {})
   })
   await say(page, 'Something long')
-  await messages(page).getByText('Sending …').waitFor()
+  await messages(page).getByText('Sending…').waitFor()
   await page.reload()
   await expect.poll(() => box(page).inputValue()).toBe('Something long')
   const first = page.url()
   await box(page).press('Enter')
-  await messages(page).getByText('Sending …').waitFor()
+  await messages(page).getByText('Sending…').waitFor()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
   held.resolve()
   await page.goBack()
   expect(page.url()).toBe(first)
   await expect.poll(() => box(page).inputValue()).toBe('Something long')
-  // One that did arrive is in the log, and not in the box.
+  // A message that did arrive is in the log and not in the box.
   await page.unroute('**/api/chat')
   await page.route('**/api/chat', async route => {
     await route.fetch().catch(() => {})
@@ -448,7 +448,7 @@ it('[CH11] a message on its way is not lost by a reload, nor by going elsewhere 
   })
   await page.route('**/api/sessions/**', route => route.abort())
   await box(page).press('Enter')
-  await messages(page).getByText('Sending …').waitFor()
+  await messages(page).getByText('Sending…').waitFor()
   await expect
     .poll(async () => (await turns.log(new URL(first).searchParams.get('chat') ?? '')).length)
     .toBeGreaterThan(3)
@@ -462,7 +462,7 @@ it('[CH11] a message on its way is not lost by a reload, nor by going elsewhere 
   await turns.close()
 })
 
-it('[CH16] a key that ends the composition of an input method sends nothing', async () => {
+it('[CH16] the key that ends an input method composition sends nothing', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await box(page).fill('你好')
@@ -481,7 +481,7 @@ it('[CH16] a key that ends the composition of an input method sends nothing', as
   await turns.close()
 })
 
-it('[CH16] the keyboard does everything: the box, lines, sending, the conversations on a small screen, and back', async () => {
+it('[CH16] the keyboard does everything: line breaks, sending, and the sidebar on a small screen', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 700 } })
   const focused = (): Promise<string> =>
@@ -526,7 +526,7 @@ it('[CH16] the keyboard does everything: the box, lines, sending, the conversati
   await page.getByRole('button', { name: 'Conversations and search' }).press('Enter')
   await page.getByRole('button', { name: 'Close' }).waitFor()
   expect(await focused()).toBe('Close')
-  // What lies behind is out of reach.
+  // The content behind is inert.
   for (let count = 0; count < 5; count += 1) {
     await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.closest('main'))).toBeNull()
@@ -543,7 +543,7 @@ it('[CH16] the keyboard does everything: the box, lines, sending, the conversati
   await turns.close()
 })
 
-it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wide as the input', async () => {
+it('[CH17] nothing scrolls sideways from 360 px up, and the panel is as wide as the message box', async () => {
   const long = `x${'yz'.repeat(180)}`
   const turns = await start([
     { text: `\`${long}\``, calls: [{ tool: 'plan', args: { tasks: [{ title: long }, { title: 'Short' }] } }] },
@@ -558,7 +558,7 @@ it('[CH17] from 360 px to wide nothing scrolls sideways, and the panel is as wid
     if (view === 'history') {
       await page.setViewportSize({ width: 1280, height: 960 })
       await page.getByRole('button', { name: 'History' }).click()
-      await page.locator('.app-story').first().press('Enter')
+      await page.locator('.app-task-history').first().press('Enter')
     }
     for (const width of [360, 390, 760, 761, 1280, 2560]) {
       await page.setViewportSize({ width, height: 480 })

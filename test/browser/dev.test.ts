@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** A copy of the sources, which a test may change. */
 function copyOfTheClone(): string {
   const folder = scratchFolder()
-  for (const name of ['src', 'web', 'scripts', 'package.json', 'vite.config.ts']) {
+  const names = ['src', 'web', 'scripts', 'package.json', 'vite.config.ts', 'tsconfig.json', 'tsconfig.web.json']
+  for (const name of names) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -30,7 +31,7 @@ it('[CL1] [CL2] npm run dev signs in, updates the page in place, restarts the se
   })
   const link = /http\S+/.exec(await dev.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page } = await visit(browser, link)
-  const heading = page.getByRole('heading', { name: 'What shall we get done?' })
+  const heading = page.getByRole('heading', { name: 'What do you want to get done?' })
   await heading.waitFor()
 
   await page.evaluate(() => Object.assign(window, { isSamePage: true }))

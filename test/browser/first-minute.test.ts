@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-it('[CH1] a newcomer opens the printed link, asks for three steps, edits the plan, confirms, and watches it finish', async () => {
+it('[CH1] a newcomer opens the printed link, asks for three steps, edits the plan, confirms it, and watches it finish', async () => {
   const data = scratchFolder()
   const server = runCli(['serve', '--port', '0', '--data', data])
   onTestFinished(async () => {
@@ -22,8 +22,8 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   })
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page, context, problems } = await visit(browser, link)
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
-  // Nothing to click first: the box has the focus.
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  // The message box has the focus.
   await page.keyboard.type('Collect the figures, compute 12*7 and then write the report.')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
@@ -45,7 +45,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   })
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.getByText('3 of 3 · 0 remaining').waitFor()
-  // One step after the other, all of them in sight.
+  // Every step was visible.
   const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen].filter(Boolean))
   expect(seen).toEqual(['0 of 3 · 3 remaining', '1 of 3 · 2 remaining', '2 of 3 · 1 remaining', '3 of 3 · 0 remaining'])
   await page.getByRole('button', { name: 'Send' }).waitFor()
@@ -54,7 +54,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   expect(said).toContain('Write two pages')
   expect(said).not.toContain('Write the report:')
   expect(await page.title()).toBe('Collect the figures, compute 12*7 and then write the report. · Runsheet')
-  // It is all still there tomorrow.
+  // A reload keeps everything.
   await page.reload()
   await page.getByText('3 of 3 · 0 remaining').waitFor()
   await page.getByRole('region', { name: 'Messages' }).getByText('12 * 7 = 84').waitFor()

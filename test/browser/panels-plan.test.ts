@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
-import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, PATIENT, says } from './panels.ts'
+import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, says } from './panels.ts'
 import { startServer } from '../support/server.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
@@ -22,13 +22,13 @@ const row = (page: Page, title: string) => rows(page).filter({ hasText: title })
 const shown = (page: Page) => plan(page).locator('.rs-task-title')
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-describe('with an agent that lives elsewhere', () => {
+describe('with an external agent', () => {
   beforeEach(async () => {
     panels = await Panels.open(browser, { review: false })
   })
   afterEach(() => panels.close())
 
-  /** The window, with the list in sight. */
+  /** A window with the list open. */
   async function opened(...tasks: readonly string[]): Promise<Page> {
     await panels.plan(...tasks)
     const page = await panels.window()
@@ -37,7 +37,7 @@ describe('with an agent that lives elsewhere', () => {
     return page
   }
 
-  it('[PA1] one line says where it stands: the current step, how many are done, left and blocked', async () => {
+  it('[PA1] the summary shows the current task and how many are done, left and blocked', async () => {
     const page = await panels.window()
     await page.getByLabel('Ask for something with several steps').waitFor()
     expect(await plan(page).count()).toBe(0)
@@ -61,34 +61,34 @@ describe('with an agent that lives elsewhere', () => {
     const line = await boxOf(bar)
     const done = await boxOf(bar.locator('div').first())
     await expect
-      .poll(async () => (await boxOf(bar.locator('div').first())).width / line.width, PATIENT)
+      .poll(async () => (await boxOf(bar.locator('div').first())).width / line.width, SLOW_BROWSER)
       .toBeCloseTo(0.8)
     expect(done.height).toBe(3)
   })
 
-  it('[PA2] it opens to the list: what each is at, done ones struck through, and what nobody judged as reported', async () => {
+  it('[PA2] the list shows each status, strikes done tasks through, and marks unjudged ones as reported done', async () => {
     const page = await opened('A', 'B', 'C')
     expect(await summary(page).getAttribute('aria-expanded')).toBe('true')
     await panels.update(1, { outcome: 'Found three.' })
     await panels.update(2, { status: 'blocked', outcome: 'No key.' })
     await expect
-      .poll(() => rows(page).evaluateAll(items => items.map(item => item.className.split(' ')[1])), PATIENT)
+      .poll(() => rows(page).evaluateAll(items => items.map(item => item.className.split(' ')[1])), SLOW_BROWSER)
       .toEqual(['rs-task-completed', 'rs-task-blocked', 'rs-task-in_progress'])
     await says(row(page, 'Found three.').locator('.rs-badge'), ['reported done'])
     await row(page, 'No key.').waitFor()
     const struck = await shown(page).evaluateAll(each => each.map(one => getComputedStyle(one).textDecorationLine))
     expect(struck).toEqual(['line-through', 'none', 'none'])
     expect(await rows(page).nth(0).textContent()).toContain('done: A')
-    // A person's word is a judgement.
-    await button(page, 'Mark done: C').click()
-    await expect.poll(() => panels.statusOf('C'), PATIENT).toBe('completed')
+    // A person's change counts as judged.
+    await button(page, 'Mark as done: C').click()
+    await expect.poll(() => panels.statusOf('C'), SLOW_BROWSER).toBe('completed')
     await button(page, 'Reopen: C').waitFor()
     expect(await row(page, 'C').getByText('reported done').count()).toBe(0)
     await summary(page).press('Enter')
     await rows(page).first().waitFor({ state: 'hidden' })
   })
 
-  it('[PA3] beyond 50 it says how many more, keeps what is open in sight, and shows all of them when asked', async () => {
+  it('[PA3] beyond 50 tasks the list keeps open ones visible, counts the rest, and shows all on demand', async () => {
     const batch = (from: number) => Array.from({ length: 20 }, (_, i) => `Task ${from + i}`)
     await panels.plan(...batch(1))
     await panels.plan(...batch(21))
@@ -97,7 +97,7 @@ describe('with an agent that lives elsewhere', () => {
     const page = await panels.window()
     await says(counts(page), ['30 of 60 · 30 remaining'])
     await summary(page).click()
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(50)
+    await expect.poll(() => rows(page).count(), SLOW_BROWSER).toBe(50)
     await page.getByText('Task 60', { exact: true }).waitFor()
     expect(await page.getByText('Task 10', { exact: true }).count()).toBe(0)
     const list = await boxOf(plan(page).locator('.rs-list'))
@@ -105,11 +105,11 @@ describe('with an agent that lives elsewhere', () => {
     expect(now.y).toBeGreaterThanOrEqual(list.y)
     expect(now.y + now.height).toBeLessThanOrEqual(list.y + list.height)
     await button(page, '+10 more').click()
-    await expect.poll(() => rows(page).count(), PATIENT).toBe(60)
+    await expect.poll(() => rows(page).count(), SLOW_BROWSER).toBe(60)
     expect(await plan(page).locator('.rs-more').count()).toBe(0)
   })
 
-  it('[PA5] a task that was added is in sight, however long the list', async () => {
+  it('[PA5] an added task is scrolled into view, however long the list', async () => {
     const batch = (from: number, count: number) => Array.from({ length: count }, (_, i) => `Task ${from + i}`)
     for (const [from, count] of [
       [1, 20],
@@ -126,70 +126,70 @@ describe('with an agent that lives elsewhere', () => {
     await page.getByLabel('New task').fill('One more')
     await page.keyboard.press('Enter')
     await row(page, 'One more').waitFor()
-    await expect.poll(() => isInSight('One more'), PATIENT).toBe(true)
-    // Beyond those that are shown, too.
+    await expect.poll(() => isInSight('One more'), SLOW_BROWSER).toBe(true)
+    // Also beyond the rows that are shown.
     await panels.plan(...batch(46, 10))
     await page.getByText('+6 more').waitFor()
     await page.getByLabel('New task').fill('The last')
     await page.keyboard.press('Enter')
     await row(page, 'The last').waitFor()
-    await expect.poll(() => isInSight('The last'), PATIENT).toBe(true)
+    await expect.poll(() => isInSight('The last'), SLOW_BROWSER).toBe(true)
     await hasFocus(page.getByLabel('New task'))
   })
 
-  it('[PA4] the running step shows for how long, and no clock runs where nobody works', async () => {
+  it('[PA4] the current task shows its elapsed time, which stops with the agent', async () => {
     const page = await opened('A')
     const clock = plan(page).locator('.rs-elapsed')
     const first = await clock.innerText()
     expect(first).toMatch(/^\d+:\d\d/)
-    await expect.poll(() => clock.innerText(), PATIENT).not.toBe(first)
+    await expect.poll(() => clock.innerText(), SLOW_BROWSER).not.toBe(first)
     await panels.server.person.stop('c', 't')
     await clock.waitFor({ state: 'detached' })
   })
 
-  it('[PA4] a browser whose clock is wrong shows the same', async () => {
+  it('[PA4] a wrong browser clock does not change the elapsed time', async () => {
     await panels.plan('A')
     for (const minutesAhead of [-7, 7]) {
       const page = await panels.window({ minutesAhead })
       const clock = plan(page).locator('.rs-elapsed')
-      // A clock that is behind would stand still.
-      await expect.poll(() => clock.innerText(), PATIENT).toMatch(/^0:[0-5][1-9]$/)
+      // With a clock that is behind, the time would stand still.
+      await expect.poll(() => clock.innerText(), SLOW_BROWSER).toMatch(/^0:[0-5][1-9]$/)
     }
   })
 
-  it('[PA5] a person adds, rewords, ticks, cancels and reopens; the agent is told with its next answer', async () => {
+  it('[PA5] a person adds, edits, completes, cancels and reopens tasks; the agent sees it with its next answer', async () => {
     const page = await opened('A', 'B', 'C')
-    const untold = plan(page).getByText('agent not told yet')
+    const unseen = plan(page).getByText('not seen by agent yet')
     await page.getByLabel('New task').fill('D')
     await page.keyboard.press('Enter')
     await says(shown(page), ['A', 'B', 'C', 'D'])
     await hasFocus(page.getByLabel('New task'))
-    await row(page, 'D').getByText('agent not told yet').waitFor()
-    await button(page, 'Reword: B').click()
+    await row(page, 'D').getByText('not seen by agent yet').waitFor()
+    await button(page, 'Edit: B').click()
     await hasFocus(plan(page).getByLabel('Title'))
     await page.keyboard.type('B, shorter')
     await page.keyboard.press('Enter')
     await says(shown(page), ['A', 'B, shorter', 'C', 'D'])
-    await hasFocus(button(page, 'Reword: B, shorter'))
-    await button(page, 'Mark done: A').click()
-    await button(page, 'Cancel this task: C').click()
+    await hasFocus(button(page, 'Edit: B, shorter'))
+    await button(page, 'Mark as done: A').click()
+    await button(page, 'Cancel task: C').click()
     await button(page, 'Reopen: C').waitFor()
     await says(counts(page), ['1 of 3 · 2 remaining'])
-    await expect.poll(() => untold.count(), PATIENT).toBe(4)
+    await expect.poll(() => unseen.count(), SLOW_BROWSER).toBe(4)
     expect(await panels.statusOf('C')).toBe('cancelled')
     await page.reload()
     await summary(page).click()
-    await expect.poll(() => untold.count(), PATIENT).toBe(4)
+    await expect.poll(() => unseen.count(), SLOW_BROWSER).toBe(4)
     await button(page, 'Reopen: C').click()
-    await expect.poll(() => panels.statusOf('C'), PATIENT).toBe('pending')
+    await expect.poll(() => panels.statusOf('C'), SLOW_BROWSER).toBe('pending')
     await button(page, 'Reopen: A').click()
-    await expect.poll(() => panels.statusOf('A'), PATIENT).toBe('pending')
+    await expect.poll(() => panels.statusOf('A'), SLOW_BROWSER).toBe('pending')
     await panels.plan('E')
-    await expect.poll(() => untold.count(), PATIENT).toBe(0)
+    await expect.poll(() => unseen.count(), SLOW_BROWSER).toBe(0)
     await says(shown(page), ['A', 'B, shorter', 'C', 'D', 'E'])
   })
 
-  it('[PA5] a window without a stream of its own knows what the agent was not told, too', async () => {
+  it('[PA5] a window without a stream also knows what the agent has not seen', async () => {
     const page = await opened('A')
     const holder = await panels.window({ in: page.context() })
     await page.goto('about:blank')
@@ -204,37 +204,37 @@ describe('with an agent that lives elsewhere', () => {
     await summary(page).click()
     for (const title of ['B', 'C']) {
       await panels.server.person.addTask(panels.session, { title })
-      await row(page, title).getByText('agent not told yet').waitFor()
+      await row(page, title).getByText('not seen by agent yet').waitFor()
     }
   })
 
-  it('[PA5] what is blocked can be tried again', async () => {
+  it('[PA5] a blocked task can be reopened', async () => {
     const page = await opened('A', 'B')
     await panels.update(1, { status: 'blocked', outcome: 'No key.' })
     await says(counts(page), ['0 of 2 · 1 remaining · 1 blocked'])
     await button(page, 'Reopen: A').focus()
     await page.keyboard.press('Enter')
-    await expect.poll(() => panels.statusOf('A'), PATIENT).toBe('pending')
+    await expect.poll(() => panels.statusOf('A'), SLOW_BROWSER).toBe('pending')
     await says(counts(page), ['0 of 2 · 2 remaining'])
-    await hasFocus(button(page, 'Reword: A'))
+    await hasFocus(button(page, 'Edit: A'))
     expect(await button(page, 'Reopen: A').count()).toBe(0)
   })
 
-  it('[PA5] Escape leaves a title as it was; going elsewhere keeps what was typed', async () => {
+  it('[PA5] Escape discards an edited title; leaving the input saves it', async () => {
     const page = await opened('A', 'B')
-    await button(page, 'Reword: A').click()
+    await button(page, 'Edit: A').click()
     await page.keyboard.type('No')
     await page.keyboard.press('Escape')
     await says(shown(page), ['A', 'B'])
-    await hasFocus(button(page, 'Reword: A'))
-    await button(page, 'Reword: A').click()
+    await hasFocus(button(page, 'Edit: A'))
+    await button(page, 'Edit: A').click()
     await page.keyboard.type('Yes')
     await page.getByLabel('New task').click()
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['Yes', 'B'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['Yes', 'B'])
     await says(shown(page), ['Yes', 'B'])
   })
 
-  it('[PA6] it is reordered by buttons and keys, and the focus stays on what was moved', async () => {
+  it('[PA6] tasks are reordered by buttons and keys, and the focus stays on the moved task', async () => {
     const page = await opened('A', 'B', 'C')
     await button(page, 'Move down: A').focus()
     await page.keyboard.press('Enter')
@@ -248,44 +248,44 @@ describe('with an agent that lives elsewhere', () => {
     await page.keyboard.press('Alt+ArrowUp')
     await says(shown(page), ['B', 'A', 'C'])
     await hasFocus(button(page, 'Move down: A'))
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'A', 'C'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'A', 'C'])
   })
 
-  it('[PA6] on a slow line, too, each stroke counts, and a double click is no conflict', async () => {
+  it('[PA6] on a slow connection every key press counts, and a double click is no conflict', async () => {
     const page = await opened('A', 'B', 'C', 'D', 'E')
     await page.route('**/tasks/**', async route => {
       await new Promise(resolve => setTimeout(resolve, 150))
       await route.continue()
     })
-    await button(page, 'Mark done: B').focus()
+    await button(page, 'Mark as done: B').focus()
     for (let stroke = 0; stroke < 5; stroke += 1) await page.keyboard.press('Alt+ArrowDown')
     await says(shown(page), ['A', 'C', 'D', 'E', 'B'])
     await plan(page).getByRole('status').getByText('Moved to 5 of 5').waitFor({ state: 'attached' })
-    await button(page, 'Mark done: C').dblclick()
-    await expect.poll(() => panels.statusOf('C'), PATIENT).toBe('completed')
+    await button(page, 'Mark as done: C').dblclick()
+    await expect.poll(() => panels.statusOf('C'), SLOW_BROWSER).toBe('completed')
     await page.keyboard.press('Tab')
     expect(await plan(page).getByRole('alert').count()).toBe(0)
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['A', 'C', 'D', 'E', 'B'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['A', 'C', 'D', 'E', 'B'])
   })
 
-  it('[PA6] it is reordered by drag, up and down', async () => {
+  it('[PA6] tasks are reordered by dragging, up and down', async () => {
     const page = await opened('A', 'B', 'C', 'D')
     const handles = plan(page).locator('.rs-handle')
     await handles.nth(0).dragTo(rows(page).nth(2))
     await says(shown(page), ['B', 'C', 'A', 'D'])
     await handles.nth(3).dragTo(rows(page).nth(1))
     await says(shown(page), ['B', 'D', 'C', 'A'])
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'D', 'C', 'A'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'D', 'C', 'A'])
   })
 
-  it('[PA6] what is dropped below the last row is the last', async () => {
+  it('[PA6] a task dropped below the last row becomes the last', async () => {
     const page = await opened('A', 'B', 'C')
     await plan(page).locator('.rs-handle').nth(0).dragTo(plan(page).locator('.rs-add'))
     await says(shown(page), ['B', 'C', 'A'])
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['B', 'C', 'A'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'C', 'A'])
   })
 
-  it('[PA24] a message that does not get through moves neither plan nor input', async () => {
+  it('[PA24] a message that fails moves neither the plan nor the message box', async () => {
     await panels.plan('A', 'B')
     for (const width of [390, 1280]) {
       const page = await panels.window({ viewport: { width, height: 700 } })
@@ -303,49 +303,49 @@ describe('with an agent that lives elsewhere', () => {
     }
   })
 
-  it('[PA6] it is reordered by a finger on the handle', async () => {
+  it('[PA6] tasks are reordered by touch', async () => {
     await panels.plan('A', 'B', 'C')
     const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
     await summary(page).click()
     await says(shown(page), ['A', 'B', 'C'])
     await dragByTouch(page, plan(page).locator('.rs-handle').nth(2), rows(page).nth(0))
     await says(shown(page), ['C', 'A', 'B'])
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['C', 'A', 'B'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['C', 'A', 'B'])
   })
 
-  it('[PA7] a change that does not get through is said, and what was typed is still there', async () => {
+  it('[PA7] a failed change shows its error and keeps the typed text', async () => {
     const page = await opened('A')
     await page.route('**/tasks**', route => (route.request().method() === 'GET' ? route.continue() : route.abort()))
     await page.getByLabel('New task').fill('B')
     await page.keyboard.press('Enter')
     await plan(page).getByRole('alert').getByText('The server cannot be reached.').waitFor()
     await holds(page.getByLabel('New task'), ['B'])
-    await button(page, 'Reword: A').click()
+    await button(page, 'Edit: A').click()
     await page.keyboard.type('A 2')
     await page.keyboard.press('Enter')
     await holds(plan(page).getByLabel('Title'), ['A 2'])
     await page.unroute('**/tasks**')
     await plan(page).getByLabel('Title').press('Enter')
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['A 2'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['A 2'])
     await page.getByLabel('New task').press('Enter')
-    await expect.poll(() => panels.titles(), PATIENT).toEqual(['A 2', 'B'])
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['A 2', 'B'])
     await plan(page).getByRole('alert').waitFor({ state: 'detached' })
   })
 
-  it('[PA7] what the agent changed meanwhile is no hindrance where it is something else', async () => {
+  it('[PA7] a change succeeds although the agent changed another field meanwhile', async () => {
     const page = await opened('A', 'B')
     const held = Promise.withResolvers<void>()
     await page.route('**/tasks/*', async route => {
       await held.promise
       await route.continue()
     })
-    await button(page, 'Reword: A').click()
+    await button(page, 'Edit: A').click()
     await page.keyboard.type('A 2')
     await page.keyboard.press('Enter')
     await panels.update(1)
     held.resolve()
     await expect
-      .poll(async () => (await panels.tasks()).map(({ title, status }) => [title, status]), PATIENT)
+      .poll(async () => (await panels.tasks()).map(({ title, status }) => [title, status]), SLOW_BROWSER)
       .toEqual([
         ['A 2', 'completed'],
         ['B', 'in_progress'],
@@ -353,14 +353,14 @@ describe('with an agent that lives elsewhere', () => {
     expect(await plan(page).getByRole('alert').count()).toBe(0)
   })
 
-  it('[PA7] of two who settle the same task at once, the second is told what it is now', async () => {
+  it('[PA7] of two people who finish the same task at once, the second sees its new state', async () => {
     const page = await opened('A', 'B')
     const held = Promise.withResolvers<void>()
     await page.route('**/tasks/*', async route => {
       await held.promise
       await route.continue()
     })
-    await button(page, 'Cancel this task: A').click()
+    await button(page, 'Cancel task: A').click()
     await panels.update(1)
     held.resolve()
     await plan(page).getByRole('alert').waitFor()
@@ -371,12 +371,12 @@ describe('with an agent that lives elsewhere', () => {
   it('[PA8] progress is announced, without the clock', async () => {
     const page = await opened('A', 'B')
     const said = plan(page).locator('p[role=status]').first()
-    await expect.poll(() => said.textContent(), PATIENT).toBe('A. 0 of 2, 2 remaining')
+    await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('A. 0 of 2, 2 remaining')
     await panels.update(1)
-    await expect.poll(() => said.textContent(), PATIENT).toBe('B. 1 of 2, 1 remaining')
+    await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('B. 1 of 2, 1 remaining')
   })
 
-  it('[PA8] who wants less motion gets none', async () => {
+  it('[PA8] reduced motion is respected', async () => {
     await panels.plan('A')
     const calm = await panels.window({ reducedMotion: 'reduce' })
     const duration = (page: Page): Promise<string> =>
@@ -389,7 +389,7 @@ describe('with an agent that lives elsewhere', () => {
     expect(await duration(calm)).toBe('0s')
   })
 
-  it('[PA8] in colours of the system the bar is seen, and rows have no lines between them', async () => {
+  it('[PA8] in forced colours the progress bar is visible, and rows have no borders', async () => {
     await panels.plan('A', 'B')
     await panels.update(1)
     const page = await panels.window({ forcedColors: 'active' })
@@ -407,39 +407,39 @@ describe('with an agent that lives elsewhere', () => {
     ).toBe(canvas)
   })
 
-  it('[PA8] on a narrow screen a row keeps its room, and what can be done is one press away', async () => {
+  it('[PA8] on a narrow screen the actions of a row are behind one button', async () => {
     await panels.plan('A task with a title that is long enough to need more than one line there')
     const page = await panels.window({ viewport: { width: 360, height: 640 } })
     await plan(page).locator('.rs-elapsed').waitFor()
     await summary(page).click()
     await page.getByRole('button', { name: /^More actions: / }).click()
-    await page.getByRole('button', { name: /^Cancel this task: / }).click()
+    await page.getByRole('button', { name: /^Cancel task: / }).click()
     await says(counts(page), ['0 of 0 · 0 remaining'])
     await page.getByRole('button', { name: /^Reopen: / }).click()
     await says(counts(page), ['0 of 1 · 1 remaining'])
   })
 })
 
-describe('with a turn of our own', () => {
+describe('with a turn on the server', () => {
   let turns: TestTurns
   afterEach(async () => {
     await panels.close()
     await turns.close()
   })
 
-  /** Turns that a scripted model drives, with the page in front of them. */
+  /** Turns driven by a scripted model, with the page. */
   async function start(options: TurnsOptions): Promise<void> {
     turns = await startTurns(options)
-    const { runsheet, runner } = turns
+    const { door, runner } = turns
     const take = (ref: { tenant: string; conversation: string }, turn: string): void => void runner.take(ref, turn)
     const { host = {} } = options
     panels = new Panels(
       browser,
-      await startServer({ runsheet, page: builtPage, host, turns: { names: [MODEL], usual: MODEL, take } }),
+      await startServer({ door, page: builtPage, host, turns: { names: [MODEL], usual: MODEL, take } }),
     )
   }
 
-  it('[PA24] what was said and the input stay where they are when a review comes, is decided, and the plan follows', async () => {
+  it('[PA24] messages and message box stay in place when a review appears, is decided, and the plan follows', async () => {
     const gates = { plan: Promise.withResolvers<void>(), end: Promise.withResolvers<void>() }
     let asked = 0
     await start({
@@ -470,7 +470,7 @@ describe('with a turn of our own', () => {
     gates.end.resolve()
   })
 
-  it('[PA9] with the usual tools, too, the next step is announced as it is taken up', async () => {
+  it('[PA9] the start of the next task is shown with the default toolset, too', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     await start({
       host: { review: false },
@@ -492,7 +492,7 @@ describe('with a turn of our own', () => {
     await says(current(page), ['—'])
   })
 
-  it('[PA9] the next step is announced for two seconds; a limit that ends it is said, and Continue goes on', async () => {
+  it('[PA9] the start of a task is shown for two seconds; a step limit is named, and Continue resumes', async () => {
     const first = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
     const third = Promise.withResolvers<void>()
@@ -531,7 +531,7 @@ describe('with a turn of our own', () => {
     const warning = plan(page).getByText('Step limit reached: 1 left')
     await warning.waitFor()
     await says(counts(page), ['2 of 3 · 1 remaining'])
-    // One button for one thing: asking the same again would be another way to go on.
+    // Only Continue: Retry would be a second way to resume.
     await page.getByRole('note').getByText('Not finished').waitFor()
     expect(await button(page, 'Retry').count()).toBe(0)
     await page.reload()
@@ -543,7 +543,7 @@ describe('with a turn of our own', () => {
     third.resolve()
     await says(current(page), ['—'])
     await expect
-      .poll(() => turns.statuses('c'), PATIENT)
+      .poll(() => turns.statuses('c'), SLOW_BROWSER)
       .toEqual([
         ['One', 'completed'],
         ['Two', 'completed'],

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
 import { startTurns } from '../support/turns.ts'
-import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, PATIENT, type Proposed, says } from './panels.ts'
+import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, type Proposed, says } from './panels.ts'
 
 let browser: Browser
 let panels: Panels
@@ -25,20 +25,20 @@ const composer = (page: Page) => page.locator('.app-composer')
 const PLAN_OF_ONE = { tasks: [{ title: 'Collect' }] }
 const isGone = (page: Page) => review(page).waitFor({ state: 'detached' })
 
-/** A plan that waits, the window that shows it, and what the agent will be told. */
-async function asked(...tasks: readonly Proposed[]): Promise<{ page: Page; told: Promise<unknown> }> {
-  const told = panels.plan(...tasks)
-  void told.catch(() => {})
+/** A pending plan, a window that shows it, and the answer that the agent will get. */
+async function openReview(...tasks: readonly Proposed[]): Promise<{ page: Page; agentAnswer: Promise<unknown> }> {
+  const agentAnswer = panels.plan(...tasks)
+  void agentAnswer.catch(() => {})
   const page = await panels.window()
   await review(page).waitFor()
-  return { page, told }
+  return { page, agentAnswer }
 }
 
-it('[PA10] a conversation that gets its name while it is looked at goes by it at once', async () => {
-  // An agent that looks before it plans.
+it('[PA10] a conversation that gets its title shows it at once', async () => {
+  // The agent reads its list before it plans.
   await panels.look()
   const page = await panels.window()
-  await page.getByText('An agent elsewhere works in this conversation.').waitFor()
+  await page.getByText('Another agent is working in this conversation.').waitFor()
   await page.getByRole('heading', { level: 1, name: 'New conversation' }).waitFor()
   void panels.plan('Collect').catch(() => {})
   await review(page).getByText('Collect · turn 1').waitFor()
@@ -48,27 +48,27 @@ it('[PA10] a conversation that gets its name while it is looked at goes by it at
 })
 
 it('[PA10] the header names the conversation and the turn, and counts down', async () => {
-  const { page } = await asked('Collect')
+  const { page } = await openReview('Collect')
   await review(page).getByText('Collect · turn 1').waitFor()
   const clock = page.getByRole('timer')
   const first = await clock.innerText()
   expect(first).toMatch(/^[12]:\d\d left$/)
-  await expect.poll(() => clock.innerText(), PATIENT).not.toBe(first)
+  await expect.poll(() => clock.innerText(), SLOW_BROWSER).not.toBe(first)
 })
 
-it('[PA10] a browser whose clock is wrong counts down to the same moment', async () => {
-  const told = panels.plan('Collect')
+it('[PA10] a wrong browser clock does not change the countdown', async () => {
+  const agentAnswer = panels.plan('Collect')
   for (const minutesAhead of [-7, 7]) {
     const page = await panels.window({ minutesAhead })
     const clock = page.getByRole('timer')
-    await expect.poll(() => clock.innerText(), PATIENT).toMatch(/^(2:00|1:[345]\d) left$/)
+    await expect.poll(() => clock.innerText(), SLOW_BROWSER).toMatch(/^(2:00|1:[345]\d) left$/)
     if (minutesAhead > 0) await confirm(page).click()
     else await page.close()
   }
-  await told
+  await agentAnswer
 })
 
-it('[PA10] a long name of the conversation is cut off, the number of the turn never', async () => {
+it('[PA10] a long conversation title is truncated, the turn number is not', async () => {
   await panels.close()
   const turns = await startTurns({
     page: builtPage,
@@ -79,7 +79,7 @@ it('[PA10] a long name of the conversation is cut off, the number of the turn ne
   await turns.open({ session_id: 'c', message: 'A request that is said at some length, '.repeat(8) })
   for (const width of [360, 1280]) {
     const page = await panels.window({ viewport: { width, height: 700 } })
-    const where = review(page).locator('.rs-where')
+    const where = review(page).locator('.rs-origin')
     await where.waitFor()
     expect(await where.innerText()).toMatch(/· turn 1$/)
     const isCut = (part: Locator) => part.evaluate(element => element.scrollWidth > element.clientWidth)
@@ -89,8 +89,8 @@ it('[PA10] a long name of the conversation is cut off, the number of the turn ne
   }
 })
 
-it('[PA11] what is confirmed is what is seen: every field, rows added, removed and left alone, and the comment', async () => {
-  const { page, told } = await asked('Collect', { title: 'Write', done_when: 'It is one page.' }, 'Send')
+it('[PA11] what is confirmed is what is visible: all fields, added, removed and unchanged rows, and the comment', async () => {
+  const { page, agentAnswer } = await openReview('Collect', { title: 'Write', done_when: 'It is one page.' }, 'Send')
   await title(page, 1).fill('Collect the figures')
   await button(page, 'More fields, 1').click()
   await page.getByLabel('Details, 1').fill('From the ledger')
@@ -101,12 +101,12 @@ it('[PA11] what is confirmed is what is seen: every field, rows added, removed a
   await holds(page.getByLabel('Done when, 2'), ['It is one page.'])
   await button(page, 'Remove, 3').click()
   await hasFocus(title(page, 2))
-  await button(page, 'Add a row').click()
+  await button(page, 'Add row').click()
   await hasFocus(title(page, 3))
   await page.keyboard.type('Archive')
-  await page.getByLabel('A word for the agent (optional)').fill('Mind the rounding.')
+  await page.getByLabel('Comment for the agent (optional)').fill('Mind the rounding.')
   await confirm(page).click()
-  expect(await told).toMatchObject({ comment: 'Mind the rounding.' })
+  expect(await agentAnswer).toMatchObject({ comment: 'Mind the rounding.' })
   expect(await panels.tasks()).toMatchObject([
     {
       title: 'Collect the figures',
@@ -121,13 +121,13 @@ it('[PA11] what is confirmed is what is seen: every field, rows added, removed a
     { title: 'Archive', created_by: 'user' },
   ])
   await isGone(page)
-  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
   expect(await page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))).toEqual([])
 })
 
 describe('[PA12] rows are reordered', () => {
-  it('[PA12] by keyboard: the focus stays on the row, and where it went is said', async () => {
-    const { page, told } = await asked('A', 'B', 'C')
+  it('[PA12] by keyboard: the focus stays on the row, and its new position is announced', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B', 'C')
     await title(page, 1).focus()
     await page.keyboard.press('Alt+ArrowDown')
     await holds(titles(page), ['B', 'A', 'C'])
@@ -141,12 +141,12 @@ describe('[PA12] rows are reordered', () => {
     await holds(titles(page), ['B', 'C', 'A'])
     await hasFocus(button(page, 'Move down, 3'))
     await confirm(page).click()
-    await told
+    await agentAnswer
     expect(await panels.titles()).toEqual(['B', 'C', 'A'])
   })
 
-  it('[PA12] by drag, up and down', async () => {
-    const { page, told } = await asked('A', 'B', 'C', 'D')
+  it('[PA12] by dragging, up and down', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B', 'C', 'D')
     const handles = review(page).locator('.rs-handle')
     const rows = review(page).locator('.rs-row')
     await handles.nth(0).dragTo(rows.nth(2))
@@ -154,26 +154,26 @@ describe('[PA12] rows are reordered', () => {
     await handles.nth(3).dragTo(rows.nth(1))
     await holds(titles(page), ['B', 'D', 'C', 'A'])
     await confirm(page).click()
-    await told
+    await agentAnswer
     expect(await panels.titles()).toEqual(['B', 'D', 'C', 'A'])
   })
 })
 
-it('[PA12] what is dropped below the last row is the last', async () => {
-  const { page } = await asked('A', 'B', 'C', 'D')
+it('[PA12] a row dropped below the last one becomes the last', async () => {
+  const { page } = await openReview('A', 'B', 'C', 'D')
   const handles = review(page).locator('.rs-handle')
   await handles.nth(0).dragTo(review(page).locator('.rs-tools'))
   await holds(titles(page), ['B', 'C', 'D', 'A'])
   await handles.nth(1).dragTo(review(page).locator('.rs-comment'))
   await holds(titles(page), ['B', 'D', 'A', 'C'])
-  // Above them, or beside them, is not below.
+  // Drops above or beside the rows do not move them to the end.
   await handles.nth(0).dragTo(review(page).locator('.rs-review-head'))
   await handles.nth(2).dragTo(handles.nth(0))
   await holds(titles(page), ['A', 'B', 'D', 'C'])
   expect(await review(page).locator('.rs-drop-before, .rs-drop-after').count()).toBe(0)
 })
 
-it('[PA11] also in a browser without `field-sizing` a long title is seen as a whole', async () => {
+it('[PA11] a long title is fully visible also without `field-sizing`', async () => {
   const long = 'A title that says everything there is to say about it, and then some more. '.repeat(4).trim()
   void panels.plan(long, 'B').catch(() => {})
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
@@ -192,12 +192,12 @@ it('[PA11] also in a browser without `field-sizing` a long title is seen as a wh
   expect(high).toBe(all)
   expect((await heights(2))[0]).toBeLessThan(50)
   await title(page, 1).fill('Short')
-  await expect.poll(async () => (await heights(1))[0], PATIENT).toBeLessThan(50)
+  await expect.poll(async () => (await heights(1))[0], SLOW_BROWSER).toBeLessThan(50)
   await context.close()
 })
 
-it('[PA12] in a select, Alt and an arrow opens it, and moves nothing', async () => {
-  const { page } = await asked('A', 'B')
+it('[PA12] in a select, Alt and an arrow key open it and move nothing', async () => {
+  const { page } = await openReview('A', 'B')
   await page.getByLabel('Priority, 1').focus()
   await page.keyboard.press('Alt+ArrowDown')
   await page.keyboard.press('Escape')
@@ -207,7 +207,7 @@ it('[PA12] in a select, Alt and an arrow opens it, and moves nothing', async () 
   await holds(titles(page), ['B', 'A'])
 })
 
-it('[PA12] a finger that waits at the edge gets to the rows beyond it', async () => {
+it('[PA12] a finger at the edge scrolls the list', async () => {
   const names = Array.from({ length: 14 }, (_, place) => `Row ${place + 1}`)
   void panels.plan(...names).catch(() => {})
   const page = await panels.window({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
@@ -221,15 +221,15 @@ it('[PA12] a finger that waits at the edge gets to the rows beyond it', async ()
   await touch('touchStart', from.y + from.height / 2)
   await touch('touchMove', from.y + 100)
   await touch('touchMove', body.y + body.height - 8)
-  // There it waits until the last one is reached.
+  // The list scrolls until the last row is reached.
   await review(page).locator('.rs-row').last().locator('.rs-handle').waitFor()
-  await expect.poll(() => review(page).locator('.rs-drop-after').getByLabel('Title, 14').count(), PATIENT).toBe(1)
+  await expect.poll(() => review(page).locator('.rs-drop-after').getByLabel('Title, 14').count(), SLOW_BROWSER).toBe(1)
   await hand.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
   await holds(titles(page), [...names.slice(1), 'Row 1'])
 })
 
-it('[PA12] by a finger on the handle, also on a narrow screen', async () => {
-  const told = panels.plan('A', 'B', 'C', 'D')
+it('[PA12] by touch, also on a narrow screen', async () => {
+  const agentAnswer = panels.plan('A', 'B', 'C', 'D')
   const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
   const handles = review(page).locator('.rs-handle')
   const rows = review(page).locator('.rs-row')
@@ -240,12 +240,12 @@ it('[PA12] by a finger on the handle, also on a narrow screen', async () => {
   await holds(titles(page), ['B', 'D', 'C', 'A'])
   expect(await review(page).locator('.rs-dragged, .rs-drop-before, .rs-drop-after').count()).toBe(0)
   await confirm(page).click()
-  await told
+  await agentAnswer
   expect(await panels.titles()).toEqual(['B', 'D', 'C', 'A'])
 })
 
-it('[PA13] several are selected, and get a priority or tags at once', async () => {
-  const { page, told } = await asked('A', 'B', 'C', 'D')
+it('[PA13] selected rows get a priority or tags at once', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B', 'C', 'D')
   await page.getByLabel('Select row 1').check()
   await page.getByLabel('Select row 3').check()
   await page.getByLabel('Select row 4').check()
@@ -256,7 +256,7 @@ it('[PA13] several are selected, and get a priority or tags at once', async () =
   await button(page, 'Remove, 4').click()
   await page.getByRole('group', { name: '2 selected' }).waitFor()
   await confirm(page).click()
-  await told
+  await agentAnswer
   expect((await panels.tasks()).map(task => [task.title, task.priority, task.tags])).toEqual([
     ['A', 'high', ['x', 'y']],
     ['B', 'medium', []],
@@ -264,8 +264,8 @@ it('[PA13] several are selected, and get a priority or tags at once', async () =
   ])
 })
 
-it('[PA13] an empty field takes no tags away; Enter sets what is in it', async () => {
-  const { page, told } = await asked('A', 'B')
+it('[PA13] an empty field removes no tags; Enter applies it', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
   await button(page, 'More fields, 1').click()
   await page.getByLabel('Tags, separated by commas, 1').fill('old')
   await page.getByLabel('Select row 1').check()
@@ -283,14 +283,14 @@ it('[PA13] an empty field takes no tags away; Enter sets what is in it', async (
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('Tags set in 1 row').waitFor({ state: 'attached' })
   await confirm(page).click()
-  await told
+  await agentAnswer
   expect((await panels.tasks()).map(({ tags }) => tags)).toEqual([['old'], ['new']])
 })
 
-it('[PA14] a template is saved, and inserted, up to as many rows as a plan holds', async () => {
-  const { page, told } = await asked({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
+it('[PA14] a template is saved, and inserted up to the limit of rows', async () => {
+  const { page, agentAnswer } = await openReview({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
   await button(page, 'Save as template').click()
-  await page.getByLabel('Name of the template').fill('Release')
+  await page.getByLabel('Template name').fill('Release')
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
   await hasFocus(button(page, 'Save as template'))
@@ -298,60 +298,60 @@ it('[PA14] a template is saved, and inserted, up to as many rows as a plan holds
     { title: 'Tag', criteria: 'Pushed' },
     { title: 'Publish' },
   ])
-  await page.getByLabel('Insert a template').selectOption('Release')
+  await page.getByLabel('Insert template').selectOption('Release')
   await holds(titles(page), ['Tag', 'Publish', 'Tag', 'Publish'])
   await hasFocus(title(page, 3))
-  // What was removed and inserted again is a row of its own.
+  // A row that was removed and inserted again is a new row.
   await button(page, 'Remove, 1').click()
-  await page.getByLabel('Insert a template').selectOption('Release')
+  await page.getByLabel('Insert template').selectOption('Release')
   await title(page, 2).fill('Tag 2')
   await holds(titles(page), ['Publish', 'Tag 2', 'Publish', 'Tag', 'Publish'])
-  for (let rows = 7; rows <= 21; rows += 2) await page.getByLabel('Insert a template').selectOption('Release')
-  await page.getByRole('status').getByText('A plan holds at most 20 rows.').waitFor({ state: 'attached' })
-  // Whoever looks is told, too.
-  await review(page).locator('.rs-full').getByText('A plan holds at most 20 rows.').waitFor()
+  for (let rows = 7; rows <= 21; rows += 2) await page.getByLabel('Insert template').selectOption('Release')
+  await page.getByRole('status').getByText('A plan can have at most 20 rows.').waitFor({ state: 'attached' })
+  // It is also visible.
+  await review(page).locator('.rs-full').getByText('A plan can have at most 20 rows.').waitFor()
   expect(await titles(page).count()).toBe(20)
-  expect(await button(page, 'Add a row').isDisabled()).toBe(true)
+  expect(await button(page, 'Add row').isDisabled()).toBe(true)
   await confirm(page).click()
-  await told
+  await agentAnswer
   expect(await panels.titles()).toHaveLength(20)
 })
 
-it('[PA14] a template is not replaced before somebody has said so', async () => {
-  const { page } = await asked('Tag', 'Publish')
+it('[PA14] a template is replaced only after a confirmation', async () => {
+  const { page } = await openReview('Tag', 'Publish')
   const save = async (name: string): Promise<void> => {
     await button(page, 'Save as template').click()
-    await page.getByLabel('Name of the template').fill(name)
+    await page.getByLabel('Template name').fill(name)
     await page.keyboard.press('Enter')
   }
   const saved = async (): Promise<unknown> =>
     (await panels.server.person.template('Release')).tasks.map(row => row.title)
-  // By somebody else, since this page was opened.
+  // Another window has saved one in the meantime.
   await panels.server.person.saveTemplate('Release', [{ title: 'Old' }])
   await save('Release ')
-  const question = page.getByRole('alert').getByText('“Release” exists already.')
+  const question = page.getByRole('alert').getByText('“Release” already exists.')
   await question.waitFor()
-  // One more Enter is no yes, and another name is another template.
+  // Enter does not replace it, and another name is another template.
   await page.keyboard.press('Enter')
   await question.waitFor()
   expect(await saved()).toEqual(['Old'])
-  await page.getByLabel('Name of the template').fill('Release 2')
+  await page.getByLabel('Template name').fill('Release 2')
   await question.waitFor({ state: 'detached' })
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('Saved as “Release 2”.').waitFor()
   await save('Release')
   await question.waitFor()
-  await button(page, 'Replace it').press('Escape')
+  await button(page, 'Replace').press('Escape')
   await hasFocus(button(page, 'Save as template'))
   expect(await saved()).toEqual(['Old'])
   await save('Release')
-  await button(page, 'Replace it').click()
+  await button(page, 'Replace').click()
   await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
   expect(await saved()).toEqual(['Tag', 'Publish'])
 })
 
-it('[PA15] Confirm waits while a title is empty or no row is left, and says why', async () => {
-  const { page } = await asked('A', 'B')
+it('[PA15] Confirm is disabled while a title is empty or no row is left, with the reason', async () => {
+  const { page } = await openReview('A', 'B')
   await title(page, 2).fill('  ')
   await page.getByText('Row 2 has no title.').waitFor()
   expect(await confirm(page).isDisabled()).toBe(true)
@@ -361,16 +361,16 @@ it('[PA15] Confirm waits while a title is empty or no row is left, and says why'
   await button(page, 'Remove, 2').click()
   expect(await confirm(page).isDisabled()).toBe(false)
   await button(page, 'Remove, 1').click()
-  await page.getByText('A plan needs at least one row. To write none, cancel.').waitFor()
-  await hasFocus(button(page, 'Add a row'))
+  await page.getByText('Add at least one row, or cancel the plan.').waitFor()
+  await hasFocus(button(page, 'Add row'))
   expect(await confirm(page).isDisabled()).toBe(true)
 })
 
-it('[PA16] Escape asks before anything is thrown away, and brings the person back to where they were', async () => {
-  const { page, told } = await asked('A', 'B')
+it('[PA16] Escape asks before edits are discarded, and returns the focus', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 2).fill('B, but better')
   await page.keyboard.press('Escape')
-  const question = page.getByRole('alertdialog', { name: 'Throw your changes away and cancel the plan?' })
+  const question = page.getByRole('alertdialog', { name: 'Discard your changes and cancel the plan?' })
   await question.waitFor()
   await hasFocus(button(page, 'Keep editing'))
   await page.keyboard.press('Escape')
@@ -380,16 +380,16 @@ it('[PA16] Escape asks before anything is thrown away, and brings the person bac
   await button(page, 'Cancel').click()
   await button(page, 'Keep editing').click()
   await hasFocus(button(page, 'Cancel'))
-  await page.getByLabel('A word for the agent (optional)').fill('Not today.')
+  await page.getByLabel('Comment for the agent (optional)').fill('Not today.')
   await button(page, 'Cancel').click()
-  await button(page, 'Cancel the plan').click()
-  expect(await told).toMatchObject({ comment: 'Not today.' })
+  await button(page, 'Cancel plan').click()
+  expect(await agentAnswer).toMatchObject({ comment: 'Not today.' })
   await isGone(page)
   expect(await panels.titles()).toEqual([])
 })
 
-it('[PA16] Escape asks even where nothing was edited; Cancel does not', async () => {
-  const { page } = await asked('A')
+it('[PA16] without edits Escape asks, too; Cancel does not', async () => {
+  const { page } = await openReview('A')
   await title(page, 1).focus()
   await page.keyboard.press('Escape')
   await page.getByRole('alertdialog', { name: 'Cancel the plan?' }).waitFor()
@@ -399,80 +399,84 @@ it('[PA16] Escape asks even where nothing was edited; Cancel does not', async ()
   expect(await panels.pending()).toEqual([])
 })
 
-it('[PA17] a reload brings the review back with the unsaved edits, and cancels nothing', async () => {
-  const { page, told } = await asked('A', 'B')
-  await expect.poll(() => panels.showing(), PATIENT).toMatchObject({ panels: [expect.any(String)], closes_at: null })
+it('[PA17] a reload restores the review with its edits, and cancels nothing', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
+  await expect
+    .poll(() => panels.showing(), SLOW_BROWSER)
+    .toMatchObject({ panels: [expect.any(String)], closes_at: null })
   const before = await panels.showing()
   await title(page, 1).fill('A, half done')
-  await button(page, 'Add a row').click()
+  await button(page, 'Add row').click()
   await title(page, 3).fill('C')
   await title(page, 2).focus()
   await page.keyboard.press('Alt+ArrowUp')
-  await page.getByLabel('A word for the agent (optional)').fill('Wait')
+  await page.getByLabel('Comment for the agent (optional)').fill('Wait')
   await page.reload()
   await holds(titles(page), ['B', 'A, half done', 'C'])
-  await holds(page.getByLabel('A word for the agent (optional)'), ['Wait'])
-  // The page that was left is gone, this one has come, and no clock runs towards a cancel.
-  await expect.poll(() => panels.showing(), PATIENT).toMatchObject({ panels: [expect.any(String)], closes_at: null })
-  await expect.poll(async () => (await panels.showing())?.panels, PATIENT).not.toEqual(before?.panels)
+  await holds(page.getByLabel('Comment for the agent (optional)'), ['Wait'])
+  // The old page has left, this one is announced, and no grace period runs.
+  await expect
+    .poll(() => panels.showing(), SLOW_BROWSER)
+    .toMatchObject({ panels: [expect.any(String)], closes_at: null })
+  await expect.poll(async () => (await panels.showing())?.panels, SLOW_BROWSER).not.toEqual(before?.panels)
   await confirm(page).click()
-  expect(await told).toMatchObject({ comment: 'Wait' })
+  expect(await agentAnswer).toMatchObject({ comment: 'Wait' })
   expect(await panels.titles()).toEqual(['B', 'A, half done', 'C'])
 })
 
-it('[PA17] a window that is closed is missed after the grace; one of two is not', async () => {
+it('[PA17] closing the last window cancels after the grace period; closing one of two does not', async () => {
   await panels.close()
   panels = await Panels.open(browser, { panel_grace_ms: 400 })
-  const { page, told } = await asked('A')
+  const { page, agentAnswer } = await openReview('A')
   const second = await panels.window({ in: page.context() })
   await review(second).waitFor()
-  await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(2)
+  await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(2)
   await page.goto('about:blank')
-  await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(1)
+  await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(1)
   expect(await panels.showing()).toMatchObject({ closes_at: null })
   await second.goto('about:blank')
-  expect(await told).toBeDefined()
+  expect(await agentAnswer).toBeDefined()
   expect(await panels.titles()).toEqual([])
   const back = await panels.window({ in: page.context() })
-  // Whoever comes back is told, and can ask for it again.
-  await back.getByText('Its page was closed before anybody decided, so nothing was written.').waitFor()
+  // A returning person sees the outcome, and can ask again.
+  await back.getByText('The page was closed before you decided. No tasks were added.').waitFor()
   expect(await titles(back).count()).toBe(0)
 })
 
-it('[PA18] of two windows the second sees that the first decided, and may put that away', async () => {
-  const { page, told } = await asked('A')
+it('[PA18] a second window shows the decision of the first, and can close it', async () => {
+  const { page, agentAnswer } = await openReview('A')
   const second = await panels.window()
   await title(second, 1).fill('Mine')
   await confirm(page).click()
-  await told
-  await says(second.getByRole('alert'), ['This plan was decided elsewhere: confirmed.'])
-  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  await agentAnswer
+  await says(second.getByRole('alert'), ['This plan was confirmed elsewhere.'])
+  expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
   await button(second, 'Close').click()
-  await second.getByText('decided elsewhere').waitFor({ state: 'detached' })
+  await second.getByText(/This plan was \w+ elsewhere/).waitFor({ state: 'detached' })
   expect(await panels.titles()).toEqual(['A'])
 })
 
-it('[PA17] looking into another conversation is not leaving the page; leaving it from there is', async () => {
+it('[PA17] opening another conversation is not leaving the page; leaving it from there is', async () => {
   await panels.close()
   panels = await Panels.open(browser, { panel_grace_ms: 1_000 })
-  const { page } = await asked('A')
-  await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(1)
+  const { page } = await openReview('A')
+  await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(1)
   await title(page, 1).fill('Mine')
   await button(page, 'New chat').click()
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
   await new Promise(resolve => setTimeout(resolve, 2_000))
   expect(await panels.pending()).toHaveLength(1)
   await page.goBack()
   await holds(titles(page), ['Mine'])
   expect((await panels.showing())?.panels).toHaveLength(1)
   await button(page, 'New chat').click()
-  await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
   await page.goto('about:blank')
-  await expect.poll(async () => (await panels.pending()).length, PATIENT).toBe(0)
+  await expect.poll(async () => (await panels.pending()).length, SLOW_BROWSER).toBe(0)
 })
 
-it('[PA18] whoever confirms a moment too late is told that somebody was faster', async () => {
-  const { page } = await asked('A')
+it('[PA18] a late confirmation shows the decision that came first', async () => {
+  const { page } = await openReview('A')
   const held = Promise.withResolvers<void>()
   await page.route('**/decision', async route => {
     await held.promise
@@ -480,38 +484,38 @@ it('[PA18] whoever confirms a moment too late is told that somebody was faster',
   })
   await title(page, 1).fill('Mine')
   await confirm(page).click()
-  await page.getByText('Sending …').waitFor()
+  await page.getByText('Sending…').waitFor()
   const [waiting] = await panels.pending()
   await panels.server.person.decide(waiting?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
   held.resolve()
-  await page.getByText('This plan was decided elsewhere: confirmed.').waitFor()
+  await page.getByText('This plan was confirmed elsewhere.').waitFor()
   expect(await panels.titles()).toEqual(['A'])
 })
 
-it('[PA19] after the timeout it says so, and offers to ask again', async () => {
+it('[PA19] a timeout is shown, with a button to ask again', async () => {
   await panels.close()
   panels = await Panels.open(browser, { review_timeout_ms: 4_000 })
-  const { page } = await asked('A', 'B')
-  // What is nearly over is said once, and not every second.
+  const { page } = await openReview('A', 'B')
+  // The last seconds are announced once, not every second.
   await review(page)
     .getByRole('status')
     .getByText(/^0:0\d left$/)
     .waitFor({ state: 'attached' })
-  await page.getByRole('alert').getByText('Nobody decided in time, so nothing was written.').waitFor()
+  await page.getByRole('alert').getByText('The review timed out. No tasks were added.').waitFor()
   expect(await panels.titles()).toEqual([])
   const again = page.waitForRequest('**/api/chat')
   await button(page, 'Ask again').click()
-  // Whoever is asked here knows nothing of what an agent elsewhere had in mind.
+  // The assistant has not seen the plan of the external agent, so its titles are sent.
   const message = 'Please propose this plan again:\n\n1. A\n2. B'
   expect((await again).postDataJSON()).toMatchObject({ session_id: 'c', message })
-  await page.getByText('Nobody decided in time').waitFor({ state: 'detached' })
+  await page.getByText('The review timed out').waitFor({ state: 'detached' })
 })
 
-it('[PA19] after a reload it still says so, until it is put away', async () => {
+it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
   await panels.close()
   panels = await Panels.open(browser, { review_timeout_ms: 1_500 })
-  const { page } = await asked('A')
-  const outcome = page.getByText('Nobody decided in time, so nothing was written.')
+  const { page } = await openReview('A')
+  const outcome = page.getByText('The review timed out. No tasks were added.')
   await outcome.waitFor()
   await page.reload()
   await outcome.waitFor()
@@ -519,30 +523,30 @@ it('[PA19] after a reload it still says so, until it is put away', async () => {
   await button(page, 'Close').click()
   await outcome.waitFor({ state: 'detached' })
   await page.reload()
-  await page.getByText('An agent elsewhere works in this conversation.').waitFor()
+  await page.getByText('Another agent is working in this conversation.').waitFor()
   expect(await outcome.count()).toBe(0)
 })
 
-it('[PA28] what was edited and timed out is kept, also over a reload, and can be brought back when it is asked again', async () => {
+it('[PA28] edits of a review that timed out are kept over a reload, and can be restored in the next one', async () => {
   await panels.close()
   panels = await Panels.open(browser, { review_timeout_ms: 5_000 })
-  const { page } = await asked('A', 'B')
+  const { page } = await openReview('A', 'B')
   await title(page, 2).fill('B, but better')
-  await button(page, 'Add a row').click()
+  await button(page, 'Add row').click()
   await title(page, 3).fill('C')
-  await page.getByText('Your changes are kept for when it is asked again.').waitFor()
+  await page.getByText('Your edits are kept: you can restore them when the plan comes back.').waitFor()
   await page.reload()
-  await page.getByText('Your changes are kept for when it is asked again.').waitFor()
+  await page.getByText('Your edits are kept: you can restore them when the plan comes back.').waitFor()
   await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
-  const told = panels.plan('B', 'A')
+  const agentAnswer = panels.plan('B', 'A')
   await holds(titles(page), ['B', 'A'])
-  await page.getByText('Your changes to the proposal before this one are kept.').waitFor()
-  await button(page, 'Bring them back').click()
+  await page.getByText('You edited an earlier version of this plan.').waitFor()
+  await button(page, 'Restore my edits').click()
   await holds(titles(page), ['A', 'B, but better', 'C'])
-  expect(await button(page, 'Bring them back').count()).toBe(0)
+  expect(await button(page, 'Restore my edits').count()).toBe(0)
   await confirm(page).click()
-  await told
-  // Each is the row that it was made of, for the agent as well.
+  await agentAnswer
+  // The agent sees each row as an edit of the proposed one.
   expect((await panels.tasks()).map(each => [each.title, each.created_by])).toEqual([
     ['A', 'tool'],
     ['B, but better', 'tool'],
@@ -550,44 +554,44 @@ it('[PA28] what was edited and timed out is kept, also over a reload, and can be
   ])
   const kept = (): Promise<string[]> =>
     page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))
-  await expect.poll(kept, PATIENT).toEqual([])
+  await expect.poll(kept, SLOW_BROWSER).toEqual([])
 })
 
-it('[PA20] a submission that fails keeps the edits, and Retry sends what is there by then', async () => {
-  const { page, told } = await asked('A', 'B')
+it('[PA20] a failed decision keeps the edits, and Retry sends the latest', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 1).fill('A 2')
   await page.route('**/decision', route => route.abort())
   await confirm(page).click()
-  await page.getByRole('alert').getByText('It could not be sent. Your changes are still here.').waitFor()
+  await page.getByRole('alert').getByText('Could not send. Your changes are still here.').waitFor()
   await holds(titles(page), ['A 2', 'B'])
   await title(page, 2).fill('B 2')
   await page.unroute('**/decision')
   await button(page, 'Retry').click()
-  await told
+  await agentAnswer
   expect(await panels.titles()).toEqual(['A 2', 'B 2'])
   await isGone(page)
-  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
 })
 
-it('[PA20] an answer that is lost on its way back is no failure once the log tells', async () => {
-  const { page, told } = await asked('A')
+it('[PA20] a lost answer is no failure once the log has the decision', async () => {
+  const { page, agentAnswer } = await openReview('A')
   await page.route('**/decision', async route => {
     await route.fetch()
     await route.abort()
   })
   await confirm(page).click()
-  await told
+  await agentAnswer
   await isGone(page)
-  expect(await page.getByText('decided elsewhere').count()).toBe(0)
+  expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
   expect(await panels.titles()).toEqual(['A'])
 })
 
-it('[PA21] a server that restarts in the middle of a review finds it as it was, with the edits and the deadline', async () => {
-  const { page } = await asked('A', 'B')
+it('[PA21] a restart of the server keeps the review, its edits and its deadline', async () => {
+  const { page } = await openReview('A', 'B')
   await title(page, 1).fill('A 2')
   await panels.stopServer()
   await confirm(page).click()
-  await page.getByText('It could not be sent. Your changes are still here.').waitFor()
+  await page.getByText('Could not send. Your changes are still here.').waitFor()
   await title(page, 2).fill('B 2')
   await panels.startAgain()
   await button(page, 'Retry').click()
@@ -596,8 +600,8 @@ it('[PA21] a server that restarts in the middle of a review finds it as it was, 
   expect(await panels.titles()).toEqual(['A 2', 'B 2'])
 })
 
-it('[PA21] a reload while the server is away costs no edits either', async () => {
-  const { page } = await asked('A')
+it('[PA21] a reload while the server is down keeps the edits', async () => {
+  const { page } = await openReview('A')
   await title(page, 1).fill('A 2')
   await panels.stopServer()
   await panels.startAgain()
@@ -606,30 +610,31 @@ it('[PA21] a reload while the server is away costs no edits either', async () =>
   expect(await panels.pending()).toHaveLength(1)
 })
 
-it('[PA22] what the server refuses is shown at its row, and the focus is taken there', async () => {
-  const { page, told } = await asked('A', 'B', 'C')
+it('[PA22] a refused field is shown at its row and gets the focus', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B', 'C')
   await title(page, 2).fill('x'.repeat(401))
   await confirm(page).click()
-  await page.getByText('Title must be at most 400 characters, got 401.').waitFor()
-  await page.getByRole('alert').getByText('Row 2 cannot be taken as it is.').waitFor()
+  const refused = review(page).locator('.rs-row-problem')
+  await refused.getByText('Title: at most 400 characters (now 401).', { exact: true }).waitFor()
+  await page.getByRole('alert').getByText('Row 2 needs fixing.').waitFor()
   expect(await button(page, 'Retry').count()).toBe(0)
   await hasFocus(title(page, 2))
   expect(await title(page, 2).getAttribute('aria-invalid')).toBe('true')
   await title(page, 2).fill('B')
-  await page.getByText('Title must be').waitFor({ state: 'detached' })
-  await page.getByText('Row 2 cannot be taken').waitFor({ state: 'detached' })
+  await refused.waitFor({ state: 'detached' })
+  await page.getByText('Row 2 needs fixing').waitFor({ state: 'detached' })
   await page.getByLabel('Status, 1').selectOption('doing')
   await page.getByLabel('Status, 3').selectOption('doing')
   await confirm(page).click()
   await hasFocus(page.getByLabel('Status, 3'))
   await page.getByLabel('Status, 3').selectOption('todo')
   await confirm(page).click()
-  await told
+  await agentAnswer
   expect(await panels.titles()).toEqual(['A', 'B', 'C'])
 })
 
-it('[PA22] rows show the numbers by which they are named', async () => {
-  const { page } = await asked('A', 'B', 'C')
+it('[PA22] rows show the numbers that messages refer to', async () => {
+  const { page } = await openReview('A', 'B', 'C')
   const numbered = review(page).locator('.rs-number')
   await says(numbered, ['1', '2', '3'])
   await title(page, 3).fill('')
@@ -646,47 +651,48 @@ it('[PA22] rows show the numbers by which they are named', async () => {
   )
 })
 
-it('[PA22] what is wrong with a row is said in the language of the page', async () => {
+it('[PA22] errors of a row are in the language of the page', async () => {
   void panels.plan('A', 'B').catch(() => {})
   const page = await panels.window({ locale: 'zh-CN' })
   const field = page.getByLabel('标题, 2', { exact: true })
   await field.fill('长'.repeat(401))
   await button(page, '确认').click()
-  await page.getByText('标题须为 1 到 400 个字符。').waitFor()
+  const refused = page.locator('.rs-row-problem')
+  await refused.getByText('标题过长：最多 400 个字符（当前 401）。', { exact: true }).waitFor()
   await page.getByRole('alert').getByText('第 2 行需要修改。').waitFor()
   await field.fill('短')
   await page.getByLabel('状态, 1').selectOption('doing')
   await page.getByLabel('状态, 2').selectOption('doing')
   await button(page, '确认').click()
-  await page.getByText('只能有一行为“进行中”。').waitFor()
+  await refused.getByText('只能有一项任务为“进行中”。', { exact: true }).waitFor()
   expect(await review(page).count()).toBe(0)
   expect(await page.getByRole('region', { name: '审阅计划' }).innerText()).not.toMatch(/[A-Za-z]{4,}/)
 })
 
 describe('[PA23] the focus', () => {
-  it('[PA23] goes to a review that appears where nothing else has it, and back to where it came from', async () => {
-    const { page, told } = await asked('A')
+  it('[PA23] moves to a new review if nothing else has it, and back', async () => {
+    const { page, agentAnswer } = await openReview('A')
     await hasFocus(review(page))
-    await page.getByRole('alert').getByText('A plan of 1 waits for your decision, above the input.').waitFor()
+    await page.getByRole('alert').getByText('A plan with 1 task is waiting for your review.').waitFor()
     await page.getByLabel('Ask for something with several steps').focus()
     await confirm(page).focus()
     await page.keyboard.press('Enter')
-    await told
+    await agentAnswer
     await hasFocus(page.getByLabel('Ask for something with several steps'))
   })
 
-  it('[PA23] goes to the plan where it came from nowhere', async () => {
-    const { page } = await asked('A')
+  it('[PA23] moves to the plan if nothing had it before', async () => {
+    const { page } = await openReview('A')
     await hasFocus(review(page))
     await confirm(page).click()
     await hasFocus(page.getByRole('button', { name: /^Plan: Show the plan/ }))
   })
 
-  it('[PA23] is never taken from somebody who types', async () => {
+  it('[PA23] is never taken from an input', async () => {
     await panels.server.person.setPolicy('c', { toolset: 'runsheet' })
     const page = await panels.window()
     const box = page.getByLabel('Ask for something with several steps')
-    await page.getByRole('heading', { name: 'What shall we get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     await box.fill('Half a')
     void panels.plan('A').catch(() => {})
     await review(page).waitFor()
@@ -696,7 +702,7 @@ describe('[PA23] the focus', () => {
   })
 })
 
-describe('[PA24] nothing else moves when a panel comes or goes', () => {
+describe('[PA24] nothing else moves when a panel appears or goes', () => {
   for (const [width, height] of [
     [360, 640],
     [390, 780],
@@ -722,7 +728,9 @@ describe('[PA24] nothing else moves when a panel comes or goes', () => {
       await page.getByLabel('New task').waitFor()
       await same()
       await panels.server.person.setPolicy('c', { review: true })
-      const told = panels.plan(...Array.from({ length: 12 }, (_, i) => `Step ${i} of a plan that is rather long`))
+      const agentAnswer = panels.plan(
+        ...Array.from({ length: 12 }, (_, i) => `Step ${i} of a plan that is rather long`),
+      )
       await review(page).waitFor()
       await same()
       const box = await boxOf(review(page))
@@ -731,7 +739,7 @@ describe('[PA24] nothing else moves when a panel comes or goes', () => {
       expect(box.y + box.height).toBeLessThanOrEqual(before.y)
       await title(page, 12).scrollIntoViewIfNeeded()
       await confirm(page).click()
-      await told
+      await agentAnswer
       await isGone(page)
       await same()
     })
@@ -760,57 +768,57 @@ describe('[PA27] in a low window', () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
       expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(height)
       await confirm(page).click()
-      await expect.poll(() => panels.titles(), PATIENT).toEqual(['A', 'B', 'C', 'D, edited'])
+      await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['A', 'B', 'C', 'D, edited'])
     })
   }
 })
 
-it('[PA25] a review that ended because its page was closed says so, and can be asked for again', async () => {
+it('[PA25] a review cancelled by closing its page says so, and can be requested again', async () => {
   await panels.close()
   panels = await Panels.open(browser, { panel_grace_ms: 1_000 })
   void panels.plan('A').catch(() => {})
   const page = await panels.window()
   await review(page).waitFor()
-  await expect.poll(async () => (await panels.showing())?.panels.length, PATIENT).toBe(1)
+  await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(1)
   const [waiting] = await panels.pending()
-  // As if this window's own leaving had come late.
+  // As if this window's own leave had arrived late.
   const leave = async (): Promise<number> => {
     for (const name of (await panels.showing())?.panels ?? []) {
       await panels.server.person.leavePanel(waiting?.review_id ?? '', name)
     }
     return (await panels.pending()).length
   }
-  await expect.poll(leave, PATIENT).toBe(0)
-  await page.getByText('Its page was closed before anybody decided, so nothing was written.').waitFor()
+  await expect.poll(leave, SLOW_BROWSER).toBe(0)
+  await page.getByText('The page was closed before you decided. No tasks were added.').waitFor()
   await says(review(page).getByRole('button'), ['Ask again', 'Close'])
 })
 
-it('[PA25] stopping the agent says that nothing was written', async () => {
-  const { page } = await asked('A')
+it('[PA25] stopping the agent says that no tasks were added', async () => {
+  const { page } = await openReview('A')
   await panels.server.person.stop('c', 't')
-  await page.getByText('The agent was stopped before you decided, so nothing was written.').waitFor()
+  await page.getByText('The agent was stopped before you decided. No tasks were added.').waitFor()
   await says(page.getByRole('region', { name: 'Review the plan' }).getByRole('button'), ['Close'])
 })
 
-it('[CH8] what the agent proposed and a person confirmed is told as that, what the person added as theirs', async () => {
-  const { page, told } = await asked('Collect')
-  await button(page, 'Add a row').click()
+it('[CH8] the timeline tells confirmed tasks from those that the person added', async () => {
+  const { page, agentAnswer } = await openReview('Collect')
+  await button(page, 'Add row').click()
   await title(page, 2).fill('Archive')
   await confirm(page).click()
-  await told
+  await agentAnswer
   await button(page, 'History').click()
-  await page.getByText('Everything that happened, in order').click()
+  await page.getByText('All events').click()
   const line = (text: string) => page.getByRole('listitem').getByText(text, { exact: true })
   await line('Added: Collect (agent, confirmed by you)').waitFor()
   await line('Added: Archive (you)').waitFor()
 })
 
-it('[CH2] a conversation in which a review waits is marked at the side, until somebody decides', async () => {
-  const { page } = await asked('Collect')
+it('[CH2] a conversation with a pending review is marked in the sidebar until it is decided', async () => {
+  const { page } = await openReview('Collect')
   const requests: string[] = []
   page.on('request', request => void requests.push(new URL(request.url()).pathname))
   const side = page.getByRole('navigation')
-  const mark = side.getByRole('button', { name: /^Collect.*Waiting for your decision$/ })
+  const mark = side.getByRole('button', { name: /^Collect.*Waiting for your review$/ })
   await mark.waitFor()
   await button(page, 'New chat').click()
   await isGone(page)
@@ -820,7 +828,7 @@ it('[CH2] a conversation in which a review waits is marked at the side, until so
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
   await button(page, 'Collect').waitFor()
   expect(await mark.count()).toBe(0)
-  // Of the conversation that is looked at it is known at once.
+  // The open conversation is marked at once.
   await button(page, 'Collect').click()
   void panels.plan('Write').catch(() => {})
   await mark.waitFor()
@@ -830,9 +838,9 @@ it('[CH2] a conversation in which a review waits is marked at the side, until so
   expect(count('/api/task-manager/reviews/pending')).toBeLessThanOrEqual(count('/api/sessions'))
 })
 
-it('[PA26] the colours around a panel are its own: set on any element, they reach every part of it', async () => {
-  const { page } = await asked('A')
-  await page.locator('.app-above').evaluate(around => {
+it('[PA26] colours set on any element around a panel reach every part of it', async () => {
+  const { page } = await openReview('A')
+  await page.locator('.app-panels').evaluate(around => {
     around.style.setProperty('--rs-accent', 'rgb(200, 0, 0)')
     around.style.setProperty('--rs-radius', '3px')
   })

@@ -11,16 +11,16 @@ import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
-/** As it was built before the tests. */
+/** The page that `npm run build` made. */
 export const builtPage = pageFrom(BUILT)
 
-/** Patience with a browser on a busy machine. */
-export const PATIENT = { timeout: 15_000, interval: 20 } as const
+/** Polling for a browser on a busy machine. */
+export const SLOW_BROWSER = { timeout: 15_000, interval: 20 } as const
 
-/** A row of the agent's plan, or its title. */
+/** A row of the agent's plan, or just its title. */
 export type Proposed = string | Readonly<Record<string, unknown>>
 
-/** For tests: a server with the page, an agent that lives elsewhere, and windows on one conversation. */
+/** A server with the page, an external agent, and windows on one conversation. */
 export class Panels {
   readonly browser: Browser
   readonly server: TestServer
@@ -39,7 +39,7 @@ export class Panels {
     return new Panels(browser, await startServer({ page: builtPage, host }))
   }
 
-  /** A window that is signed in; those of one context share their storage. Its clock may be wrong by some minutes. */
+  /** A signed-in window; windows of one context share their storage. Its clock may be off by some minutes. */
   async window(options: BrowserContextOptions & { in?: BrowserContext; minutesAhead?: number } = {}): Promise<Page> {
     const { in: shared, minutesAhead = 0, ...more } = options
     const context = shared ?? (await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...more }))
@@ -49,19 +49,19 @@ export class Panels {
       const { now } = Date
       Date.now = () => now() + by
     }, minutesAhead * 60_000)
-    page.setDefaultTimeout(PATIENT.timeout)
+    page.setDefaultTimeout(SLOW_BROWSER.timeout)
     page.on('pageerror', error => this.problems.push(String(error)))
     await page.goto(`${this.server.url.href}?chat=${this.session}#code=${this.#http.loginCode()}`)
     return page
   }
 
-  /** The agent's `plan`; with a review it is answered once somebody decided. */
+  /** The agent's `plan` call; with review on it resolves once the review is decided. */
   async plan(...tasks: readonly Proposed[]): Promise<unknown> {
     const rows = tasks.map(task => (typeof task === 'string' ? { title: task } : task))
     return this.#call('plan', { tasks: rows })
   }
 
-  /** The agent's look at its list. */
+  /** The agent's `tasks` call. */
   async look(): Promise<unknown> {
     return this.#call('tasks', {})
   }
@@ -86,7 +86,7 @@ export class Panels {
     return (await this.server.person.pendingReviews(this.session)).reviews
   }
 
-  /** Which windows show the review that waits. */
+  /** The windows that show the pending review. */
   async showing(): Promise<Pick<Review, 'panels' | 'closes_at'> | undefined> {
     const { conversation } = await this.server.person.snapshot(this.session)
     return conversation.reviews[conversation.pending_reviews[0] ?? '']
@@ -96,12 +96,12 @@ export class Panels {
     await this.#http.close(0)
   }
 
-  /** The server comes back where it was. */
+  /** Starts the server again on the same port. */
   async startAgain(more: Partial<ServerOptions> = {}): Promise<void> {
-    const { runsheet, url } = this.server
+    const { door, url } = this.server
     const log = pino({ level: 'silent' })
     this.#http = createHttpServer({
-      runsheet,
+      door,
       tokens: TOKENS,
       tenant: 'local',
       version: '0',
@@ -126,21 +126,21 @@ export class Panels {
   }
 }
 
-/** What a locator's elements say, once it is that. */
+/** Waits until the elements of a locator have these texts. */
 export const says = (locator: Locator, texts: readonly string[]): Promise<void> =>
-  expect.poll(() => locator.allInnerTexts(), PATIENT).toEqual(texts)
+  expect.poll(() => locator.allInnerTexts(), SLOW_BROWSER).toEqual(texts)
 
-/** What the fields of a locator hold, once it is that. */
+/** Waits until the fields of a locator have these values. */
 export const holds = (locator: Locator, values: readonly string[]): Promise<void> =>
   expect
-    .poll(() => locator.evaluateAll(fields => fields.map(field => (field as HTMLInputElement).value)), PATIENT)
+    .poll(() => locator.evaluateAll(fields => fields.map(field => (field as HTMLInputElement).value)), SLOW_BROWSER)
     .toEqual(values)
 
-/** The accessible name of what has the focus, once it is that. */
+/** Waits until an element has the focus. */
 export const hasFocus = (locator: Locator): Promise<void> =>
-  expect.poll(() => locator.evaluate(element => element === document.activeElement), PATIENT).toBe(true)
+  expect.poll(() => locator.evaluate(element => element === document.activeElement), SLOW_BROWSER).toBe(true)
 
-/** A finger that goes from the middle of one thing to the middle of another. */
+/** Drags with a finger from the middle of one element to the middle of another. */
 export async function dragByTouch(page: Page, from: Locator, to: Locator): Promise<void> {
   const middle = async (locator: Locator): Promise<{ x: number; y: number }> => {
     const { x, y, width, height } = await boxOf(locator)
@@ -160,6 +160,6 @@ export async function dragByTouch(page: Page, from: Locator, to: Locator): Promi
 
 export const boxOf = async (locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> => {
   const box = await locator.boundingBox()
-  if (!box) throw new Error('it is not in sight')
+  if (!box) throw new Error('the element is not visible')
   return box
 }

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('[AU4] the printed link signs in, leaves no code in the address, and shows the plan that waits for a decision', async () => {
+it('[AU4] the printed link signs in, leaves no code in the URL, and shows the pending plan', async () => {
   const { url, server, agent, person, close } = await startServer({ page: pageFrom(built) })
   const call = {
     session_id: 'c',
@@ -60,8 +60,8 @@ it('[AU4] the printed link signs in, leaves no code in the address, and shows th
   await close()
 })
 
-it('[LC2] a live conversation works in a browser, and comes back after a cut', async () => {
-  const { url, server, runsheet, agent, close } = await startServer({
+it('[LC2] a live conversation works in a browser and reconnects', async () => {
+  const { url, server, door, agent, close } = await startServer({
     page: pageFrom(join(folder, 'page')),
     host: { review: false },
   })
@@ -79,7 +79,7 @@ it('[LC2] a live conversation works in a browser, and comes back after a cut', a
   await server.close(0)
   await shows('reconnecting\none: in_progress\ntwo: pending')
   const again = createHttpServer({
-    runsheet,
+    door,
     tokens: TOKENS,
     tenant: 'local',
     version: '0',
@@ -89,7 +89,7 @@ it('[LC2] a live conversation works in a browser, and comes back after a cut', a
   await plan('three')
   await shows('live\none: in_progress\ntwo: pending\nthree: pending')
   expect(await page.evaluate(() => Object.values(localStorage).join())).not.toContain(TOKENS.person)
-  expect((await runsheet.read({ tenant: 'local', conversation: 'c' })).tasks.size).toBe(3)
+  expect((await door.read({ tenant: 'local', conversation: 'c' })).tasks.size).toBe(3)
   await context.close()
   await again.close(0)
   await close()

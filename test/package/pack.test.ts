@@ -53,15 +53,20 @@ describe('the tarball', () => {
     const asked = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
     expect([...imported].filter(name => !asked.includes(name))).toEqual([])
     expect(asked.filter(name => !mentioned.has(name) && !mentioned.has(name.replace('@types/', '')))).toEqual([])
-    expect(library.filter(path => path.endsWith('.js') && packagesIn(path).includes('react'))).toEqual([
-      'dist/react/index.js',
-    ])
+    const withReact = library.filter(path => path.endsWith('.js') && packagesIn(path).includes('react'))
+    expect(withReact.filter(path => !path.startsWith('dist/react/'))).toEqual([])
   })
 
   it('[PK3] a class of the library is there once, whichever entry point it comes from', () => {
     const library = scripts().filter(path => !isProgram(path) && !isPage(path))
     const holds = (name: string) => library.filter(path => new RegExp(`class ${name}\\b`).test(packed.read(path)))
     for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runner']) expect(holds(name), name).toHaveLength(1)
+  })
+
+  it('[PK3] the panels are client modules, one file each, so that a bundler takes only what is used', () => {
+    const panels = scripts().filter(path => path.startsWith('dist/react/'))
+    expect(panels).toContain('dist/react/use-conversation.js')
+    expect(panels.filter(path => !/^['"]use client['"]/.test(packed.read(path)))).toEqual([])
   })
 
   it('[PK4] what others wrote comes with their licences', () => {

@@ -1,0 +1,19 @@
+import { type ComponentProps, type ReactElement, type RefObject, useLayoutEffect, useRef } from 'react'
+
+type AutosizeTextareaProps = Omit<ComponentProps<'textarea'>, 'ref'> & {
+  readonly ref?: RefObject<HTMLTextAreaElement | null>
+}
+
+/** A textarea as high as its text, up to the `max-height` of its style. */
+export function AutosizeTextarea({ ref, ...props }: AutosizeTextareaProps): ReactElement {
+  const own = useRef<HTMLTextAreaElement>(null)
+  const box = ref ?? own
+  useLayoutEffect(() => {
+    const { current: element } = box
+    // For browsers without `field-sizing: content`, which the style sheet uses.
+    if (!element || CSS.supports('field-sizing', 'content')) return
+    element.style.height = 'auto'
+    element.style.height = `${element.scrollHeight + element.offsetHeight - element.clientHeight}px`
+  }, [box, props.value])
+  return <textarea ref={box} {...props} />
+}

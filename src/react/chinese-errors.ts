@@ -1,0 +1,88 @@
+import type { FieldProblem } from '../domain/refusal.ts'
+import type { ErrorStrings } from './error-text.ts'
+
+/** “最多 400 个字符（当前 401）”, as far as the numbers are known. */
+function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: string): string | undefined {
+  if (limit === undefined) return undefined
+  return `最多 ${limit} ${unit}${typeof got === 'number' ? `（当前 ${got}）` : ''}`
+}
+
+export const chineseErrors: ErrorStrings = {
+  byCode: {
+    unreachable: () => '无法连接服务器。',
+    upgrade_required: () => '服务器版本不同，请刷新页面。',
+    unauthorized: () => '你尚未登录。',
+    persons_only: () => '只有用户本人可以执行此操作。',
+    rate_limited: () => '操作过于频繁，请稍后再试。',
+    too_many_streams: () => '打开的窗口过多，请关闭一个后重试。',
+    body_too_large: () => '内容过长，无法发送。',
+    not_implemented: () => '此服务器没有自带模型，请通过其他智能体使用。',
+    internal: () => '服务器出错，详情请查看服务器日志。',
+    busy: () => '服务器繁忙，请稍后再试。',
+    io: () => '服务器未能保存，请稍后再试。',
+    full: () => '服务器磁盘空间不足。',
+    readonly: () => '服务器无法写入数据目录。',
+    closed: () => '服务器正在关闭，请稍后再试。',
+    session_not_found: () => '找不到该会话。',
+    template_not_found: () => '找不到该模板。',
+    batch_empty: () => '计划至少需要一行。',
+    batch_too_large: data => `计划行数过多：${atMost(data, '行') ?? '请删减几行'}。`,
+    too_many_open: data => `该会话未完成的任务过多：${atMost(data, '项') ?? '请先完成一些'}。`,
+    two_in_progress: () => '只能有一项任务为“进行中”。',
+    task_not_found: () => '该任务已不存在。',
+    task_settled: () => '该任务已结束，请先重新打开。',
+    status_not_allowed: ({ from, to, allowed = [] }, status) => {
+      if (!from || !to) return '该任务不能改为此状态。'
+      const possible = allowed.length > 0 ? `可以改为：${allowed.map(each => status[each]).join('、')}。` : ''
+      return `“${status[from]}”的任务不能改为“${status[to]}”。${possible}`
+    },
+    outcome_required: () => '请先填写任务的结果。',
+    version_mismatch: () => '该任务刚刚有改动，现在显示的是最新内容。',
+    no_turn: () => '请先发送一条消息，再添加任务。',
+    turn_not_found: () => '找不到这一轮对话。',
+    turn_running: () => '智能体仍在处理，请停止或等待完成。',
+    turn_conflict: () => '该请求已发送过，但内容不同。',
+    turn_finished: () => '这一轮已经结束。',
+    review_not_found: () => '找不到该审阅。',
+    review_already_decided: () => '这份计划已有决定。',
+    review_expired: () => '审阅已超时。',
+  },
+  field: {
+    row: '该行',
+    title: '标题',
+    details: '详情',
+    criteria: '完成标准',
+    priority: '优先级',
+    status: '状态',
+    tags: '标签',
+    outcome: '结果',
+    position: '位置',
+    comment: '留言',
+    name: '名称',
+    message: '消息',
+    model: '模型',
+    q: '搜索内容',
+  },
+  byRule: {
+    required: field => `请填写${field}。`,
+    empty: field => `${field}不能为空。`,
+    too_long: (field, data) => `${field}过长：${atMost(data, '个字符') ?? '请缩短'}。`,
+    too_few: (field, { limit }) => `${field}过少${limit === undefined ? '' : `：至少 ${limit} 个`}。`,
+    too_many: (field, data) => `${field}过多：${atMost(data, '个') ?? '请删减'}。`,
+    not_text: field => `${field}必须是文本。`,
+    malformed_unicode: field => `${field}含有损坏的字符。`,
+    not_a_number: field => `${field}必须是数字。`,
+    not_an_integer: field => `${field}必须是整数。`,
+    not_a_boolean: field => `${field}只能是“是”或“否”。`,
+    not_allowed: (field, { allowed = [] }) =>
+      allowed.length > 0 ? `${field}只能是：${allowed.join('、')}。` : `${field}的值不可用。`,
+    not_an_array: field => `${field}必须是列表。`,
+    not_an_object: field => `${field}必须是对象。`,
+    unknown_key: field => `未知字段：${field}。`,
+    duplicate: field => `${field}重复。`,
+    out_of_range: (field, { min, max }) =>
+      min === undefined || max === undefined ? `${field}超出范围。` : `${field}必须在 ${min} 到 ${max} 之间。`,
+    too_large: field => `${field}过大。`,
+    invalid: field => `请检查${field}。`,
+  },
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { draftOf, firstUntitled, isEdited, newRow, parseTags, rebaseDraft, submittedRow } from './draft.ts'
+
+const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({
+  title,
+  details: '',
+  criteria: '',
+  priority: 'medium',
+  status: 'todo',
+  tags: [],
+  ...more,
+})
+
+const review = (...rows: readonly DraftRow[]): ReviewRequest => ({
+  review_id: 'review-1',
+  status: 'pending',
+  session_id: 'chat-1',
+  conversation_turn_id: 'turn-1',
+  tool_call_id: 'call-1',
+  draft_tasks: rows,
+  timeout_ms: 120_000,
+  expires_at: '2026-11-02T09:02:00.000Z',
+})
+
+describe('a draft', () => {
+  it('[PA11] submits every field of a proposed row as it stands, with the row that it was made from', () => {
+    const proposed = row('A', { details: 'd', criteria: 'c', priority: 'high', status: 'doing', tags: ['x', 'y'] })
+    const { rows } = draftOf(review(proposed))
+    expect(rows.map(submittedRow)).toEqual([{ ...proposed, draft_index: 0 }])
+  })
+
+  it('[PA11] submits an added row without a draft index', () => {
+    expect(submittedRow(newRow({ title: 'B' }))).toEqual(row('B'))
+  })
+
+  it('[PA13] tags are separated by Western or Chinese commas; empty ones are left out', () => {
+    expect(parseTags(' a, b，c ,, ')).toEqual(['a', 'b', 'c'])
+    expect(parseTags(' , ')).toEqual([])
+  })
+
+  it('[PA15] the first row without a title is named by its number', () => {
+    const { rows } = draftOf(review(row('A'), row('B')))
+    expect(firstUntitled(rows)).toBeUndefined()
+    expect(firstUntitled([...rows, newRow({ title: '  ' })])).toBe(3)
+  })
+
+  it('[PA16] is edited where anything that is sent differs from the proposal', () => {
+    const request = review(row('A', { tags: ['x'] }), row('B'))
+    const draft = draftOf(request)
+    expect(isEdited(draft, request)).toBe(false)
+    expect(isEdited({ ...draft, comment: 'Hi' }, request)).toBe(true)
+    expect(isEdited({ ...draft, rows: draft.rows.toReversed() }, request)).toBe(true)
+    const spaced = draft.rows.map(each => ({ ...each, tags: each.tags === '' ? '' : ` ${each.tags} ` }))
+    expect(isEdited({ ...draft, rows: spaced }, request)).toBe(false)
+  })
+
+  it('[PA11] keys are unique and do not depend on titles', () => {
+    const { rows } = draftOf(review(row('A'), row('A')))
+    const keys = [...rows, newRow(), newRow()].map(({ key }) => key)
+    expect(new Set(keys).size).toBe(4)
+  })
+})
+
+describe('edits of an earlier proposal', () => {
+  const before = review(row('A'), row('B'), row('C'))
+  const saved = {
+    rows: [
+      { ...newRow({ title: 'B, shorter' }), draft_index: 1 },
+      newRow({ title: 'Mine' }),
+      { ...newRow({ title: 'A' }), draft_index: 0 },
+    ],
+    comment: 'Mind the gap',
+    proposed: before.draft_tasks.map(({ title }) => title),
+  }
+
+  it('[PA28] are matched to the rows that had the same title when they were proposed', () => {
+    const { rows, comment } = rebaseDraft(saved, review(row('A'), row('X'), row('B')))
+    expect(rows.map(({ title, draft_index }) => [title, draft_index])).toEqual([
+      ['B, shorter', 2],
+      ['Mine', undefined],
+      ['A', 0],
+    ])
+    expect(comment).toBe('Mind the gap')
+  })
+
+  it('[PA28] become added rows where the new proposal lacks the title', () => {
+    const { rows } = rebaseDraft(saved, review(row('X')))
+    expect(rows.map(({ draft_index }) => draft_index)).toEqual([undefined, undefined, undefined])
+  })
+
+  it('[PA28] match each of two equal titles once', () => {
+    const twice = { ...saved, rows: [0, 1].map(draft_index => ({ ...newRow({ title: 'A' }), draft_index })) }
+    const { rows } = rebaseDraft({ ...twice, proposed: ['A', 'A'] }, review(row('A'), row('A')))
+    expect(rows.map(({ draft_index }) => draft_index)).toEqual([0, 1])
+  })
+})

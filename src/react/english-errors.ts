@@ -1,0 +1,88 @@
+import type { FieldProblem } from '../domain/refusal.ts'
+import type { ErrorStrings } from './error-text.ts'
+
+/** “at most 400 characters (now 401)”, as far as the numbers are known. */
+function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: string): string | undefined {
+  if (limit === undefined) return undefined
+  return `at most ${limit}${unit}${typeof got === 'number' ? ` (now ${got})` : ''}`
+}
+
+export const englishErrors: ErrorStrings = {
+  byCode: {
+    unreachable: () => 'The server cannot be reached.',
+    upgrade_required: () => 'The server has a different version. Reload the page.',
+    unauthorized: () => 'You are not signed in.',
+    persons_only: () => 'Only a person can do this.',
+    rate_limited: () => 'Too many requests. Try again in a moment.',
+    too_many_streams: () => 'Too many windows are open on this server. Close one and try again.',
+    body_too_large: () => 'This is too much text to send at once.',
+    not_implemented: () => 'This server has no model of its own. Use it from another agent.',
+    internal: () => 'Something went wrong on the server. Its log has the details.',
+    busy: () => 'The server is busy. Try again in a moment.',
+    io: () => 'The server could not save this. Try again in a moment.',
+    full: () => 'The server is out of disk space.',
+    readonly: () => 'The server cannot write to its data folder.',
+    closed: () => 'The server is shutting down. Try again in a moment.',
+    session_not_found: () => 'This conversation does not exist.',
+    template_not_found: () => 'This template does not exist.',
+    batch_empty: () => 'A plan needs at least one row.',
+    batch_too_large: data => `The plan has too many rows: ${atMost(data, '') ?? 'remove some'}.`,
+    too_many_open: data => `This conversation has too many open tasks: ${atMost(data, '') ?? 'finish some first'}.`,
+    two_in_progress: () => 'Only one task can be “Doing”.',
+    task_not_found: () => 'This task no longer exists.',
+    task_settled: () => 'This task is already finished. Reopen it first.',
+    status_not_allowed: ({ from, to, allowed = [] }, status) => {
+      if (!from || !to) return 'This task cannot change to that status.'
+      const possible = allowed.length > 0 ? ` Possible: ${allowed.map(each => status[each]).join(', ')}.` : ''
+      return `A task that is ${status[from]} cannot become ${status[to]}.${possible}`
+    },
+    outcome_required: () => 'Add what came of this task first.',
+    version_mismatch: () => 'This task has just changed. You are looking at the latest version now.',
+    no_turn: () => 'Send a message first: there is no plan to add this task to.',
+    turn_not_found: () => 'This turn no longer exists.',
+    turn_running: () => 'The agent is still working. Stop it or wait until it is done.',
+    turn_conflict: () => 'This request was already sent with different content.',
+    turn_finished: () => 'This turn has already ended.',
+    review_not_found: () => 'This review no longer exists.',
+    review_already_decided: () => 'This plan has already been decided.',
+    review_expired: () => 'The review timed out.',
+  },
+  field: {
+    row: 'The row',
+    title: 'Title',
+    details: 'Details',
+    criteria: '“Done when”',
+    priority: 'Priority',
+    status: 'Status',
+    tags: 'Tags',
+    outcome: 'Outcome',
+    position: 'Position',
+    comment: 'Comment',
+    name: 'Name',
+    message: 'Message',
+    model: 'Model',
+    q: 'Search',
+  },
+  byRule: {
+    required: field => `${field} is required.`,
+    empty: field => `${field} cannot be empty.`,
+    too_long: (field, data) => `${field}: ${atMost(data, ' characters') ?? 'too long'}.`,
+    too_few: (field, { limit }) => `${field}: ${limit === undefined ? 'too few' : `at least ${limit}`}.`,
+    too_many: (field, data) => `${field}: ${atMost(data, '') ?? 'too many'}.`,
+    not_text: field => `${field} must be text.`,
+    malformed_unicode: field => `${field}: contains a damaged character.`,
+    not_a_number: field => `${field} must be a number.`,
+    not_an_integer: field => `${field} must be a whole number.`,
+    not_a_boolean: field => `${field} must be true or false.`,
+    not_allowed: (field, { allowed = [] }) =>
+      allowed.length > 0 ? `${field} must be one of: ${allowed.join(', ')}.` : `${field}: this value is not allowed.`,
+    not_an_array: field => `${field} must be a list.`,
+    not_an_object: field => `${field} must be an object.`,
+    unknown_key: field => `${field}: unknown field.`,
+    duplicate: field => `${field}: used more than once.`,
+    out_of_range: (field, { min, max }) =>
+      min === undefined || max === undefined ? `${field}: out of range.` : `${field} must be from ${min} to ${max}.`,
+    too_large: field => `${field} is too large.`,
+    invalid: field => `${field}: please check this value.`,
+  },
+}

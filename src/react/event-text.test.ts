@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { outside, underReview } from '../../test/support/domain.ts'
+import { chinese } from './chinese.ts'
+import { english } from './english.ts'
+import { eventText } from './event-text.ts'
+
+it('[CH8] tells who added, changed and removed a task, in either language', () => {
+  const chat = outside()
+  chat.run(chat.adds('model', 'A'))
+  chat.run(chat.sets('person', 1, { status: 'completed' }))
+  chat.run(chat.sets('person', 1, { title: 'B', priority: 'high' }))
+  chat.run(chat.removes('person', 1))
+  const texts = chat.log.flatMap(event => eventText(event, english) ?? [])
+  expect(texts).toContain('Added: A (agent)')
+  expect(texts).toContain('A: in progress → done (you)')
+  expect(texts).toContain('B: title changed, priority changed (you)')
+  expect(texts).toContain('Removed: B (you)')
+  expect(chat.log.flatMap(event => eventText(event, chinese) ?? [])).toContain('A：进行中 → 已完成（你）')
+})
+
+it('[CH8] tells what was proposed, and what was confirmed as such', () => {
+  const chat = underReview('A', 'B')
+  chat.run(chat.confirms([{ draft_index: 0 }]))
+  const texts = chat.log.flatMap(event => eventText(event, english) ?? [])
+  expect(texts).toEqual(['Proposed: A · B', 'Added: A (agent, confirmed by you)', 'Plan confirmed'])
+})
+
+it('[CH8] leaves out events that are not about tasks', () => {
+  const chat = outside()
+  chat.answer()
+  expect(chat.log.flatMap(event => eventText(event, english) ?? [])).toEqual([])
+})

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { inRun, outside } from '../../test/support/domain.ts'
+import { listed } from '../domain/conversation.ts'
+import type { Limited } from '../domain/limited.ts'
+import { snapshotOf } from '../domain/snapshot.ts'
+import { countTasks, currentTaskOf, isAgentWorking, mostRelevant, unfinishedTurn } from './plan-progress.ts'
+
+const limited = (...turns: readonly string[]): Limited => ({ turns, max_steps: null })
+
+it('[PA1] counts what is done, left and blocked; cancelled tasks do not count', () => {
+  const chat = outside()
+  chat.run(chat.adds('model', 'A', 'B', 'C', 'D', 'E'))
+  chat.run(chat.sets('person', 1, { status: 'completed' }))
+  chat.run(chat.sets('person', 2, { status: 'cancelled' }))
+  chat.run(chat.sets('person', 3, { status: 'blocked' }))
+  expect(countTasks(listed(chat.state))).toEqual({ done: 1, total: 4, remaining: 2, blocked: 1 })
+})
+
+it('[PA1] the current task is that of the latest plan', () => {
+  const chat = outside()
+  chat.run(chat.adds('model', 'A', 'B'))
+  expect(currentTaskOf(snapshotOf(chat.state), listed(chat.state))?.title).toBe('A')
+  expect(currentTaskOf(snapshotOf(chat.state), [])).toBeUndefined()
+})
+
+it('[PA4] the agent works until its turn is over or is to be stopped', () => {
+  const chat = inRun()
+  expect(isAgentWorking(snapshotOf(chat.state))).toBe(true)
+  chat.finish('turn-1')
+  expect(isAgentWorking(snapshotOf(chat.state))).toBe(false)
+})
+
+it('[PA9] a turn that ended with tasks open is unfinished, and says whether a limit ended it', () => {
+  const chat = inRun()
+  chat.run(chat.adds('model', 'A', 'B'))
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
+  chat.finish('turn-1')
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toEqual({ turnId: 'turn-1', count: 2, isLimited: false })
+  expect(unfinishedTurn(snapshotOf(chat.state), limited('turn-1'))).toMatchObject({ isLimited: true })
+})
+
+it('[PA3] a long list shows open and blocked tasks before finished ones, in list order', () => {
+  const chat = outside()
+  chat.run(chat.adds('model', 'A', 'B', 'C', 'D', 'E'))
+  for (const number of [1, 2, 4]) chat.run(chat.sets('person', number, { status: 'completed' }))
+  const shown = (limit: number): string[] => mostRelevant(listed(chat.state), limit).map(({ title }) => title)
+  expect(shown(3)).toEqual(['C', 'D', 'E'])
+  expect(shown(1)).toEqual(['C'])
+  expect(shown(9)).toEqual(['A', 'B', 'C', 'D', 'E'])
+})

@@ -1,0 +1,58 @@
+import { openTasks } from '../domain/conversation.ts'
+import type { Limited } from '../domain/limited.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import { isOpen, type Task } from '../domain/task.ts'
+import { isFinished } from '../domain/turn.ts'
+
+export interface TaskCounts {
+  readonly done: number
+  /** Without cancelled tasks. */
+  readonly total: number
+  readonly remaining: number
+  readonly blocked: number
+}
+
+/** What the latest turn left open when it ended. */
+export interface UnfinishedTurn {
+  readonly turnId: string
+  readonly count: number
+  /** A step limit ended it. */
+  readonly isLimited: boolean
+}
+
+export function countTasks(tasks: readonly Task[]): TaskCounts {
+  const planned = tasks.filter(({ status }) => status !== 'cancelled')
+  const done = planned.filter(({ status }) => status === 'completed').length
+  const remaining = planned.filter(isOpen).length
+  return { done, total: planned.length, remaining, blocked: planned.length - done - remaining }
+}
+
+/** The task in progress. Where several plans have one, the plan of the running or latest turn counts. */
+export function currentTaskOf(state: ConversationSnapshot, tasks: readonly Task[]): Task | undefined {
+  const turn = state.running_turn ?? state.latest_turn ?? undefined
+  const own = openTasks(state, turn).find(({ status }) => status === 'in_progress')
+  return tasks.find(({ id, status }) => (own ? id === own.id : status === 'in_progress'))
+}
+
+/** Whether the agent is working now, so that time passes for the current task. */
+export function isAgentWorking({ turns, running_turn, latest_turn }: ConversationSnapshot): boolean {
+  const turn = turns[running_turn ?? latest_turn ?? '']
+  return turn !== undefined && !isFinished(turn) && !turn.stop_requested
+}
+
+export function unfinishedTurn(state: ConversationSnapshot, limited: Limited): UnfinishedTurn | undefined {
+  const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
+  if (!turn || !isFinished(turn)) return undefined
+  const count = openTasks(state, turn.id).length
+  return count === 0 ? undefined : { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id) }
+}
+
+/** At most `limit` tasks in list order: open and blocked ones first, then the latest of the others. */
+export function mostRelevant(tasks: readonly Task[], limit: number): readonly Task[] {
+  if (tasks.length <= limit) return tasks
+  const isActive = (task: Task): boolean => isOpen(task) || task.status === 'blocked'
+  const active = tasks.filter(isActive).slice(0, limit)
+  const others = tasks.filter(task => !isActive(task))
+  const chosen = new Set([...active, ...others.slice(others.length - (limit - active.length))])
+  return tasks.filter(task => chosen.has(task))
+}

@@ -1,0 +1,13 @@
+/** The list with one item moved; unchanged where there is no such place. */
+export function moveItem<T>(items: readonly T[], from: number, to: number): readonly T[] {
+  const item = items[from]
+  if (item === undefined || to < 0 || to >= items.length) return items
+  return items.toSpliced(from, 1).toSpliced(to, 0, item)
+}
+
+export type DropEdge = 'before' | 'after'
+
+/** The edge of the target at which a dragged item ends up. */
+export const dropEdge = (from: number, to: number): DropEdge => (from < to ? 'after' : 'before')
+
+export const edgeClass = (edge: DropEdge | undefined): string => (edge === undefined ? '' : ` rs-drop-${edge}`)

@@ -1,0 +1,96 @@
+import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
+import { isComposing } from './is-composing.ts'
+import { type Strings, useStrings } from './strings.ts'
+import { useFocusOn } from './use-focus-on.ts'
+import type { DraftProblem, ReviewHandle } from './use-review.ts'
+
+interface DecisionButtonsProps {
+  readonly handle: ReviewHandle
+  readonly onCancel: () => void
+}
+
+/** Confirm and Cancel, with the reason why Confirm is disabled. */
+export function DecisionButtons({ handle, onCancel }: DecisionButtonsProps): ReactElement {
+  const strings = useStrings()
+  const reason = useId()
+  const { isBusy, problem, confirm } = handle
+  return (
+    <footer className="rs-decide">
+      <p id={reason} className="rs-reason" role="status">
+        {isBusy ? strings.sending : problemText(problem, strings)}
+      </p>
+      {/* Busy buttons are not disabled: they would lose the focus. */}
+      <button
+        type="button"
+        className="rs-button rs-cancel"
+        aria-disabled={isBusy}
+        onClick={() => {
+          if (!isBusy) onCancel()
+        }}
+      >
+        {strings.cancel}
+      </button>
+      <button
+        type="button"
+        className="rs-button rs-primary"
+        aria-describedby={reason}
+        aria-disabled={isBusy}
+        disabled={problem !== undefined}
+        onClick={() => void confirm()}
+      >
+        {strings.confirm}
+      </button>
+    </footer>
+  )
+}
+
+interface CancelQuestionProps {
+  readonly text: string
+  readonly onKeep: () => void
+  readonly onCancel: () => void
+}
+
+/** Replaces the buttons, so that edits are not discarded by a slip. */
+export function CancelQuestion({ text, onKeep, onCancel }: CancelQuestionProps): ReactElement {
+  const strings = useStrings()
+  return (
+    <div className="rs-decide" role="alertdialog" aria-label={text}>
+      <p className="rs-question">{text}</p>
+      <button type="button" className="rs-button" autoFocus onClick={onKeep}>
+        {strings.keepEditing}
+      </button>
+      <button type="button" className="rs-button rs-danger" onClick={onCancel}>
+        {strings.cancelPlan}
+      </button>
+    </div>
+  )
+}
+
+/** The question whether to cancel. Escape opens and closes it; closing it returns the focus. */
+export function useCancelQuestion(panel: { readonly current: HTMLElement | null }, isBusy: boolean) {
+  const [isOpen, setOpen] = useState(false)
+  const askedFrom = useRef<Element>(null)
+  const focusOn = useFocusOn(panel)
+  const ask = (): void => {
+    askedFrom.current = document.activeElement
+    setOpen(true)
+  }
+  const keepEditing = (): void => {
+    setOpen(false)
+    if (askedFrom.current instanceof HTMLElement && askedFrom.current.isConnected) askedFrom.current.focus()
+    else focusOn('.rs-cancel')
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // During a composition Escape belongs to the input method.
+    if (event.key !== 'Escape' || isBusy || isComposing(event)) return
+    event.preventDefault()
+    if (isOpen) keepEditing()
+    else ask()
+  }
+  return { isOpen, ask, keepEditing, close: () => setOpen(false), onKeyDown }
+}
+
+function problemText(problem: DraftProblem | undefined, strings: Strings): string {
+  if (!problem) return ''
+  return problem.kind === 'no_rows' ? strings.noRows : strings.noTitle(problem.row)
+}

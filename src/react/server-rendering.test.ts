@@ -1,0 +1,128 @@
+import { createElement, type ReactNode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type Driver, inRun, underReview } from '../../test/support/domain.ts'
+import { type Client, createClient } from '../client/client.ts'
+import { liveState } from '../client/live-state.ts'
+import * as domain from '../domain/view.ts'
+import { newRow } from './draft.ts'
+import {
+  type ConversationView,
+  ReviewPanel,
+  RunsheetProvider,
+  Timeline,
+  TodosPanel,
+  useReview,
+  useRunsheet,
+  useTasks,
+} from './index.ts'
+
+const warnings = vi.spyOn(console, 'error')
+beforeEach(() => {
+  warnings.mockClear()
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+  expect(warnings).not.toHaveBeenCalled()
+})
+
+const view = ({ state, log }: Driver): ConversationView => ({
+  state: liveState({ conversation: state, view: domain.view.of(log) }, { status: 'live', text: null, error: null }),
+  onEvent: () => () => {},
+  retry: () => {},
+})
+
+const client = (now: number): Client => ({ ...createClient({ url: 'http://127.0.0.1:1' }), now: () => now })
+
+/** What a browser has and a server has not: a saved draft, a dismissed review, another clock and another language. */
+function becomeBrowser(): void {
+  const saved = JSON.stringify({ rows: [newRow({ title: 'Edited' })], comment: 'Hi', proposed: [] })
+  const storage = {
+    getItem: (key: string) => (key.startsWith('runsheet.review.') ? saved : 'review-1'),
+    setItem: () => {},
+    removeItem: () => {},
+  }
+  vi.stubGlobal('localStorage', storage)
+  vi.stubGlobal('sessionStorage', storage)
+  vi.stubGlobal('navigator', { languages: ['zh-CN'], language: 'zh-CN' })
+}
+
+/**
+ * Hydration compares the server's HTML with the browser's first render. Both are `renderToString` here: it runs no
+ * effects and takes server snapshots, as hydration does.
+ */
+function firstRenders(render: (client: Client) => ReactNode): { server: string; browser: string } {
+  const server = renderToString(render(client(0)))
+  becomeBrowser()
+  return { server, browser: renderToString(render(client(9e12))) }
+}
+
+it('[PA1] the plan renders on a server as in the first render of a browser', () => {
+  const chat = inRun()
+  chat.run(chat.adds('model', 'Tag', 'Build'))
+  const { server, browser } = firstRenders(from => createElement(TodosPanel, { client: from, view: view(chat) }))
+  expect(server).toContain('Tag')
+  expect(browser).toBe(server)
+})
+
+it('[PA10] the review renders on a server as in the first render of a browser', () => {
+  const chat = underReview('Tag', 'Build')
+  const { server, browser } = firstRenders(from => createElement(ReviewPanel, { client: from, view: view(chat) }))
+  expect(server).toContain('Build')
+  expect(browser).toBe(server)
+})
+
+it('[PA19] the outcome of a review waits for the browser, which knows whether it was closed', () => {
+  const chat = underReview('Tag')
+  chat.wait(200_000)
+  chat.run({ type: 'expire_review', review_id: 'review-1' })
+  const { server, browser } = firstRenders(from => createElement(ReviewPanel, { client: from, view: view(chat) }))
+  expect(server).toBe('')
+  expect(browser).toBe(server)
+})
+
+it('[PA26] every panel takes a class name', () => {
+  const chat = underReview('Tag')
+  const given = { client: client(0), view: view(chat), className: 'mine' }
+  const timeline = createElement(Timeline, { client: given.client, sessionId: 'chat-1', className: 'mine' })
+  expect(renderToString(createElement(ReviewPanel, given))).toContain('class="rs-panel rs-review mine"')
+  expect(renderToString(timeline)).toContain('class="rs-timeline mine"')
+  chat.run(chat.confirms([{ draft_index: 0 }]))
+  const plan = createElement(TodosPanel, { ...given, view: view(chat) })
+  expect(renderToString(plan)).toContain('class="rs-panel rs-todos mine"')
+})
+
+it('[PA26] a provider serves panels and hooks without props', () => {
+  const Headless = (): string => {
+    const { session } = useRunsheet()
+    return `${session}: ${useTasks().counts.total} tasks, ${useReview().rows.length} rows`
+  }
+  const page = (from: Client) =>
+    createElement(
+      RunsheetProvider,
+      { client: from, session: 'chat-1' },
+      createElement(TodosPanel),
+      createElement(ReviewPanel),
+      createElement(Timeline),
+      createElement(Headless),
+    )
+  const { server, browser } = firstRenders(page)
+  expect(server).toContain('chat-1: 0 tasks, 0 rows')
+  expect(browser).toBe(server)
+})
+
+it('[PA26] a panel without a provider and without props says what to do', () => {
+  expect(() => renderToString(createElement(TodosPanel))).toThrow('<RunsheetProvider>')
+  expect(() => renderToString(createElement(Timeline))).toThrow('<RunsheetProvider>')
+})
+
+it('[PA11] a hook shows the proposal as rows to edit', () => {
+  const chat = underReview('Tag', { title: 'Build', tags: ['ci', 'slow'] })
+  const Headless = (): string => {
+    const { rows, isEdited, problem, remainingMs } = useReview({ client: client(0), view: view(chat) })
+    return JSON.stringify([rows.map(({ title, tags }) => `${title}/${tags}`), isEdited, problem, remainingMs])
+  }
+  expect(renderToString(createElement(Headless)).replaceAll('&quot;', '"')).toBe(
+    '[["Tag/","Build/ci, slow"],false,null,null]',
+  )
+})

@@ -1,0 +1,125 @@
+import { createContext, useContext } from 'react'
+import type { ReviewStatus, RowStatus } from '../domain/review.ts'
+import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
+import { english } from './english.ts'
+import type { ErrorStrings } from './error-text.ts'
+
+/** Every text that the panels show. `english` and `chinese` are built in; another language is another object like them. */
+export interface Strings {
+  /** BCP 47 language tag, for dates and times. */
+  readonly locale: string
+
+  readonly plan: string
+  readonly showPlan: string
+  readonly hidePlan: string
+  readonly noCurrentTask: string
+  readonly progress: (done: number, total: number) => string
+  readonly remaining: (count: number) => string
+  readonly blocked: (count: number) => string
+  readonly more: (count: number) => string
+  readonly continuing: (title: string) => string
+  readonly elapsed: (time: string) => string
+  readonly unfinished: (count: number) => string
+  readonly stepLimitReached: (count: number) => string
+  readonly continueTurn: string
+  readonly addTask: string
+  readonly newTask: string
+  readonly edit: string
+  readonly markDone: string
+  readonly reopen: string
+  readonly cancelTask: string
+  readonly moreActions: string
+  readonly reportedDone: string
+  readonly unseenByAgent: string
+  readonly unseenByAgentShort: string
+
+  readonly moveUp: string
+  readonly moveDown: string
+  readonly drag: string
+  readonly movedTo: (position: number, count: number) => string
+  readonly remove: string
+  readonly save: string
+  readonly discard: string
+  readonly retry: string
+  readonly close: string
+  readonly sending: string
+
+  readonly status: Readonly<Record<TaskStatus, string>>
+  readonly rowStatus: Readonly<Record<RowStatus, string>>
+  readonly priority: Readonly<Record<Priority, string>>
+
+  readonly review: string
+  readonly reviewPending: (tasks: number) => string
+  readonly turn: (number: number) => string
+  readonly timeLeft: (time: string) => string
+  readonly title: string
+  readonly details: string
+  readonly criteria: string
+  readonly priorityLabel: string
+  readonly statusLabel: string
+  readonly tagsLabel: string
+  readonly tagsInput: string
+  readonly moreFields: string
+  readonly fewerFields: string
+  readonly addRow: string
+  readonly selectRow: (row: number) => string
+  readonly selected: (count: number) => string
+  readonly setTags: string
+  readonly tagsSet: (rows: number) => string
+  readonly insertTemplate: string
+  readonly saveTemplate: string
+  readonly templateName: string
+  readonly templateSaved: (name: string) => string
+  readonly templateExists: (name: string) => string
+  readonly replaceTemplate: string
+  readonly comment: string
+  readonly confirm: string
+  readonly cancel: string
+  readonly noTitle: (row: number) => string
+  readonly noRows: string
+  readonly tooManyRows: (limit: number) => string
+  readonly rowNeedsFixing: (row: number) => string
+  readonly failedToSend: string
+  readonly askCancel: string
+  readonly askDiscard: string
+  readonly cancelPlan: string
+  readonly keepEditing: string
+  readonly earlierEdits: string
+  readonly restoreEdits: string
+
+  readonly outcome: Readonly<Record<ReviewStatus, string>>
+  readonly decidedElsewhere: (outcome: string) => string
+  readonly agentStopped: string
+  readonly pageClosed: string
+  readonly timedOut: string
+  readonly editsKept: string
+  readonly askAgain: string
+
+  readonly history: string
+  readonly timeline: TimelineStrings
+  readonly errors: ErrorStrings
+}
+
+export interface TimelineStrings {
+  /** A sentence, followed by who did it. */
+  readonly signed: (sentence: string, actor: string) => string
+  readonly list: (changes: readonly string[]) => string
+  readonly created: (title: string) => string
+  readonly removed: (title: string) => string
+  readonly changed: (title: string, changes: string) => string
+  readonly accepted: (judge: string) => string
+  readonly rejected: (judge: string, reason: string) => string
+  readonly notAssessed: (judge: string) => string
+  readonly proposed: (titles: string) => string
+  readonly confirmed: string
+  readonly notConfirmed: string
+  /** The actor of a task that the agent proposed and a person confirmed. */
+  readonly confirmedByPerson: string
+  readonly actor: Readonly<Record<Actor, string>>
+  /** What happened to a field; fields that are not listed are left out. */
+  readonly field: Readonly<Record<string, string>>
+}
+
+/** The strings that panels use; English without a provider. `RunsheetProvider` sets it, too. */
+export const StringsContext = createContext<Strings>(english)
+export const useStrings = (): Strings => useContext(StringsContext)

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import * as react from './index.ts'
+
+it('[LA3] `runsheet/react` exports exactly this', () => {
+  expect(Object.keys(react).sort()).toEqual([
+    'AutosizeTextarea',
+    'ReviewPanel',
+    'RunsheetProvider',
+    'StatusIcon',
+    'StringsContext',
+    'Timeline',
+    'TodosPanel',
+    'chinese',
+    'english',
+    'errorText',
+    'isComposing',
+    'localeOf',
+    'turnsInOrder',
+    'useConversation',
+    'useReview',
+    'useRunsheet',
+    'useStrings',
+    'useTasks',
+  ])
+})

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { outside } from '../../test/support/domain.ts'
+import { createClient, type PersonsFields } from '../client/client.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
+import type { Task } from '../domain/task.ts'
+import { changeTask } from './use-task-changes.ts'
+
+function plan(): Task {
+  const chat = outside()
+  chat.run(chat.adds('model', 'A'))
+  return chat.task(1)
+}
+
+/** A client whose server has a newer version of a task. */
+function clientWith(newer: Task, sent: number[]) {
+  const changeNewer = async (_: string, __: string, version: number, fields: PersonsFields) => {
+    sent.push(version)
+    if (version === newer.version) return { task: { ...newer, version: version + 1, ...(fields as object) }, seq: 9 }
+    throw new RunsheetError(412, { code: 'version_mismatch', message: 'It moved on.', task: newer })
+  }
+  return { ...createClient({ url: 'http://127.0.0.1:1' }), changeTask: changeNewer }
+}
+
+it('[PA7] a task that moved on takes a change all the same', async () => {
+  const task = plan()
+  const sent: number[] = []
+  const client = clientWith({ ...task, version: task.version + 3, status: 'completed' }, sent)
+  expect(await changeTask(client, task, { title: 'B' })).toBe(task.version + 4)
+  expect(sent).toEqual([task.version, task.version + 3])
+})
+
+it('[PA7] unless it moved on in the same field', async () => {
+  const task = plan()
+  const sent: number[] = []
+  const client = clientWith({ ...task, version: task.version + 1, title: 'Theirs' }, sent)
+  await expect(changeTask(client, task, { title: 'Mine' })).rejects.toMatchObject({ code: 'version_mismatch' })
+  expect(sent).toEqual([task.version])
+})

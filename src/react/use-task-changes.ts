@@ -1,0 +1,94 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Client, PersonsFields } from '../client/client.ts'
+import { RunsheetError } from '../client/runsheet-error.ts'
+import type { Task } from '../domain/task.ts'
+
+/** Longest wait for the log to show an accepted change: without a stream the client polls every two seconds. */
+const LOG_DELAY_MS = 4_000
+
+/** Fields that show at once. Status and position wait for the server, since they change other tasks, too. */
+const OPTIMISTIC = ['title', 'details', 'criteria', 'priority', 'tags', 'outcome'] as const
+
+/** The fields to send, computed when the changes before it are through; undefined where there is nothing to send. */
+export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined
+
+interface TaskChanges {
+  /** The tasks with the changes that are on their way. */
+  readonly tasks: readonly Task[]
+  readonly change: (id: string, fields: PersonsFields | FieldsToSend) => Promise<void>
+}
+
+/** A person's changes, sent one after the other: each starts from what the one before has led to. */
+export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChanges {
+  const latest = useRef(tasks)
+  latest.current = tasks
+  const [optimistic, setOptimistic] = useState<ReadonlyMap<string, Optimistic>>(new Map())
+  const onTasks = useRef(() => {})
+  useEffect(() => onTasks.current(), [tasks])
+  const queue = useRef(Promise.resolve())
+
+  /** Resolves once the log shows a version of a task. */
+  const shown = (id: string, version: number): Promise<void> =>
+    new Promise(resolve => {
+      const timer = setTimeout(resolve, LOG_DELAY_MS)
+      onTasks.current = () => {
+        if (latest.current.some(task => task.id === id && task.version < version)) return
+        clearTimeout(timer)
+        resolve()
+      }
+      onTasks.current()
+    })
+  const send = async (id: string, fieldsToSend: FieldsToSend): Promise<void> => {
+    const task = latest.current.find(each => each.id === id)
+    const fields = fieldsToSend(latest.current)
+    if (task && fields) await shown(id, await changeTask(client, task, fields))
+  }
+  const change: TaskChanges['change'] = async (id, fields) => {
+    const entry = typeof fields === 'function' ? undefined : optimisticOf(fields)
+    if (entry) setOptimistic(before => new Map(before).set(id, entry))
+    const sent = queue.current.then(() => send(id, typeof fields === 'function' ? fields : () => fields))
+    queue.current = sent.catch(() => {})
+    try {
+      await sent
+    } finally {
+      if (entry) setOptimistic(before => without(before, id, entry))
+    }
+  }
+  return { tasks: withOptimistic(tasks, optimistic), change }
+}
+
+/** Sends a change; after a version mismatch once more, unless someone else changed the same fields. */
+export async function changeTask(client: Client, task: Task, fields: PersonsFields): Promise<number> {
+  const send = async (version: number): Promise<number> =>
+    (await client.changeTask(task.session_id, task.id, version, fields)).task.version
+  try {
+    return await send(task.version)
+  } catch (error) {
+    const now = error instanceof RunsheetError && error.code === 'version_mismatch' ? error.details.task : undefined
+    const isSame = now && (Object.keys(fields) as (keyof PersonsFields)[]).every(field => now[field] === task[field])
+    if (!isSame) throw error
+    return send(now.version)
+  }
+}
+
+type Optimistic = Partial<Pick<Task, (typeof OPTIMISTIC)[number]>>
+
+function optimisticOf(fields: PersonsFields): Optimistic | undefined {
+  const entries = OPTIMISTIC.flatMap(field => (fields[field] === undefined ? [] : [[field, fields[field]] as const]))
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+function withOptimistic(tasks: readonly Task[], optimistic: ReadonlyMap<string, Optimistic>): readonly Task[] {
+  if (optimistic.size === 0) return tasks
+  return tasks.map(task => {
+    const fields = optimistic.get(task.id)
+    return fields ? { ...task, ...fields } : task
+  })
+}
+
+function without(all: ReadonlyMap<string, Optimistic>, id: string, entry: Optimistic): ReadonlyMap<string, Optimistic> {
+  if (all.get(id) !== entry) return all
+  const next = new Map(all)
+  next.delete(id)
+  return next
+}

@@ -1,0 +1,100 @@
+import { useRef, useState } from 'react'
+import type { PersonsFields } from '../client/client.ts'
+import { randomId } from '../client/random-id.ts'
+import { tasksInView } from '../domain/conversation.ts'
+import type { Task } from '../domain/task.ts'
+import {
+  countTasks,
+  currentTaskOf,
+  isAgentWorking,
+  type TaskCounts,
+  type UnfinishedTurn,
+  unfinishedTurn,
+} from './plan-progress.ts'
+import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
+import { useNow } from './use-now.ts'
+import { useTaskChanges } from './use-task-changes.ts'
+import { isUnseen } from './unseen-changes.ts'
+
+export interface TasksHandle {
+  /** The tasks in view, in list order, with this person's changes that are still on their way. */
+  readonly tasks: readonly Task[]
+  readonly current: Task | undefined
+  readonly counts: TaskCounts
+  readonly isAgentWorking: boolean
+  /** Milliseconds since the current task began, updated every second while the agent works on it. */
+  readonly elapsedMs: number | undefined
+  /** What the latest turn left open, once it is over. */
+  readonly unfinished: UnfinishedTurn | undefined
+  /** Whether a person made or changed a task and the agent has not seen it yet. */
+  readonly isUnseen: (task: Task) => boolean
+  /** Changes are sent one after the other. True where the server accepted it; otherwise `error` says why not. */
+  readonly change: (id: string, fields: PersonsFields) => Promise<boolean>
+  /**
+   * Moves a task to an index of the list that the person sees: of `tasks`, or of the `shown` part of it. Resolves with
+   * the index where it ended up.
+   */
+  readonly move: (id: string, to: number, shown?: readonly Task[]) => Promise<number | undefined>
+  /** Adds a task; the same title after a failure is the same task. */
+  readonly add: (title: string) => Promise<Task | undefined>
+  /** Why the last change was not accepted. */
+  readonly error: unknown
+}
+
+/** The plan of a conversation without any UI: the tasks in view, where they stand, and a person's changes. */
+export function useTasks(source?: RunsheetSource): TasksHandle {
+  const { client, session, view } = useRunsheet(source)
+  const { conversation, limited } = view.state
+  const { tasks, change } = useTaskChanges(client, tasksInView(conversation))
+  const [error, setError] = useState<unknown>()
+  const current = currentTaskOf(conversation, tasks)
+  const isWorking = isAgentWorking(conversation)
+  const startedAt = isWorking ? current?.started_at : undefined
+  const now = useNow(client, startedAt !== undefined)
+  // Repeating a failed addition with the same key cannot add the task twice.
+  const failedAdd = useRef({ title: '', key: '' })
+
+  const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
+    setError(undefined)
+    try {
+      return await work
+    } catch (problem) {
+      setError(problem)
+      return undefined
+    }
+  }
+  const move: TasksHandle['move'] = async (id, to, shown = tasks) => {
+    const ids = new Set(shown.map(task => task.id))
+    const by = to - shown.findIndex(task => task.id === id)
+    let moved: number | undefined
+    const toPosition = (latest: readonly Task[]): PersonsFields | undefined => {
+      const among = latest.filter(task => ids.has(task.id))
+      const index = among.findIndex(task => task.id === id) + by
+      const target = among[index]
+      if (!target || target.id === id) return undefined
+      moved = index
+      return { position: target.position }
+    }
+    return attempt(change(id, toPosition).then(() => moved))
+  }
+  const add = async (title: string): Promise<Task | undefined> => {
+    const { key } = failedAdd.current.title === title ? failedAdd.current : { key: randomId() }
+    failedAdd.current = { title, key }
+    const answer = await attempt(client.addTask(session, { title }, key))
+    if (answer) failedAdd.current = { title: '', key: '' }
+    return answer?.task
+  }
+  return {
+    tasks,
+    current,
+    counts: countTasks(tasks),
+    isAgentWorking: isWorking,
+    elapsedMs: startedAt === undefined || now === undefined ? undefined : now - Date.parse(startedAt),
+    unfinished: unfinishedTurn(conversation, limited),
+    isUnseen: task => isUnseen(view.state, task),
+    change: async (id, fields) => (await attempt(change(id, fields).then(() => true))) ?? false,
+    move,
+    add,
+    error,
+  }
+}

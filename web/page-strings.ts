@@ -1,0 +1,80 @@
+import type { Strings } from 'runsheet/react'
+import { englishPage } from './english-page.ts'
+
+/** The texts of the page besides those of its panels. */
+export interface PageStrings {
+  readonly panels: Strings
+  readonly conversations: string
+  readonly messages: string
+  readonly newChat: string
+  readonly untitled: string
+  readonly search: string
+  readonly noResults: string
+  readonly message: string
+  readonly send: string
+  readonly stop: string
+  readonly stopping: string
+  readonly copy: string
+  readonly copied: string
+  readonly retry: string
+  readonly you: string
+  readonly assistant: string
+  readonly toolset: string
+  readonly model: string
+  readonly menu: string
+  readonly close: string
+  readonly theme: string
+  readonly language: string
+  readonly reconnecting: string
+  readonly loading: string
+  readonly skip: string
+  readonly signInTitle: string
+  readonly signInHow: string
+  readonly badLink: string
+  readonly signedOut: string
+  readonly emptyTitle: string
+  readonly emptyHint: string
+  readonly examples: readonly string[]
+  readonly otherAgent: string
+  readonly working: string
+  readonly waitingForYou: string
+  readonly history: string
+  readonly backToChat: string
+  readonly noHistory: string
+  readonly turn: (number: number) => string
+  readonly byOtherAgent: string
+  readonly noTasks: string
+  readonly allEvents: string
+  readonly taskHistory: (title: string) => string
+  readonly showMore: string
+  readonly toolCall: (name: string) => string
+  readonly toolInput: string
+  readonly toolOutput: string
+  readonly noOutputYet: string
+  readonly toolFailed: string
+  readonly outputFailed: string
+  readonly duration: (ms: number) => string
+  readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
+  readonly continueMessage: string
+  /** Asks the assistant for a plan that another agent proposed, and that it therefore has not seen. */
+  readonly proposeAgain: (titles: readonly string[]) => string
+}
+
+export type Language = 'en' | 'zh'
+
+/** English is in the first load, since the panels fall back to it; other languages are fetched. */
+export async function loadStrings(language: Language): Promise<PageStrings> {
+  return language === 'zh' ? (await import('./chinese-page.ts')).chinesePage : englishPage
+}
+
+const KEY = 'runsheet.language'
+
+export function preferredLanguage(): Language {
+  const chosen = localStorage.getItem(KEY)
+  if (chosen === 'en' || chosen === 'zh') return chosen
+  return navigator.language.startsWith('zh') ? 'zh' : 'en'
+}
+
+export function saveLanguage(language: Language): void {
+  localStorage.setItem(KEY, language)
+}
