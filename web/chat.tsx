@@ -1,6 +1,6 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
-import { type Client, openTasks, type Toolset } from '../src/client/index.ts'
+import { type Client, openTasks, type ToolsetName } from '../src/client/index.ts'
 import { explained } from '../src/react/explained.ts'
 import { reviewsInOrder } from '../src/react/in-order.ts'
 import { ReviewPanel, TodosPanel, useConversation } from '../src/react/index.ts'
@@ -28,7 +28,7 @@ interface ChatProps {
   readonly onSignedOut: () => void
 }
 
-const TOOLSETS: readonly Toolset[] = [
+const TOOLSETS: readonly ToolsetName[] = [
   'runsheet',
   'task_manager',
   'manage_todos',
@@ -43,7 +43,7 @@ export function Chat(props: ChatProps): ReactElement {
   const { session } = place
   const view = useConversation(client, session, isFresh(session))
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ toolset?: Toolset; model?: string }>({})
+  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.usual
@@ -178,7 +178,7 @@ export function Chat(props: ChatProps): ReactElement {
               label: words.toolset,
               value: toolset,
               values: TOOLSETS,
-              onChoose: value => setChosen({ ...chosen, toolset: value as Toolset }),
+              onChoose: value => setChosen({ ...chosen, toolset: value as ToolsetName }),
             },
             ...(model === undefined
               ? []
@@ -200,7 +200,7 @@ export function Chat(props: ChatProps): ReactElement {
 }
 
 /** A toolset that is switched to brings its own say: what held for another one need not fit it. */
-function defaultsOf(toolset: Toolset) {
+function defaultsOf(toolset: ToolsetName) {
   const judged = toolset === 'runsheet' || toolset === 'manage_todos'
   return {
     toolset,

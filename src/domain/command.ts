@@ -1,7 +1,7 @@
 import type { Judged, Opinion } from './claim.ts'
 import type { DecisionVia, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
-import type { PolicyPatch, Toolset } from './policy.ts'
+import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
 import type { Because } from './turn.ts'
 
@@ -15,7 +15,7 @@ export interface Sources {
 export interface ReviewOrigin {
   readonly review_id: string
   readonly tool_call_id: string
-  readonly toolset?: Toolset
+  readonly toolset?: ToolsetName
   readonly tool?: string
 }
 
@@ -66,7 +66,7 @@ export type Command =
       /** Opens the turn of a tool call from outside. */
       readonly type: 'open_turn'
       readonly turn_id: string
-      readonly toolset?: Toolset | undefined
+      readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
     }
   | {

@@ -1,10 +1,10 @@
 import { invalidField, Refusal } from './refusal.ts'
 
-export type Toolset = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
+export type ToolsetName = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
 
 /** What a conversation is worked under: the vocabulary, who has a say, and the limits. */
 export interface Policy {
-  readonly toolset: Toolset
+  readonly toolset: ToolsetName
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
@@ -29,7 +29,7 @@ interface ToolsetTraits {
   readonly gate: boolean
 }
 
-export const TOOLSETS: Record<Toolset, ToolsetTraits> = {
+export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
   manage_todos: { scope: 'turn', counts: 'turn', outcome: false, review: false, assessor: true, gate: false },
   checklist: {
     scope: 'conversation',

@@ -1,5 +1,5 @@
 import type { Claim } from './claim.ts'
-import type { Toolset } from './policy.ts'
+import type { ToolsetName } from './policy.ts'
 import type { ReviewStatus } from './review.ts'
 import { say } from './say.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -77,8 +77,8 @@ export interface RefusalData {
   assessment_required: { readonly claims: readonly Claim[] }
   not_accepted: InRow & { readonly task: Task; readonly reason: string }
   rejected_task_stays: InRow & { readonly task: Task }
-  assessor_required: { readonly toolset: Toolset | null }
-  persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: Toolset }
+  assessor_required: { readonly toolset: ToolsetName | null }
+  persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: ToolsetName }
   no_turn: object
   turn_not_found: { readonly turn_id: string }
   turn_running: { readonly turn_id: string }

@@ -1,6 +1,6 @@
 import { cleanFields, type SomeFields } from './fields.ts'
 import type { Instant } from './instant.ts'
-import type { Toolset } from './policy.ts'
+import type { ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import type { Priority, TaskStatus } from './task.ts'
 import { LIMITS } from './text.ts'
@@ -47,7 +47,7 @@ export interface ReviewRequest {
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
   /** The tool that asked. Absent in logs of older versions. */
-  readonly toolset?: Toolset
+  readonly toolset?: ToolsetName
   readonly tool?: string
 }
 

@@ -1,6 +1,6 @@
 import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
-import type { Policy, Toolset } from './policy.ts'
+import type { Policy, ToolsetName } from './policy.ts'
 import type { ReviewRequest } from './review.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task } from './task.ts'
@@ -103,7 +103,7 @@ export interface PendingCall {
 }
 export type ToolAnswer = AnsweredCall | PendingCall
 export interface ToolsetSummary {
-  readonly name: Toolset
+  readonly name: ToolsetName
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
@@ -111,7 +111,7 @@ export interface ToolsetSummary {
   readonly tools: readonly string[]
 }
 export interface ToolsetAnswer {
-  readonly name: Toolset
+  readonly name: ToolsetName
   readonly tools: readonly Json[]
   readonly prompt: string
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
-import type { Toolset } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import { cut } from '../domain/text.ts'
 import type { Run } from '../runner/run.ts'
 import { digestOf as digestOfView } from './digest.ts'
@@ -83,7 +83,7 @@ describe('the digest', () => {
     ['checklist', 'id'],
     ['task_manager', 'id'],
     ['turn_todos', 'id'],
-  ] as const)('[TR7] names tasks as %s knows them, by %s', (toolset: Toolset, by) => {
+  ] as const)('[TR7] names tasks as %s knows them, by %s', (toolset: ToolsetName, by) => {
     const run = new RunDriver({ toolset, ...(toolset === 'manage_todos' ? { assessor: true } : {}) }).plan('A', 'B')
     const [first, second] = [run.task(1)[by], run.task(2)[by]]
     expect(digestOf(run.told)).toContain(`Now:\n- ${first} A\nThen:\n- ${second} B\n`)

@@ -1,4 +1,4 @@
-import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import { checklist } from './checklist.ts'
 import { manageTodos } from './manage-todos.ts'
 import { runsheet } from './runsheet.ts'

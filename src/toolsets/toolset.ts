@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Json } from '../domain/event.ts'
-import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import type { Changes, ConfirmedTask } from '../domain/review.ts'
 import type { TaskName } from '../domain/refusal.ts'
 import type { Vocabulary } from '../domain/say.ts'

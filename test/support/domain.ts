@@ -6,7 +6,7 @@ import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
 import { type Instant, plusMs } from '../../src/domain/instant.ts'
-import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
 import type { SubmittedRow } from '../../src/domain/review.ts'
 import { freeze } from '../../src/domain/snapshot.ts'
 import type { Task, TaskStatus } from '../../src/domain/task.ts'
@@ -144,7 +144,7 @@ export function inRun(policy: PolicyPatch = {}): Driver {
 }
 
 /** A turn of an outside agent. */
-export function outside(toolset: Toolset = 'runsheet', host: PolicyPatch = { review: false }): Driver {
+export function outside(toolset: ToolsetName = 'runsheet', host: PolicyPatch = { review: false }): Driver {
   const chat = new Driver()
   chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset, host })
   return chat

@@ -14,9 +14,9 @@ import {
 } from '../../../test/support/domain.ts'
 import type { Command } from '../command.ts'
 import { isParked } from '../conversation.ts'
-import type { PolicyPatch, Toolset } from '../policy.ts'
+import type { PolicyPatch, ToolsetName } from '../policy.ts'
 
-const opens = (turn_id: string, toolset?: Toolset): Command => ({ type: 'open_turn', turn_id, toolset })
+const opens = (turn_id: string, toolset?: ToolsetName): Command => ({ type: 'open_turn', turn_id, toolset })
 const setsPolicy = (policy: PolicyPatch, by: 'person' | 'model' = 'person'): Command => ({
   type: 'set_policy',
   by,

@@ -3,7 +3,7 @@ import { type Conversation, openTasks, planCounts, apply, stamped } from '../con
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
-import { type PolicyPatch, policyWith, samePolicy, type Toolset } from '../policy.ts'
+import { type PolicyPatch, policyWith, samePolicy, type ToolsetName } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
@@ -36,7 +36,11 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
 }
 
 /** A conversation uses one toolset at a time. */
-export function otherToolset({ policy }: Conversation, toolset: Toolset, host: PolicyPatch = {}): Refusal | undefined {
+export function otherToolset(
+  { policy }: Conversation,
+  toolset: ToolsetName,
+  host: PolicyPatch = {},
+): Refusal | undefined {
   const fixed = policy?.toolset ?? host.toolset
   if (fixed === undefined || fixed === toolset) return undefined
   return new Refusal('persons_only', { action: 'change_toolset', toolset: fixed })
