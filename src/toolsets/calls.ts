@@ -1,6 +1,6 @@
 import type { Claim } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
-import { otherToolset } from '../domain/decide/turns.ts'
+import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../door/door.ts'
@@ -146,7 +146,7 @@ async function begin(
     ...(run ? { lease: run.lease } : {}),
   }
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
-    const other = otherToolset(transaction.state, toolset.name)
+    const other = toolsetMismatch(transaction.state, toolset.name)
     if (other) throw other
     if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
     // Without an id of its own, the same call again means the same call.

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { ASKS, type Task } from '../domain/task.ts'
+import { REQUIRES, type Task } from '../domain/task.ts'
 import type { Transaction } from '../door/door.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
@@ -89,7 +89,7 @@ export class ToolCall implements View {
   #withOutcome(change: TaskChange): TaskChange {
     const { status, outcome } = change.fields
     const { said, toolset } = this.#deps
-    if (!said || outcome !== undefined || status === undefined || !ASKS[status].outcome) return change
+    if (!said || outcome !== undefined || status === undefined || !REQUIRES[status].outcome) return change
     return TOOLSETS[toolset.name].outcome ? change : { ...change, fields: { ...change.fields, outcome: said } }
   }
 

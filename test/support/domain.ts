@@ -10,7 +10,7 @@ import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
 import type { SubmittedRow } from '../../src/domain/review.ts'
 import { freeze } from '../../src/domain/snapshot.ts'
 import type { Task, TaskStatus } from '../../src/domain/task.ts'
-import type { Because } from '../../src/domain/turn.ts'
+import type { EndReason } from '../../src/domain/turn.ts'
 
 export const START: Instant = '2026-11-02T09:00:00.000Z'
 export const SOME_MODEL = 'demo:one'
@@ -79,7 +79,7 @@ export class Driver {
     return this.run(starts(turn_id, policy, continue_turn_id))
   }
 
-  finish(turn_id: string, because: Because = 'answered'): StoredEvent[] {
+  finish(turn_id: string, because: EndReason = 'answered'): StoredEvent[] {
     return this.run(finishes(turn_id, because))
   }
 
@@ -171,7 +171,7 @@ export function starts(turn_id: string, policy: PolicyPatch = {}, continue_turn_
   }
 }
 
-export function finishes(turn_id: string, because: Because = 'answered'): CommandOf<'finish_turn'> {
+export function finishes(turn_id: string, because: EndReason = 'answered'): CommandOf<'finish_turn'> {
   return { type: 'finish_turn', turn_id, because, steps: 3, usage: { input_tokens: 10 } }
 }
 

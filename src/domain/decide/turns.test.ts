@@ -47,7 +47,8 @@ describe('a turn', () => {
   })
 
   it('[ID1] has an id of 1 to 128 plain characters', () => {
-    for (const id of ['', 'a b', '../x', 'x'.repeat(129), 7 as unknown as string]) {
+    const invalid: readonly unknown[] = ['', 'a b', '../x', 'x'.repeat(129), 7]
+    for (const id of invalid as readonly string[]) {
       for (const command of [starts(id), opens(id)]) {
         const refusal = new Driver().refusal(command)
         expect([refusal.code, refusal.data]).toMatchObject(['invalid_id', { field: 'turn_id' }])
