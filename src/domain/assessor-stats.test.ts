@@ -13,7 +13,7 @@ const judged = (task_id: string, verdict: string, model = 'm'): StoredEvent =>
 const set = (id: string, from: TaskStatus, status: TaskStatus, by = 'person'): StoredEvent =>
   event('task_changed', { task: { id, status }, by, from: { status: from } })
 
-describe('assessorStats', () => {
+describe('assessor stats', () => {
   it('[JU5] counts verdicts by the model that gave them', () => {
     const events = [judged('a', 'ok'), judged('b', 'not_ok'), judged('b', 'unknown'), judged('c', 'ok', 'other')]
     expect(Object.fromEntries(assessorStats.of(events).models.entries())).toEqual({

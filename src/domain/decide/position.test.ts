@@ -72,7 +72,7 @@ describe('a position', () => {
     expect(chat.titles()).toEqual(['A', 'E', 'B', 'C', 'D'])
   })
 
-  it('[TA11] where no number fits in positionBetween, the list gets whole numbers again, by the system', () => {
+  it('[TA11] where no position is left between two tasks, the system renumbers the list', () => {
     const chat = four()
     let renumbered = 0
     for (let move = 0; move < 60; move += 1) {
@@ -135,7 +135,7 @@ describe('an order', () => {
     expect(chat.statuses()).toEqual(['pending', 'in_progress', 'pending', 'pending', 'pending'])
   })
 
-  it('[TA11] of several placements each is where it came to stand', () => {
+  it('[TA11] several orders in one call each end up in their place', () => {
     const items = [3, undefined, 1, 3].map((order, index) => ({ item: `n${index}`, order }))
     const list = ['a', 'b', 'c']
     for (const { item, before } of placements(list.slice(), items)) {
