@@ -1,6 +1,6 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { Json } from '../src/domain/event.ts'
-import type { Toolset as ToolsetName } from '../src/domain/policy.ts'
+import type { ToolsetName } from '../src/domain/policy.ts'
 import { openDoor } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openAiTools } from '../src/toolsets/formats.ts'

@@ -105,7 +105,7 @@ describe('a turn', () => {
     expect(await turn.prompt()).toMatch(/^## Plan/)
     expect(await turn.digest()).toBe('')
     await turn.call('plan', PLAN)
-    expect(await turn.digest()).toBe('## Where the plan stands\nNow:\n- 1 Look\nThen:\n- 2 Leap\n2 remaining.')
+    expect(await turn.digest()).toBe('## Where the plan stands\nNow:\n- 1 Look\nNext:\n- 2 Leap\n2 remaining.')
     expect((await turn.openTasks()).map(({ title }) => title)).toEqual(['Look', 'Leap'])
   })
 

@@ -1,6 +1,6 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
-import { type Client, openTasks, type Toolset } from 'runsheet/client'
+import { type Client, openTasks, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, TodosPanel, useRunsheet } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
@@ -25,7 +25,7 @@ interface ChatProps {
   readonly onSignedOut: () => void
 }
 
-const TOOLSETS: readonly Toolset[] = [
+const TOOLSETS: readonly ToolsetName[] = [
   'runsheet',
   'task_manager',
   'manage_todos',
@@ -39,7 +39,7 @@ export function Chat(props: ChatProps): ReactElement {
   const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ toolset?: Toolset; model?: string }>({})
+  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
@@ -173,7 +173,7 @@ export function Chat(props: ChatProps): ReactElement {
               label: strings.toolset,
               value: toolset,
               values: TOOLSETS,
-              onChoose: value => setChosen({ ...chosen, toolset: value as Toolset }),
+              onChoose: value => setChosen({ ...chosen, toolset: value as ToolsetName }),
             },
             ...(model === undefined
               ? []
@@ -195,7 +195,7 @@ export function Chat(props: ChatProps): ReactElement {
 }
 
 /** The policy that a toolset starts with: another toolset's need not fit it. */
-function defaultsOf(toolset: Toolset) {
+function defaultsOf(toolset: ToolsetName) {
   const judged = toolset === 'runsheet' || toolset === 'manage_todos'
   return {
     toolset,

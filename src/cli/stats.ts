@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Judgement, type Judgements, judgements } from '../domain/judgement.ts'
+import { type AssessorStats, type AssessorStatsByModel, assessorStats } from '../domain/assessor-stats.ts'
 import { LOCAL_TENANT, type Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { checkStore, openStore, type StoreOptions } from './open-store.ts'
@@ -13,28 +13,28 @@ export async function printStats(options: StoreOptions): Promise<void> {
     throw new CliError(`the data folder ${options.data} does not exist. Set it with --data.`)
   const store = await openStore(options)
   try {
-    const { models } = await allJudgements(store)
+    const { models } = await allStats(store)
     console.log(models.size === 0 ? 'No judgements yet.' : table(models))
   } finally {
     await store.close()
   }
 }
 
-async function allJudgements({ queries }: Store): Promise<Judgements> {
-  let all = judgements.initial
+async function allStats({ queries }: Store): Promise<AssessorStatsByModel> {
+  let all = assessorStats.initial
   let cursor: string | undefined
   do {
     const { items, next_cursor } = await queries.conversations(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
     for (const { session_id } of items) {
       const ref = { tenant: LOCAL_TENANT, conversation: session_id }
-      all = (await queries.events(ref, { types: judgements.types })).reduce(judgements.apply, all)
+      all = (await queries.events(ref, { types: assessorStats.types })).reduce(assessorStats.apply, all)
     }
     cursor = next_cursor ?? undefined
   } while (cursor !== undefined)
   return all
 }
 
-const COLUMNS: readonly (keyof Judgement)[] = [
+const COLUMNS: readonly (keyof AssessorStats)[] = [
   'judged',
   'ok',
   'not_ok',
@@ -44,12 +44,9 @@ const COLUMNS: readonly (keyof Judgement)[] = [
   'false_rejects',
 ]
 
-function table(models: Judgements['models']): string {
+function table(models: AssessorStatsByModel['models']): string {
   const head = ['assessor', ...COLUMNS.map(name => name.replace('_', ' '))]
-  const rows = [...models.entries()].map(([model, judgement]) => [
-    model,
-    ...COLUMNS.map(name => String(judgement[name])),
-  ])
+  const rows = [...models.entries()].map(([model, stats]) => [model, ...COLUMNS.map(name => String(stats[name]))])
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map(row => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
     cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')

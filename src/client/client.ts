@@ -1,7 +1,7 @@
 import type { CommandOf } from '../domain/command.ts'
 import type { Json } from '../domain/event.ts'
 import type { TaskFields } from '../domain/fields.ts'
-import type { PolicyPatch, Toolset } from '../domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -137,10 +137,10 @@ export function createClient(options: ClientOptions) {
     deleteTemplate: (name: string) => json<void>(template(name), { method: 'DELETE' }),
 
     toolsets: () => json<ToolsetsAnswer>('/api/toolsets'),
-    toolset: (name: Toolset) => json<ToolsetAnswer>(`/api/toolsets/${name}`),
+    toolset: (name: ToolsetName) => json<ToolsetAnswer>(`/api/toolsets/${name}`),
     models: () => json<ModelsAnswer>('/api/models'),
     /** Calls a tool: its result, or `pending_review` if a person has not decided within 25 s. */
-    call: (toolset: Toolset, tool: string, call: ToolCallRequest, signal?: AbortSignal) =>
+    call: (toolset: ToolsetName, tool: string, call: ToolCallRequest, signal?: AbortSignal) =>
       json<ToolAnswer>(`/api/toolsets/${toolset}/tools/${encodeURIComponent(tool)}`, {
         method: 'POST',
         body: call,

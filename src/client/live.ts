@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { StoredEvent } from '../domain/event.ts'
-import type { PassingEvent, SnapshotAnswer } from '../domain/wire.ts'
+import type { TransientEvent, SnapshotAnswer } from '../domain/wire.ts'
 import { ask, askJson, type ClientOptions } from './http.ts'
 import { type Connection, emptyFold, type Folded, folded, foldOf, type LiveState, liveState } from './live-state.ts'
 import { RunsheetError } from './runsheet-error.ts'
@@ -141,7 +141,7 @@ class Live implements LiveConversation {
         .pipeThrough(new EventSourceParserStream())
       for (const reader = events.getReader(); ; ) {
         const { done, value } = await reader.read()
-        if (done || !this.#take(JSON.parse(value.data) as StoredEvent | PassingEvent)) return
+        if (done || !this.#take(JSON.parse(value.data) as StoredEvent | TransientEvent)) return
       }
     } finally {
       watchdog.stop()
@@ -151,7 +151,7 @@ class Live implements LiveConversation {
   }
 
   /** Takes one event; false if the stream has to be opened anew. */
-  #take(event: StoredEvent | PassingEvent): boolean {
+  #take(event: StoredEvent | TransientEvent): boolean {
     if ('seq' in event) return this.#fold(event)
     switch (event.type) {
       case 'text_snapshot':

@@ -1,9 +1,9 @@
 import type { Judged, Opinion } from './claim.ts'
 import type { DecisionVia, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
-import type { PolicyPatch, Toolset } from './policy.ts'
+import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
-import type { Because } from './turn.ts'
+import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
 export interface Sources {
@@ -15,11 +15,11 @@ export interface Sources {
 export interface ReviewOrigin {
   readonly review_id: string
   readonly tool_call_id: string
-  readonly toolset?: Toolset
+  readonly toolset?: ToolsetName
   readonly tool?: string
 }
 
-/** A new task. Its id is drawn before the command, so that `decide` stays pure. */
+/** A new task. The caller generates its id, so that `decide` stays pure. */
 export type NewTask = SomeFields & { readonly id: string }
 
 /** A change to one listed task, by id or number. */
@@ -36,7 +36,7 @@ export interface TaskRemoval {
   readonly if_version?: number | undefined
 }
 
-/** Facts of a run. The only rule is that their turn is not over. */
+/** Facts of a run. They are recorded as long as their turn is not over. */
 export type RunFact = Extract<
   NewEvent,
   {
@@ -54,7 +54,7 @@ type Fact = {
   readonly [T in RunFact['type']]: { readonly type: T; readonly data: Extract<RunFact, { type: T }>['data'] }
 }[RunFact['type']]
 
-/** Everything that can be written. Every edge, tool and run goes through these. */
+/** Everything that can be asked for. Every write goes through one of these. */
 export type Command =
   | {
       readonly type: 'set_policy'
@@ -63,10 +63,10 @@ export type Command =
       readonly host?: PolicyPatch
     }
   | {
-      /** Opens the turn of a tool call from outside. */
+      /** Opens the turn of an agent elsewhere, for its tool calls. */
       readonly type: 'open_turn'
       readonly turn_id: string
-      readonly toolset?: Toolset | undefined
+      readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
     }
   | {
@@ -84,7 +84,7 @@ export type Command =
   | {
       readonly type: 'finish_turn'
       readonly turn_id: string
-      readonly because: Because
+      readonly because: EndReason
       readonly failure?: { readonly code: string; readonly message: string }
       readonly steps: number
       readonly usage: Usage
@@ -98,13 +98,13 @@ export type Command =
       readonly create?: readonly NewTask[]
       readonly change?: readonly TaskChange[]
       readonly remove?: readonly TaskRemoval[]
-      /** Task ids, new ones included, in the order that a file gives them. */
+      /** The task ids, new ones included, in the order of the file. */
       readonly order?: readonly string[]
-      /** The seq that a model's call was based on; by default the last answer it got. */
+      /** The seq that a model's call was based on. Default: the newest tool answer. */
       readonly basis?: number | undefined
       /** Used when new tasks need a review. */
       readonly review?: ReviewOrigin
-      /** What the assessor ruled on the claims of this edit; without a ruling the edit is refused with its claims. */
+      /** The assessor's verdicts on the claims of this edit. Without them the edit is refused, with its claims. */
       readonly judged?: readonly Judged[] | undefined
     } & Sources)
   | (Opinion & {
@@ -121,7 +121,7 @@ export type Command =
         | { readonly action: 'confirm'; readonly tasks: readonly SubmittedRow[]; readonly comment?: string | undefined }
         | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
       readonly via: DecisionVia
-      /** Ids for the tasks that a confirm creates, at least one for each row. */
+      /** Ids for the tasks that a confirm creates, at least one per row. */
       readonly ids: readonly string[]
     }
   | { readonly type: 'expire_review'; readonly review_id: string }

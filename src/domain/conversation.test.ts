@@ -44,10 +44,17 @@ describe('the log', () => {
     expect(chat.state.updated_at).toBe('2026-11-02T09:00:05.000Z')
   })
 
-  it('[EV2] a type that only a newer version knows counts, and changes nothing else', () => {
+  it('[EV2] a type that only a newer version knows advances the seq and changes nothing else', () => {
     const { state } = inRun()
-    const later = { type: 'task_praised', seq: 3, timestamp: START, session_id: 'chat-1', turn_id: null, data: {} }
-    const after = apply(state, later as unknown as StoredEvent)
+    const later: object = {
+      type: 'task_praised',
+      seq: 3,
+      timestamp: START,
+      session_id: 'chat-1',
+      turn_id: null,
+      data: {},
+    }
+    const after = apply(state, later as StoredEvent)
     expect(plain(after)).toStrictEqual(plain({ ...state, seq: 3 }))
   })
 

@@ -1,14 +1,14 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
-import { type Handlers, handled } from './projection.ts'
+import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, type Review, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
-/** The state of one conversation: the fold of its log. It holds what decisions need, and no messages or tool results. */
+/** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
 export interface Conversation {
   readonly session_id: string
   readonly seq: number
@@ -17,25 +17,25 @@ export interface Conversation {
   readonly policy: Policy | null
   /** By id, without the removed ones. */
   readonly tasks: Table<Task>
-  /** The ids of the open tasks: at most 1,000, however long the list. */
+  /** The ids of the open tasks, at most 1,000. */
   readonly open: readonly string[]
   readonly last_number: number
-  /** The highest position ever given: new tasks go behind it. */
+  /** The highest position ever used: new tasks go after it. */
   readonly last_position: number
-  /** Task to the turn that adopted it last; others are in the plan of the turn that made them. */
+  /** Task id to the turn that adopted it last. Other tasks belong to the plan of the turn that created them. */
   readonly adopted: Table<string>
-  /** Task to the fields that a person or a file edited, each with the seq of its newest edit: the fence. */
+  /** The fence: task id to the fields that a person or a file edited, each with the seq of the newest edit. */
   readonly edits: Table<Readonly<Record<string, number>>>
-  /** Task to how often the assessor said `not_ok` since its status last changed. */
+  /** Task id to the number of `not_ok` verdicts since it was last settled or reopened. */
   readonly rejections: Table<number>
   readonly turns: Table<Turn>
   readonly running_turn: string | null
   readonly latest_turn: string | null
   readonly reviews: Table<Review>
   readonly pending_reviews: readonly string[]
-  /** Decided reviews whose answer the agent has not received yet. */
+  /** Decided reviews whose tool call is not answered yet. */
   readonly unheard_reviews: readonly string[]
-  /** The seq of the newest answer that the conversation's agent got. */
+  /** The seq of the newest tool answer. */
   readonly answered_seq: number
 }
 
@@ -67,8 +67,8 @@ export function emptyConversation(session_id: string): Conversation {
 export function apply(state: Conversation, event: StoredEvent): Conversation {
   return {
     ...state,
-    // A newer server may send types that this version does not know: they count, and change nothing here.
-    ...handled(REDUCERS, state, event, NOTHING),
+    // Types that only a newer version knows advance the seq and change nothing else.
+    ...dispatch(REDUCERS, state, event, UNCHANGED),
     seq: event.seq,
     created_at: state.created_at ?? event.timestamp,
     updated_at: event.timestamp,
@@ -77,7 +77,7 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
 
 export const fold = (state: Conversation, events: readonly StoredEvent[]): Conversation => events.reduce(apply, state)
 
-/** Decided events with the seqs that follow the state's last one. */
+/** Decided events with their seqs and timestamp. */
 export function stamped(state: Conversation, events: readonly NewEvent[], now: Instant): StoredEvent[] {
   return events.map((event, index) => ({
     type: event.type,
@@ -89,7 +89,7 @@ export function stamped(state: Conversation, events: readonly NewEvent[], now: I
   })) as StoredEvent[]
 }
 
-/** What the selectors below read: a state, or a snapshot of one. */
+/** What the selectors below read: a state or its snapshot. */
 export interface ConversationLike {
   readonly policy: Policy | null
   readonly tasks: Keyed<Task>
@@ -99,18 +99,18 @@ export interface ConversationLike {
   readonly latest_turn: string | null
 }
 
-/** The turn whose plan holds a task: the one that adopted it last, else the one that made it. */
+/** The turn whose plan a task belongs to: the one that adopted it last, else the one that created it. */
 export const planTurnOf = ({ adopted }: Pick<ConversationLike, 'adopted'>, task: Task): string =>
   valueIn(adopted, task.id) ?? task.conversation_turn_id
 
-/** The tasks in list order; of one plan, if a turn is named. */
+/** The tasks in list order: of one turn's plan, or all. */
 export function listed(state: Pick<ConversationLike, 'tasks' | 'adopted'>, turnId?: string): Task[] {
   const tasks = [...valuesIn(state.tasks)]
   const chosen = turnId === undefined ? tasks : tasks.filter(task => planTurnOf(state, task) === turnId)
   return chosen.sort(byPosition)
 }
 
-/** The open tasks in list order; of one plan, if a turn is named. `remaining` is their number. */
+/** The open tasks in list order: of one turn's plan, or all. `remaining` is their number. */
 export function openTasks(state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>, turnId?: string): Task[] {
   return state.open
     .flatMap(id => valueIn(state.tasks, id) ?? [])
@@ -118,7 +118,7 @@ export function openTasks(state: Pick<ConversationLike, 'tasks' | 'open' | 'adop
     .sort(byPosition)
 }
 
-/** The task in progress; in one plan there is at most one. */
+/** The task in progress; a plan has at most one. */
 export const currentTask = (
   state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>,
   turnId?: string,
@@ -144,11 +144,11 @@ export function editedSince(state: Conversation, task: Task, basis: number): Rec
   return Object.fromEntries(fields.map(([field]) => [field, task[field as keyof Task] ?? null]))
 }
 
-/** Whether a turn waits for a person's decision. It then holds no lease and no timer. */
+/** Whether a turn waits for a review. A parked turn holds no lease and no timer. */
 export const isParked = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
-/** Whether a turn's plan is worked off: it has tasks, none is open, and no review waits. */
+/** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
   !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(state, turnId)
 
@@ -165,10 +165,10 @@ export function nextDeadline(state: Conversation): Instant | undefined {
     .sort()[0]
 }
 
-const NOTHING: Partial<Conversation> = {}
-const none = (): Partial<Conversation> => NOTHING
+const UNCHANGED: Partial<Conversation> = {}
+const unchanged = (): Partial<Conversation> => UNCHANGED
 
-/** Required: a new event does not compile until it has its reducer. */
+/** `Required`: a new event type does not compile without a reducer. */
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
@@ -184,15 +184,15 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     adopted: adopt(state, continue_turn_id, turn_id),
   }),
   turn_stop_requested: (state, { data: { turn_id } }) => changeTurn(state, turn_id, { stop_requested: true }),
-  turn_failed: none,
+  turn_failed: unchanged,
   turn_finished: (state, { data: { turn_id, status } }) => ({
     ...changeTurn(state, turn_id, { status }),
     running_turn: state.running_turn === turn_id ? null : state.running_turn,
   }),
 
-  message_added: none,
-  step_finished: none,
-  tool_called: none,
+  message_added: unchanged,
+  step_finished: unchanged,
+  tool_called: unchanged,
   tool_answered: (state, { seq, turn_id, data: { tool_call_id } }) => ({
     answered_seq: seq,
     unheard_reviews: state.unheard_reviews.filter(id => {
@@ -200,9 +200,9 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
       return review?.tool_call_id !== tool_call_id || review.conversation_turn_id !== turn_id
     }),
   }),
-  todos_resubmitting: none,
-  todos_limit_reached: none,
-  gate_followed: none,
+  todos_resubmitting: unchanged,
+  todos_limit_reached: unchanged,
+  gate_followed: unchanged,
 
   task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),
@@ -211,7 +211,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   task_changed: (state, { data: { task, by, from }, seq }) => ({
     ...putTask(state, task),
     ...(by === 'person' || by === 'file' ? { edits: noteEdit(state, task.id, Object.keys(from), seq) } : {}),
-    ...(startsAfresh(task, from) ? { rejections: state.rejections.without(task.id) } : {}),
+    ...(settlesOrReopens(task, from) ? { rejections: state.rejections.without(task.id) } : {}),
   }),
   task_removed: (state, { data: { task } }) => ({
     tasks: state.tasks.without(task.id),
@@ -231,7 +231,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     pending_reviews: [...state.pending_reviews, data.review_id],
   }),
   task_create_review_resolved: (state, { data }) => ({
-    // Decisions no longer need the draft; the log and the review's row keep it.
+    // No decision needs the draft any more; the log and the review's row keep it.
     ...changeReview(state, data.review_id, {
       status: resolvedStatus(data),
       draft_tasks: [],
@@ -276,8 +276,8 @@ function noteEdit(state: Conversation, taskId: string, fields: readonly string[]
   return state.edits.with(taskId, edits)
 }
 
-/** Whether a change settles or reopens a task. Moving between open statuses does neither. */
-function startsAfresh(task: Task, from: { readonly [field: string]: unknown }): boolean {
+/** Moving between open statuses does neither. */
+function settlesOrReopens(task: Task, from: { readonly [field: string]: unknown }): boolean {
   if (from['status'] === undefined) return false
   return !(isOpen(task) && isOpen({ status: from['status'] as Task['status'] }))
 }
@@ -304,6 +304,6 @@ function changeReview(
 
 function resolvedStatus({ action, reason, via }: EventData['task_create_review_resolved']): ReviewStatus {
   if (action === 'confirm') return 'confirmed'
-  // Only the clock expires a review: a person who gives that as a reason has cancelled.
+  // Only the system expires a review: a person who gives this reason has cancelled it.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
 }

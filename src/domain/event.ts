@@ -2,14 +2,14 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
-import type { Because, PlanCounts, TurnStatus } from './turn.ts'
+import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
 export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
 
-/** A tool call as the step that made it stores it. */
+/** A tool call as its step stores it. */
 export interface ToolCallRecord {
   readonly tool_call_id: string
   readonly tool: string
@@ -18,7 +18,7 @@ export interface ToolCallRecord {
   readonly problem?: string
 }
 
-/** What happened: type to data. Closed; the stored event is the sent event, field for field. */
+/** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
   policy_set: { readonly policy: Policy; readonly by: Actor }
   turn_opened: { readonly turn_id: string }
@@ -36,7 +36,7 @@ export interface EventData {
     readonly turn_id: string
     readonly status: TurnStatus
     /** Absent in logs of older versions. */
-    readonly because?: Because
+    readonly because?: EndReason
     readonly remaining: number
     readonly counts: PlanCounts
     readonly steps: number
@@ -54,13 +54,13 @@ export interface EventData {
     readonly text: string
     readonly tool_calls: readonly ToolCallRecord[]
     readonly usage: Usage
-    /** What the plan's digest that this step was given was as of: the ground of its fence. */
+    /** The seq of the digest that the model was given. Edits after it fence this step's writes. */
     readonly digest_seq: number
     /** The task that was current when the model was asked. */
     readonly task_id?: string
-    /** How many model calls the turn may make, as far as was known then. */
+    /** The turn's budget of model calls as of this step. */
     readonly budget?: number
-    /** The model's own parts, so that a resumed turn continues from them. */
+    /** The message parts as the provider sent them, so that a resumed turn can send them back. */
     readonly parts?: Json
     /** @deprecated No longer written; older logs have it. */
     readonly provider_metadata?: Json
@@ -110,7 +110,7 @@ export interface EventData {
 
 export type EventType = keyof EventData
 
-/** An event that was decided and has no place in the log yet. */
+/** A decided event that has no seq yet. */
 export type NewEvent<T extends EventType = EventType> = {
   readonly [K in T]: { readonly type: K; readonly turn_id: string | null; readonly data: EventData[K] }
 }[T]
@@ -135,7 +135,7 @@ type Upcast = (event: { type: string; data: unknown }) => { type: string; data: 
 /** Step `v` turns an event of version v into one of version v + 1. Append only: old logs are never rewritten. */
 const UPCASTS: Readonly<Record<number, Upcast>> = {}
 
-/** What an older version stored, in the form that this version knows. */
+/** Converts an event that an older version stored. */
 export function upcast(
   v: number,
   event: Omit<StoredEvent, 'type' | 'data'> & { type: string; data: unknown },

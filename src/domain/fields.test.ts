@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Refusal } from './refusal.ts'
 import { cleanFields, type SomeFields } from './fields.ts'
 
-/** What an edge may hand through: nobody has looked at it yet. */
+/** Fields as an edge passes them on, unvalidated. */
 const unchecked = (fields: unknown, row?: number): ReturnType<typeof cleanFields> =>
   cleanFields(fields as SomeFields, row)
 

@@ -1,10 +1,10 @@
 import { invalidField, Refusal } from './refusal.ts'
 
-export type Toolset = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
+export type ToolsetName = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
 
-/** What a conversation is worked under: the vocabulary, who has a say, and the limits. */
+/** The settings of a conversation: its toolset, its checks (review, assessor, gate) and its limits. */
 export interface Policy {
-  readonly toolset: Toolset
+  readonly toolset: ToolsetName
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
@@ -18,18 +18,18 @@ export interface Policy {
 export type PolicyPatch = { readonly [K in keyof Policy]?: Policy[K] | undefined }
 
 interface ToolsetTraits {
-  /** Which tasks a model may touch: those of its turn's plan, or all of the conversation. */
+  /** The tasks that a model may change: its turn's plan, or the whole conversation. */
   readonly scope: 'turn' | 'conversation'
-  /** What `remaining`, `current` and `next` speak of. */
+  /** The scope of `remaining`, `current` and `next`. */
   readonly counts: 'turn' | 'conversation'
-  /** Whether its tools have a place for an outcome, so that a model owes one. */
+  /** Whether its tools have a field for an outcome, which a model then has to fill in. */
   readonly outcome: boolean
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
 }
 
-export const TOOLSETS: Record<Toolset, ToolsetTraits> = {
+export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
   manage_todos: { scope: 'turn', counts: 'turn', outcome: false, review: false, assessor: true, gate: false },
   checklist: {
     scope: 'conversation',
@@ -70,21 +70,17 @@ const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
   history_limit: [0, 10_000],
 }
 
-/**
- * The policy that holds once `patch` is laid over `base`; without a base (a new conversation) over the toolset's
- * defaults and the host's own.
- */
+/** Applies `patch` to `base`, or for a new conversation (no base) to the toolset's and the host's defaults. */
 export function policyWith(base: Policy | null, host: PolicyPatch, patch: PolicyPatch): Policy | Refusal {
   const toolset = patch.toolset ?? base?.toolset ?? host.toolset ?? 'runsheet'
   if (typeof toolset !== 'string' || !Object.hasOwn(TOOLSETS, toolset)) {
     return invalidField('toolset', { rule: 'not_allowed', allowed: Object.keys(TOOLSETS) })
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
-  const ground = base ?? { review, assessor, gate, ...LIMIT_DEFAULTS, ...named(host) }
-  return checked({ ...ground, ...named(patch), toolset })
+  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...definedFields(host) }
+  return checked({ ...(base ?? defaults), ...definedFields(patch), toolset })
 }
 
-/** Two policies compared field by field. */
 export const samePolicy = (a: Policy, b: Policy): boolean =>
   (Object.keys(a) as (keyof Policy)[]).every(field => a[field] === b[field])
 
@@ -92,11 +88,11 @@ function checked(policy: Policy): Policy | Refusal {
   for (const field of ['review', 'assessor', 'gate'] as const) {
     if (typeof policy[field] !== 'boolean') return invalidField(field, { rule: 'not_a_boolean' })
   }
-  for (const [field, [least, most]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
+  for (const [field, [min, max]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
     const value = policy[field]
-    // JSON turns -0 into 0, which would then be a different policy.
-    if (!Number.isInteger(value) || Object.is(value, -0) || value < least || value > most) {
-      return invalidField(field, { rule: 'out_of_range', min: least, max: most })
+    // JSON turns -0 into 0, so the policy would differ from itself after a reload.
+    if (!Number.isInteger(value) || Object.is(value, -0) || value < min || value > max) {
+      return invalidField(field, { rule: 'out_of_range', min, max })
     }
   }
   if (policy.toolset === 'manage_todos' && !policy.assessor) {
@@ -105,8 +101,7 @@ function checked(policy: Policy): Policy | Refusal {
   return policy
 }
 
-/** Only fields of a policy that were given a value. */
-function named(patch: PolicyPatch): Partial<Policy> {
+function definedFields(patch: PolicyPatch): Partial<Policy> {
   const fields = ['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)] as (keyof Policy)[]
   return Object.fromEntries(fields.flatMap(field => (patch[field] === undefined ? [] : [[field, patch[field]]])))
 }

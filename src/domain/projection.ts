@@ -1,14 +1,14 @@
 import type { EventType, StoredEvent } from './event.ts'
 
-/** What an event of each type makes of a state. Types that are left out change nothing. */
+/** One handler per event type; types without one change nothing. */
 export type Handlers<S, R = S> = {
   readonly [T in EventType]?: (state: S, event: StoredEvent<T>) => R
 }
 
-/** A state that is folded from some types of events. */
+/** A state folded from some types of events. */
 export interface Projection<S> {
   readonly initial: S
-  /** The types of events that change it: all that has to be read of a log. */
+  /** The only event types that have to be read from a log. */
   readonly types: readonly EventType[]
   readonly apply: (state: S, event: StoredEvent) => S
   /** The state after these events, in order. */
@@ -17,11 +17,11 @@ export interface Projection<S> {
 
 /** A projection whose event types are the keys of `on`. */
 export function projection<S>({ initial, on }: { readonly initial: S; readonly on: Handlers<S> }): Projection<S> {
-  const apply = (state: S, event: StoredEvent): S => handled(on, state, event, state)
+  const apply = (state: S, event: StoredEvent): S => dispatch(on, state, event, state)
   return { initial, types: typesOf(on), apply, of: events => events.reduce(apply, initial) }
 }
 
-/** Several projections as one, whose state holds theirs by name. */
+/** Several projections as one, with their states by name. */
 export function combined<V extends object>(parts: { readonly [K in keyof V]: Projection<V[K]> }): Projection<V> {
   const names = Object.keys(parts) as (keyof V)[]
   const types = [...new Set(names.flatMap(name => parts[name].types))]
@@ -35,15 +35,15 @@ export function combined<V extends object>(parts: { readonly [K in keyof V]: Pro
   return { initial, types, apply, of: events => events.reduce(apply, initial) }
 }
 
-/** What the event's handler returns. A type without one, such as a newer version's, leaves `otherwise`. */
-export function handled<S, R, T extends EventType>(
+/** Calls the handler of the event's type; returns `fallback` if there is none, as for a newer version's type. */
+export function dispatch<S, R, T extends EventType>(
   on: Handlers<S, R>,
   state: S,
   event: StoredEvent<T>,
-  otherwise: R,
+  fallback: R,
 ): R {
   const handler = Object.hasOwn(on, event.type) ? on[event.type] : undefined
-  return handler ? handler(state, event) : otherwise
+  return handler ? handler(state, event) : fallback
 }
 
 export const typesOf = (on: Handlers<never, unknown>): readonly EventType[] => Object.keys(on) as EventType[]

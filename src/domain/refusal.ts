@@ -1,5 +1,5 @@
 import type { Claim } from './claim.ts'
-import type { Toolset } from './policy.ts'
+import type { ToolsetName } from './policy.ts'
 import type { ReviewStatus } from './review.ts'
 import { say } from './say.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -8,7 +8,7 @@ import type { TurnStatus } from './turn.ts'
 /** Enough of a task to name it in any vocabulary. */
 export type TaskName = Pick<Task, 'id' | 'number' | 'title' | 'file_id'>
 
-/** What a value breaks. The rest of the problem depends on it: `limit` and `got` for a length, `allowed` for a choice. */
+/** The rule that a value breaks. The other fields depend on it: `limit` and `got` for a length, `allowed` for a choice. */
 export interface FieldProblem {
   readonly rule:
     | 'required'
@@ -46,7 +46,7 @@ interface InRow {
   readonly row?: number
 }
 
-/** The tasks that could have been meant: the first few, and how many more there are. */
+/** The open tasks, one of which was probably meant: the first few, and how many more there are. */
 interface OpenTasks {
   readonly open: readonly TaskName[]
   readonly more: number
@@ -77,8 +77,8 @@ export interface RefusalData {
   assessment_required: { readonly claims: readonly Claim[] }
   not_accepted: InRow & { readonly task: Task; readonly reason: string }
   rejected_task_stays: InRow & { readonly task: Task }
-  assessor_required: { readonly toolset: Toolset | null }
-  persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: Toolset }
+  assessor_required: { readonly toolset: ToolsetName | null }
+  persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: ToolsetName }
   no_turn: object
   turn_not_found: { readonly turn_id: string }
   turn_running: { readonly turn_id: string }
@@ -91,14 +91,14 @@ export interface RefusalData {
 
 export type RefusalCode = keyof RefusalData
 
-/** A code with its own data: the plain form of a refusal. */
+/** A refusal as plain data. */
 export type Refused<C extends RefusalCode = RefusalCode> = {
   readonly [K in C]: { readonly code: K; readonly data: RefusalData[K] }
 }[C]
 
 type Arguments = { [C in RefusalCode]: [code: C, data: RefusalData[C]] }[RefusalCode]
 
-/** A command that the rules turn down. `decide` returns it as a value; the door throws it. */
+/** A command that the rules refuse. `decide` returns it; the door throws it. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
@@ -119,7 +119,7 @@ export class Refusal extends Error {
     return 'row' in this.data ? this.data.row : undefined
   }
 
-  /** The same refusal about another element, or about no element. */
+  /** The same refusal for another element, or for none. */
   at(row: number | undefined): Refusal {
     const { row: _row, ...data } = { row: undefined, ...this.data }
     return new Refusal(...([this.code, { ...data, ...inRow(row) }] as Arguments))

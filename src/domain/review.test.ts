@@ -7,7 +7,6 @@ import {
   type DraftRow,
   dueAt,
   overdue,
-  type Review,
   type Row,
   statusAt,
   type SubmittedRow,
@@ -29,11 +28,7 @@ function refused(draft: readonly DraftRow[], rows: unknown): Refusal {
 }
 
 describe('a review and the clock', () => {
-  const review = {
-    status: 'pending',
-    expires_at: '2026-11-02T09:02:00.000Z',
-    closes_at: null,
-  } as unknown as Review
+  const review = { status: 'pending', expires_at: '2026-11-02T09:02:00.000Z', closes_at: null } as const
   const closing = { ...review, closes_at: '2026-11-02T09:01:00.000Z' }
 
   it('[RE7] is overdue from its deadline on, not a millisecond before', () => {

@@ -1,6 +1,6 @@
 import { cleanFields, type SomeFields } from './fields.ts'
 import type { Instant } from './instant.ts'
-import type { Toolset } from './policy.ts'
+import type { ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import type { Priority, TaskStatus } from './task.ts'
 import { LIMITS } from './text.ts'
@@ -9,7 +9,7 @@ export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
 export type CancelReason = 'user_cancelled' | 'review_timeout' | 'panel_closed' | 'turn_stopped'
 
-/** A row as a person sees and edits it. A type, not an interface, so that it is JSON to the compiler. */
+/** A row as a person sees and edits it. A type, not an interface, so that it is assignable to `Json`. */
 export type Row = {
   readonly title: string
   readonly details: string
@@ -47,14 +47,14 @@ export interface ReviewRequest {
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
   /** The tool that asked. Absent in logs of older versions. */
-  readonly toolset?: Toolset
+  readonly toolset?: ToolsetName
   readonly tool?: string
 }
 
 export interface Review extends ReviewRequest {
   /** The panels that currently show it. */
   readonly panels: readonly string[]
-  /** When it is cancelled because no panel shows it any more. */
+  /** When it will be cancelled, because no panel shows it any more. */
   readonly closes_at: Instant | null
 }
 
@@ -88,24 +88,27 @@ export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
 
 const BLANK: Omit<DraftRow, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
 
-/** When a pending review ends by itself. */
-export const dueAt = (review: Review): Instant =>
+/** The fields that say when a review ends by itself. */
+type Timed = Pick<Review, 'status' | 'expires_at' | 'closes_at'>
+
+/** When a pending review expires or closes. */
+export const dueAt = (review: Timed): Instant =>
   review.closes_at !== null && review.closes_at < review.expires_at ? review.closes_at : review.expires_at
 
-/** Why a pending review has ended by itself, even before that is written. */
-export function overdue(review: Review, now: Instant): 'review_timeout' | 'panel_closed' | undefined {
+/** Why a pending review is over at `now`, even if that is not in the log yet. */
+export function overdue(review: Timed, now: Instant): 'review_timeout' | 'panel_closed' | undefined {
   if (review.status !== 'pending' || now < dueAt(review)) return undefined
   return dueAt(review) === review.expires_at ? 'review_timeout' : 'panel_closed'
 }
 
 /** The status to report at `now`. */
-export function statusAt(review: Review, now: Instant): ReviewStatus {
+export function statusAt(review: Timed, now: Instant): ReviewStatus {
   const reason = overdue(review, now)
   if (reason === undefined) return review.status
   return reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
 
-/** The submitted rows, each merged with its draft row and validated; or the first that is invalid. */
+/** The submitted rows, merged with their draft rows and validated, or a refusal for the first invalid one. */
 export function confirmedRows(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] | Refusal {
   if (rows.length === 0) return new Refusal('batch_empty', {})
   if (rows.length > LIMITS.batch) {
@@ -142,16 +145,16 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
   const added: Row[] = []
   for (const row of confirmed) {
     const from = draft[row.draft_index ?? -1]
-    if (from === undefined) added.push(visible(row))
-    else if (sameRow(from, row)) kept.push(visible(row))
-    else edited.push({ from: visible(from), to: visible(row) })
+    if (from === undefined) added.push(visibleFields(row))
+    else if (sameRow(from, row)) kept.push(visibleFields(row))
+    else edited.push({ from: visibleFields(from), to: visibleFields(row) })
   }
   const order = confirmed.flatMap(({ draft_index }) => draft_index ?? [])
   return {
     kept,
     edited,
     added,
-    removed: draft.filter((_, index) => !order.includes(index)).map(visible),
+    removed: draft.filter((_, index) => !order.includes(index)).map(visibleFields),
     reordered: order.some((index, place) => place > 0 && index < (order[place - 1] ?? index)),
   }
 }
@@ -176,8 +179,8 @@ function confirmedRow(draft: readonly DraftRow[], row: SubmittedRow, index: numb
 
 const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)
 
-function visible({ title, details, criteria, priority, status, tags }: Row): Row {
+function visibleFields({ title, details, criteria, priority, status, tags }: Row): Row {
   return { title, details, criteria, priority, status, tags }
 }
 
-const sameRow = (a: Row, b: Row): boolean => JSON.stringify(visible(a)) === JSON.stringify(visible(b))
+const sameRow = (a: Row, b: Row): boolean => JSON.stringify(visibleFields(a)) === JSON.stringify(visibleFields(b))

@@ -1,12 +1,12 @@
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
-/** How an audience speaks: a toolset's model, a form, a page in its language. Whatever is absent is said plainly. */
+/** The words of an audience: a toolset's model, a form, a page in its language. Absent parts use our own words. */
 export interface Vocabulary {
   readonly idOf?: (task: TaskName) => string | number
   /** Their names for our fields and statuses. */
   readonly words?: Readonly<Record<string, string>>
-  /** Where a field of an element stands in what they sent. */
+  /** The path of an element's field in what they sent. */
   readonly at?: (row: number, field: string) => string
   /** Sentences that replace ours, by code. */
   readonly sentences?: Sentences
@@ -22,7 +22,7 @@ export function say({ code, data }: Refused | Refusal, vocabulary: Vocabulary = 
 
 type Sentence = (data: RefusalData[RefusalCode], speaker: Speaker) => string
 
-/** The parts of a sentence in an audience's own words. */
+/** Renders the parts of a sentence in the audience's words. */
 export class Speaker {
   readonly #vocabulary: Vocabulary
 
@@ -43,11 +43,11 @@ export class Speaker {
     return this.#vocabulary.idOf?.(task) ?? task.number
   }
 
-  /** A field by its name, with its element where it is one of several. */
+  /** The path of a field, with its element in a batch. */
   field(field: string, row: number | undefined, index?: number): string {
     const { at = (each: number, name: string) => `tasks[${each}].${name}` } = this.#vocabulary
     const word = this.word(field)
-    // A parent is named once for the whole batch.
+    // The whole batch has one parent.
     const place = row === undefined || field === 'parent_id' ? word : at(row, word)
     return index === undefined ? place : `${place}[${index}]`
   }
@@ -106,7 +106,7 @@ const ENGLISH: Required<Sentences> = {
   outcome_required: ({ task, to }, speaker) =>
     `Task ${speaker.id(task)} needs an ${speaker.word('outcome')} to become ${speaker.word(to)}: say ${to === 'completed' ? 'what was done' : 'what is in the way'}.`,
   version_mismatch: ({ task, expected }, speaker) =>
-    `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it was changed meanwhile.`,
+    `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
     const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field)).map(field => {
       const value = changed[field]
@@ -129,10 +129,10 @@ const ENGLISH: Required<Sentences> = {
       : `The toolset ${toolset} needs the assessor: without it no task could ever be completed.`,
   persons_only: ({ action, toolset }) => {
     if (action === 'set_policy') return 'Only a person can change the policy of a conversation.'
-    if (action === 'create_tasks') return 'Review is on: new tasks need the decision of a person.'
+    if (action === 'create_tasks') return 'Review is on: a person has to confirm new tasks.'
     return `This conversation uses the toolset ${toolset}; only a person can change that.`
   },
-  no_turn: () => 'This conversation has no turn yet that a task could join. Send a message first.',
+  no_turn: () => 'This conversation has no turn yet for a task to join. Send a message first.',
   turn_not_found: ({ turn_id }) => `There is no turn ${turn_id} in this conversation.`,
   turn_running: ({ turn_id }) =>
     `Turn ${turn_id} is still running in this conversation. Wait for it to end, or stop it.`,
@@ -140,9 +140,9 @@ const ENGLISH: Required<Sentences> = {
   turn_finished: ({ turn_id, status }) =>
     `Turn ${turn_id} is over: ${status === 'stopped' ? 'a person stopped it' : status}.`,
   review_not_found: ({ review_id }) => `There is no review ${review_id}.`,
-  review_already_decided: ({ status }) => `This review is already decided: ${status}.`,
+  review_already_decided: ({ status }) => `This review was already decided: ${status}.`,
   review_expired: () => 'This review timed out; nothing was written.',
 }
 
-/** What a person can set. The rest of a change follows from the rules. */
+/** The fields that a person can set; the rules change the others. */
 const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position']

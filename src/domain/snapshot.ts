@@ -1,7 +1,7 @@
 import type { Conversation } from './conversation.ts'
 import { Table, type TableRecord } from './table.ts'
 
-/** Raise it whenever the state or `apply` changes: stores then fold the log instead of reading older snapshots. */
+/** Raise it whenever the state or `apply` changes: stores then ignore older snapshots and fold the log. */
 export const SNAPSHOT_VERSION = 3
 
 /** The state of a conversation as plain data: `JSON.stringify` and `JSON.parse` keep all of it. */
@@ -22,10 +22,10 @@ export function snapshotOf(state: Conversation): ConversationSnapshot {
   }
 }
 
-/** The state that a snapshot was taken of; a snapshot of another version is thrown out. */
+/** Restores a state from its snapshot. Throws if the snapshot has another version. */
 export function conversationOf({ version, ...snapshot }: ConversationSnapshot): Conversation {
   if (version !== SNAPSHOT_VERSION) {
-    throw new TypeError(`A snapshot of version ${SNAPSHOT_VERSION} was expected, this one is of version ${version}.`)
+    throw new TypeError(`Expected a snapshot of version ${SNAPSHOT_VERSION}, got version ${version}.`)
   }
   return {
     ...snapshot,
@@ -38,11 +38,11 @@ export function conversationOf({ version, ...snapshot }: ConversationSnapshot): 
   }
 }
 
-/** A snapshot as text, so that a cold load need not fold a long log. Derived, never the truth. */
+/** A snapshot as text, which saves a cold load from folding a long log. Always derived from the log. */
 export const freeze = (state: Conversation): string => JSON.stringify(snapshotOf(state))
 
 export const thaw = (text: string): Conversation => conversationOf(JSON.parse(text) as ConversationSnapshot)
 
-/** Longer lists are frozen less often, so that the cost per event stays the same. */
+/** Long lists are frozen less often, which keeps the cost per event constant. */
 export const snapshotIsDue = (state: Conversation, lastSnapshotSeq: number): boolean =>
   state.seq - lastSnapshotSeq >= Math.max(200, state.tasks.size)

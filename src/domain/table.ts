@@ -1,11 +1,11 @@
-/** Most lists are short and need few buckets. */
-const NARROW = 8
-const WIDE = 256
-const LONG = 128
+const FEW_BUCKETS = 8
+const MANY_BUCKETS = 256
+/** Entries that fit into few buckets. Most lists are short. */
+const MAX_IN_FEW_BUCKETS = 128
 
 type Bucket<V> = ReadonlyMap<string, V>
 
-/** An immutable map. A change copies one of its buckets, so that it costs little in a list of 25,000 tasks. */
+/** An immutable map. A change copies one bucket, which is cheap even in a list of 25,000 tasks. */
 export class Table<V> {
   readonly size: number
   readonly #buckets: readonly (Bucket<V> | undefined)[]
@@ -26,31 +26,32 @@ export class Table<V> {
 
   static #of<V>(entries: ReadonlyMap<string, V> | readonly (readonly [string, V])[]): Table<V> {
     const size = 'size' in entries ? entries.size : entries.length
-    const width = size > LONG ? WIDE : NARROW
-    const buckets: (Map<string, V> | undefined)[] = Array.from({ length: width })
-    for (const [key, value] of entries) (buckets[slot(key, width)] ??= new Map()).set(key, value)
+    const count = size > MAX_IN_FEW_BUCKETS ? MANY_BUCKETS : FEW_BUCKETS
+    const buckets: (Map<string, V> | undefined)[] = Array.from({ length: count })
+    for (const [key, value] of entries) (buckets[bucketOf(key, count)] ??= new Map()).set(key, value)
     return new Table(buckets, size)
   }
 
   get(key: string): V | undefined {
-    return this.#buckets[slot(key, this.#buckets.length)]?.get(key)
+    return this.#buckets[bucketOf(key, this.#buckets.length)]?.get(key)
   }
 
   has(key: string): boolean {
-    return this.#buckets[slot(key, this.#buckets.length)]?.has(key) ?? false
+    return this.#buckets[bucketOf(key, this.#buckets.length)]?.has(key) ?? false
   }
 
   with(key: string, value: V): Table<V> {
-    const at = slot(key, this.#buckets.length)
+    const at = bucketOf(key, this.#buckets.length)
     const old = this.#buckets[at]
     const size = old?.has(key) ? this.size : this.size + 1
-    if (size > LONG && this.#buckets.length === NARROW) return Table.from([...this.entries(), [key, value]])
+    if (size > MAX_IN_FEW_BUCKETS && this.#buckets.length === FEW_BUCKETS)
+      return Table.from([...this.entries(), [key, value]])
     return this.#replaced(at, new Map(old).set(key, value), size)
   }
 
   without(key: string): Table<V> {
     if (!this.has(key)) return this
-    const at = slot(key, this.#buckets.length)
+    const at = bucketOf(key, this.#buckets.length)
     const bucket = new Map(this.#buckets[at])
     bucket.delete(key)
     return this.#replaced(at, bucket, this.size - 1)
@@ -64,13 +65,13 @@ export class Table<V> {
     for (const bucket of this.#buckets) if (bucket) yield* bucket.values()
   }
 
-  /** The same as plain data. Made once, since a table never changes. */
+  /** The table as plain data, cached because a table never changes. */
   toRecord(): TableRecord<V> {
     return (this.#record ??= this.#plain())
   }
 
   #plain(): TableRecord<V> {
-    // Without a prototype, so that no key is anything but what the table holds.
+    // No prototype, so that keys such as `constructor` are only what the table holds.
     const record = Object.create(null) as Record<string, V>
     for (const bucket of this.#buckets) if (bucket) for (const [key, value] of bucket) record[key] = value
     return record
@@ -83,7 +84,7 @@ export class Table<V> {
   }
 }
 
-/** A table as plain data, as JSON keeps it. */
+/** A table as plain data. */
 export type TableRecord<V> = { readonly [key: string]: V }
 
 /** Either form of a table, for reading. */
@@ -97,9 +98,9 @@ export function valueIn<V>(keyed: Keyed<V>, key: string): V | undefined {
 export const valuesIn = <V>(keyed: Keyed<V>): Iterable<V> =>
   keyed instanceof Table ? keyed.values() : Object.values(keyed)
 
-/** The tail of a key is what differs most, in UUIDv7s and in counted names alike. */
-function slot(key: string, width: number): number {
+/** Hashes the end of the key, where UUIDv7s and counted names differ most. */
+function bucketOf(key: string, count: number): number {
   let hash = 0
   for (let i = Math.max(0, key.length - 8); i < key.length; i += 1) hash = (hash * 31 + key.charCodeAt(i)) & 0xffff
-  return hash % width
+  return hash % count
 }

@@ -16,7 +16,7 @@ export interface Task {
   readonly criteria: string
   readonly agent_type?: string
   readonly priority: Priority
-  /** Orders the list of the conversation. Not a rank: a task that was moved stands between two others, say at 2.5. */
+  /** Orders the conversation's list. Not a rank: a task moved between two others may be at 2.5. */
   readonly position: number
   readonly tags: readonly string[]
   readonly status: TaskStatus
@@ -25,7 +25,7 @@ export interface Task {
   readonly created_by: 'tool' | 'user' | 'file'
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
-  /** The id that it has in a JSON file of another program, where that is not its number. */
+  /** Its id in another program's JSON file, if that is not its number. */
   readonly file_id?: string
   readonly version: number
   readonly created_at: Instant
@@ -35,7 +35,7 @@ export interface Task {
   readonly removed_at?: Instant
 }
 
-/** Who may follow whom. The only such table. */
+/** The allowed transitions. The only such table. */
 export const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
   pending: ['in_progress', 'completed', 'blocked', 'cancelled'],
   in_progress: ['pending', 'completed', 'blocked', 'cancelled'],
@@ -52,8 +52,8 @@ const OPEN: Record<TaskStatus, boolean> = {
   cancelled: false,
 }
 
-/** What a status that a model sets asks for: a word on what came of it, and in a judged run the assessor's consent. */
-export const ASKS: Record<TaskStatus, { readonly outcome: boolean; readonly judge: boolean }> = {
+/** What a model needs to set a status: an outcome, and in a judged run the assessor's consent. */
+export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly judge: boolean }> = {
   pending: { outcome: false, judge: false },
   in_progress: { outcome: false, judge: false },
   completed: { outcome: true, judge: true },
@@ -61,7 +61,7 @@ export const ASKS: Record<TaskStatus, { readonly outcome: boolean; readonly judg
   cancelled: { outcome: false, judge: true },
 }
 
-/** The one meaning of open, for panel, gate, prompt and tools. */
+/** The only definition of open, for panel, gate, prompt and tools. */
 export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[task.status]
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]
 

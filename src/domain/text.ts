@@ -10,7 +10,7 @@ export const LIMITS = {
   open: 1_000,
 } as const
 
-/** What is wrong with a value: a fact that `say` puts into words. */
+/** What is wrong with a value. `say` puts it into words. */
 export class Problem {
   readonly fact: FieldProblem
   constructor(fact: FieldProblem) {
@@ -47,14 +47,14 @@ export function tagList(raw: unknown): readonly string[] | Problem {
   return [...tags]
 }
 
-/** Whether a text shows nothing once it is cleaned. */
+/** Whether a text has no visible character once it is cleaned. */
 export const isBlank = (text: string): boolean => !isVisible(onOneLine(text))
 
 /** Safe inside a path or a URL. */
 export const ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/
 export const isId = (raw: unknown): raw is string => typeof raw === 'string' && ID_PATTERN.test(raw)
 
-/** Control characters, and bidirectional controls, which could make a title read differently from what it says. */
+/** Control characters, bidirectional ones included: they could make a title read differently from what it says. */
 const LINE_CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const PROSE_CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu
 
@@ -63,7 +63,7 @@ const PLAIN = /^[\x20-\x7e]*$/
 
 const onOneLine = (text: string): string => (PLAIN.test(text) ? text : text.replace(LINE_CONTROLS, ' ')).trim()
 
-/** Zero-width characters belong in words and emoji, but show nothing on their own. */
+/** Zero-width characters are allowed within words and emoji, but are invisible on their own. */
 const isVisible = (text: string): boolean =>
   PLAIN.test(text) ? text.trim() !== '' : /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
 
@@ -74,17 +74,17 @@ function wellFormed(raw: unknown): string | Problem {
 }
 
 function within(text: string, limit: number): string | Problem {
-  // A text never has more code points than code units, so most need no counting.
+  // Code points never outnumber code units, so most texts need no counting.
   if (text.length <= limit) return text
   let length = 0
   for (const _ of text) length += 1
   return length <= limit ? text : new Problem({ rule: 'too_long', limit, got: length })
 }
 
-/** The kind of a value, for a sentence. */
+/** The type of a value, for a message. */
 export const kind = (raw: unknown): string => (raw === null ? 'null' : Array.isArray(raw) ? 'an array' : typeof raw)
 
-/** A text cut to a number of code points, with an ellipsis. */
+/** Truncates to `limit` code points, with an ellipsis. */
 export function cut(text: string, limit: number): string {
   const points = Array.from(text)
   return points.length <= limit ? text : `${points.slice(0, limit - 1).join('')}…`

@@ -1,6 +1,6 @@
 import type { EventType } from './event.ts'
 
-/** Whether an event is part of the timeline. A new type does not compile until that is decided. */
+/** Whether an event type is part of the timeline. A new type does not compile without an entry. */
 const IN_TIMELINE: Record<EventType, boolean> = {
   task_created: true,
   task_changed: true,
@@ -24,7 +24,8 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   review_panel_opened: false,
   review_panel_left: false,
 }
-/** The types of events of a timeline: what happened to tasks and reviews. */
+
+/** The event types of the timeline: what happened to tasks and reviews. */
 export const TIMELINE: readonly EventType[] = (Object.keys(IN_TIMELINE) as EventType[]).filter(
   type => IN_TIMELINE[type],
 )

@@ -1,6 +1,7 @@
 import { projection } from './projection.ts'
+import { cut } from './text.ts'
 
-/** A conversation's title: its first message, or the first task if one was proposed or made before. */
+/** A conversation's title: its first message or first task, whichever came first. */
 export const title = projection<string | null>({
   initial: null,
   on: {
@@ -12,9 +13,11 @@ export const title = projection<string | null>({
 
 const MAX_CHARACTERS = 80
 
-function oneLine(text: string): string {
-  const plain = text.toWellFormed().replace(/[\s\p{Cc}]+/gu, ' ')
-  const characters = [...plain.trim()]
-  if (characters.length <= MAX_CHARACTERS) return characters.join('')
-  return `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`
-}
+const oneLine = (text: string): string =>
+  cut(
+    text
+      .toWellFormed()
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim(),
+    MAX_CHARACTERS,
+  )

@@ -2,14 +2,14 @@ import type { Json, StoredEvent, ToolCallRecord } from './event.ts'
 import type { Instant } from './instant.ts'
 import { projection } from './projection.ts'
 
-/** One thing that was said, by a person, the assistant, or the system on its behalf. */
+/** One message of the chat. `synthetic` ones were written by the system on the user's behalf. */
 export interface Message {
   readonly message_id: string
   readonly turn_id: string | null
   readonly role: 'user' | 'assistant' | 'system'
   readonly text: string
   readonly synthetic?: boolean
-  /** The tools that the assistant called along with it. */
+  /** The tool calls of the assistant's step. */
   readonly tool_calls?: readonly MessageCall[]
   readonly created_at: Instant
 }
@@ -19,22 +19,22 @@ export interface MessageCall extends ToolCallRecord {
   readonly answer?: CallAnswer
 }
 
-/** What a tool answered, short enough to list: `seq` is the event that has all of it. */
+/** What a tool answered, truncated for lists. The event at `seq` has all of it. */
 export interface CallAnswer {
   readonly ok: boolean
   readonly duration_ms: number
   readonly result: Json
-  /** `result` is only the start of the text, or of the JSON text. */
+  /** `result` is only the start of the text, or of the result as JSON. */
   readonly is_cut?: true
   readonly seq: number
 }
 
 type Messages = readonly Message[]
 
-/** Results are cut here, so that a long conversation still loads at once. */
+/** Longer results are truncated, so that a long conversation loads fast. */
 const MAX_RESULT_CHARACTERS = 2_000
 
-/** What was said, in order, with the tool calls and their answers. */
+/** The messages in order, with their tool calls and answers. */
 export const transcript = projection<Messages>({
   initial: [],
   on: {
@@ -53,7 +53,7 @@ export const transcript = projection<Messages>({
   },
 })
 
-/** A message that comes again replaces the older one in its place. */
+/** A message with a known id replaces the older one in place. */
 function withMessage(messages: Messages, message: Message): Messages {
   const place = placeInTurn(messages, message.turn_id, ({ message_id }) => message_id === message.message_id)
   return place === undefined ? [...messages, message] : messages.with(place, { ...messages[place], ...message })
@@ -70,7 +70,7 @@ function withAnswer(messages: Messages, { turn_id, data, seq }: StoredEvent<'too
   return messages.with(place, { ...message, tool_calls })
 }
 
-/** Only the newest turn is searched: it alone still changes. */
+/** Searches only the newest turn: older ones no longer change. */
 function placeInTurn(messages: Messages, turn: string | null, fits: (message: Message) => boolean): number | undefined {
   for (let place = messages.length - 1; place >= 0; place -= 1) {
     const message = messages[place]

@@ -2,15 +2,24 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
 
-/** `open`: an agent elsewhere works in it. `running`: we drive and finish it. */
+/** `open`: an agent elsewhere works in it. `running`: our runner drives it. */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
 
 /** Why a run ended. */
-export type Because = 'answered' | 'budget' | 'gate' | 'limit' | 'unjudged' | 'repeats' | 'empty' | 'stopped' | 'error'
+export type EndReason =
+  | 'answered'
+  | 'budget'
+  | 'gate'
+  | 'limit'
+  | 'unjudged'
+  | 'repeats'
+  | 'empty'
+  | 'stopped'
+  | 'error'
 
 export type Ending = 'answered' | 'exhausted' | 'failed' | 'stopped'
 
-export const ENDINGS: Record<Because, Ending> = {
+export const ENDINGS: Record<EndReason, Ending> = {
   answered: 'answered',
   gate: 'answered',
   budget: 'exhausted',
@@ -27,11 +36,11 @@ export interface Turn {
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
-  /** Removed tasks of its plan: they leave the list, but still count when the turn finishes. */
+  /** How many tasks were removed from its plan. They still count when the turn finishes. */
   readonly removed: number
 }
 
-/** How many tasks of a plan ended how. */
+/** The tasks of a plan, counted by how they ended. */
 export interface PlanCounts {
   readonly completed: number
   readonly blocked: number
@@ -49,7 +58,7 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   cancelled: 'cancelled',
 }
 
-/** `done` means that the model answered and, where assessor or gate is on, that nothing is open or blocked. */
+/** `done`: the model answered and, with the assessor or the gate on, no task is open or blocked. */
 export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'

@@ -1,16 +1,16 @@
-import { limited, type Limited } from './limited.ts'
+import { limitedTurns, type LimitedTurns } from './limited-turns.ts'
 import { combined, projection } from './projection.ts'
 import { type Resolution, resolutions } from './resolution.ts'
 import { title } from './title.ts'
 import { type Message, transcript } from './transcript.ts'
 
-/** What a page shows of a conversation beyond the state that decisions need. Plain data; server and client fold it alike. */
+/** What a page shows of a conversation besides its state. Plain data, folded by server and client alike. */
 export interface View {
   readonly title: string | null
   readonly messages: readonly Message[]
   /** Review id to how it ended. */
   readonly resolutions: { readonly [review_id: string]: Resolution }
-  readonly limited: Limited
+  readonly limited: LimitedTurns
   /** Task id to the seq at which a person added it. */
   readonly added: { readonly [task_id: string]: number }
 }
@@ -27,4 +27,4 @@ const added = projection<View['added']>({
   },
 })
 
-export const view = combined<View>({ title, messages: transcript, resolutions, limited, added })
+export const view = combined<View>({ title, messages: transcript, resolutions, limited: limitedTurns, added })

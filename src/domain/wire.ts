@@ -1,6 +1,6 @@
 import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
-import type { Policy, Toolset } from './policy.ts'
+import type { Policy, ToolsetName } from './policy.ts'
 import type { ReviewRequest } from './review.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task } from './task.ts'
@@ -9,7 +9,7 @@ import type { Message } from './transcript.ts'
 import type { TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
 
-/** What HTTP answers, for server and client. Types only; `http/` holds a schema to each of them. */
+/** HTTP answers, shared by server and client. Types only; `http/` has a schema for each. */
 
 export interface Session {
   readonly session_id: string
@@ -23,10 +23,10 @@ export interface TurnView {
   readonly turn_id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean
-  /** It waits for a person's decision. */
+  /** It waits for a review. */
   readonly parked: boolean
   readonly started_at: Instant
-  /** Tasks that other turns made and this one's plan has taken over. */
+  /** Ids of tasks that other turns created and this turn's plan adopted. */
   readonly adopted: readonly string[]
   /** The number of tasks that were removed from its plan. */
   readonly removed: number
@@ -44,7 +44,7 @@ export interface SessionAnswer {
   readonly seq: number
 }
 
-/** A conversation to fold events on: `conversation.seq` is the `Last-Event-ID` to go on from. */
+/** A conversation to fold events on. Resume the stream with `conversation.seq` as `Last-Event-ID`. */
 export interface SnapshotAnswer {
   readonly conversation: ConversationSnapshot
   readonly view: View
@@ -103,7 +103,7 @@ export interface PendingCall {
 }
 export type ToolAnswer = AnsweredCall | PendingCall
 export interface ToolsetSummary {
-  readonly name: Toolset
+  readonly name: ToolsetName
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
@@ -111,7 +111,7 @@ export interface ToolsetSummary {
   readonly tools: readonly string[]
 }
 export interface ToolsetAnswer {
-  readonly name: Toolset
+  readonly name: ToolsetName
   readonly tools: readonly Json[]
   readonly prompt: string
 }
@@ -129,7 +129,7 @@ export interface TemplatesAnswer {
   readonly templates: readonly Template[]
 }
 
-/** What an error carries besides code and message, as its code has it. */
+/** What an error carries besides code and message; it depends on the code. */
 export interface ErrorDetails {
   /** The row of the batch, counted from 0. */
   readonly row?: number
@@ -143,8 +143,8 @@ export interface ErrorBody extends ErrorDetails {
   readonly message: string
 }
 
-/** Events that are sent and not stored: they have no `seq`, and no reader resumes from them. */
-export interface PassingEventData {
+/** Events that are sent but not stored: they have no `seq`, and readers cannot resume from them. */
+export interface TransientEventData {
   reset: { readonly seq: number }
   text_delta: { readonly message_id: string; readonly text: string }
   text_snapshot: { readonly message_id: string; readonly text: string }
@@ -163,12 +163,12 @@ export interface Todo {
   readonly description: string
   readonly status: string
 }
-export type PassingEvent<T extends keyof PassingEventData = keyof PassingEventData> = {
+export type TransientEvent<T extends keyof TransientEventData = keyof TransientEventData> = {
   readonly [K in T]: {
     readonly type: K
     readonly timestamp: Instant
     readonly session_id: string
     readonly turn_id: string | null
-    readonly data: PassingEventData[K]
+    readonly data: TransientEventData[K]
   }
 }[T]

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Limited } from '../domain/limited.ts'
+import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { Review } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import type { Turn } from '../domain/turn.ts'
@@ -62,7 +62,7 @@ const conversation = exact<ConversationSnapshot>()(
     .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to fold events on' }),
 )
 
-const limited = exact<Limited>()(
+const limited = exact<LimitedTurns>()(
   z.object({
     turns: s.said(z.array(z.string()), 'turns that a limit ended'),
     max_steps: s.said(z.int().nullable(), 'model calls that the newest turn may make'),

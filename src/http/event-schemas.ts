@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
-import type { PassingEvent, PassingEventData } from '../domain/wire.ts'
+import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
 import { type Difference, exact } from './exact.ts'
 import { changes, instant, json, policy, review, role, said, seq, task, toolCall, turnFields } from './schemas.ts'
 
@@ -241,7 +241,7 @@ export const event = exact<StoredEvent>()(
 )
 
 /** The `data` of each message of a stream. */
-export const streamedEvent = exact<StoredEvent | PassingEvent>()(
+export const streamedEvent = exact<StoredEvent | TransientEvent>()(
   z.discriminatedUnion('type', [...storedEvents, ...passingEvents]).meta({
     id: 'StreamedEvent',
     description: 'The `data` of a message. A stored event has its `seq` as the id; the others have no id.',
@@ -262,10 +262,10 @@ function stored<T extends EventType>(type: T, description: string) {
       .meta({ id: nameOf(type), description })
 }
 
-function passing<T extends keyof PassingEventData>(type: T, description: string) {
-  return <S extends z.ZodType<PassingEventData[T]>>(
+function passing<T extends keyof TransientEventData>(type: T, description: string) {
+  return <S extends z.ZodType<TransientEventData[T]>>(
     data: S,
-    ..._differs: Difference<PassingEventData[T], z.output<S>>
+    ..._differs: Difference<TransientEventData[T], z.output<S>>
   ) =>
     z
       .object({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
-import { type Policy, type PolicyPatch, type Toolset, TOOLSETS } from '../domain/policy.ts'
+import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
 import type { Changes, DraftRow, ReviewRequest, Row, SubmittedRow } from '../domain/review.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -40,7 +40,7 @@ const tags = said(z.array(z.string()), 'at most 20, each of up to 64 characters'
 const priority = said(z.enum(PRIORITIES), 'how much it matters')
 export const taskStatus = said(z.enum(STATUSES), 'how far it has got')
 const rowStatus = said(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task begins with')
-export const toolset = z.enum(Object.keys(TOOLSETS) as Toolset[])
+export const toolset = z.enum(Object.keys(TOOLSETS) as ToolsetName[])
 
 /** The fields of a task that a person may set. */
 const personsFields = {

@@ -1,6 +1,6 @@
 import type { Json } from '../domain/event.ts'
 import { openTasks } from '../domain/conversation.ts'
-import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
 import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'

@@ -1,11 +1,11 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { TOOLSETS, type Toolset } from '../domain/policy.ts'
+import { TOOLSETS, type ToolsetName } from '../domain/policy.ts'
 import { isId } from '../domain/text.ts'
 import { HEADERS, META } from './binding.ts'
 import { isTasksUri, tasksUri } from './changed.ts'
 
-export const isToolset = (name: string): name is Toolset => Object.hasOwn(TOOLSETS, name)
+export const isToolset = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
 
 /** A name for everything that this client does, where it has no session that could give one. */
 export const conversationOf = (client = 'client'): string =>

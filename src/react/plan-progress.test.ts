@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { inRun, outside } from '../../test/support/domain.ts'
 import { listed } from '../domain/conversation.ts'
-import type { Limited } from '../domain/limited.ts'
+import type { LimitedTurns } from '../domain/limited-turns.ts'
 import { snapshotOf } from '../domain/snapshot.ts'
 import { countTasks, currentTaskOf, isAgentWorking, mostRelevant, unfinishedTurn } from './plan-progress.ts'
 
-const limited = (...turns: readonly string[]): Limited => ({ turns, max_steps: null })
+const limited = (...turns: readonly string[]): LimitedTurns => ({ turns, max_steps: null })
 
 it('[PA1] counts what is done, left and blocked; cancelled tasks do not count', () => {
   const chat = outside()

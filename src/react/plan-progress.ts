@@ -1,5 +1,5 @@
 import { openTasks } from '../domain/conversation.ts'
-import type { Limited } from '../domain/limited.ts'
+import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
@@ -40,7 +40,7 @@ export function isAgentWorking({ turns, running_turn, latest_turn }: Conversatio
   return turn !== undefined && !isFinished(turn) && !turn.stop_requested
 }
 
-export function unfinishedTurn(state: ConversationSnapshot, limited: Limited): UnfinishedTurn | undefined {
+export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurns): UnfinishedTurn | undefined {
   const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
   if (!turn || !isFinished(turn)) return undefined
   const count = openTasks(state, turn.id).length

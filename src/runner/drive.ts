@@ -2,7 +2,7 @@ import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conve
 import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../domain/claim.ts'
 import { LIMITS } from '../domain/text.ts'
-import type { Because } from '../domain/turn.ts'
+import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
@@ -232,7 +232,7 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
 }
 
 /** The only way a turn ends: the final message and the status, in one commit. */
-async function finish(turn: ActiveTurn, deps: TurnDeps, because: Because, failure?: Failure): Promise<void> {
+async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, failure?: Failure): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.isAsked

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { Json, StoredEvent } from '../domain/event.ts'
-import { type Handlers, handled, typesOf } from '../domain/projection.ts'
+import { type Handlers, dispatch, typesOf } from '../domain/projection.ts'
 
 /**
  * The log as messages for a model: of earlier turns the last `limit` messages, whole turns only, so that no tool call
@@ -37,7 +37,7 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
 export function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
   const telling: Telling = { messages: [], steps: new Map(), called: new Set(), answered }
-  for (const event of events) handled(TELL, telling, event, undefined)
+  for (const event of events) dispatch(TELL, telling, event, undefined)
   return telling.messages.filter(({ content }) => content.length > 0)
 }
 

@@ -1,7 +1,7 @@
 import { listed, openTasks } from '../domain/conversation.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { cut } from '../domain/text.ts'
-import type { Because } from '../domain/turn.ts'
+import type { EndReason } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
@@ -17,7 +17,7 @@ export function followUpText(run: Run): string {
   return `The plan is not finished. Open: ${names.join('; ')}${more}. Go on with it: do the work, and settle each task with what came of it. If something cannot be done, mark it blocked and say why.`
 }
 
-const REASONS: Record<Exclude<Because, 'answered' | 'error'>, string> = {
+const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   budget: 'I stopped here, because the limit of model calls for one turn is reached.',
   gate: 'I stopped here, because I was asked to go on several times and nothing more was settled.',
   limit: 'I stopped here, because the limit of steps that follow one another in one turn is reached.',
@@ -28,13 +28,13 @@ const REASONS: Record<Exclude<Because, 'answered' | 'error'>, string> = {
 }
 
 /** The last words of a turn: what was answered, why it is over, and what is left, by name. */
-export function finalMessage(run: Run, because: Because, answer: string, problem?: string): string {
+export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
   return [answer.trim(), reason, leftOver(run, because)].filter(text => text !== '').join('\n\n')
 }
 
 /** What of the plan is not done; after an answer nothing, where neither a judge nor a gate watches over it. */
-function leftOver({ state, turn, policy }: Run, because: Because): string {
+function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   if (because === 'answered' && !policy.assessor && !policy.gate) return ''
   const plan = listed(state, turn)
   const open = plan.filter(({ status }) => status === 'pending' || status === 'in_progress')

@@ -1,5 +1,5 @@
 import { currentTask } from '../domain/conversation.ts'
-import type { Because } from '../domain/turn.ts'
+import type { EndReason } from '../domain/turn.ts'
 import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
 
 /** What a turn does next. */
@@ -13,7 +13,7 @@ export type Move =
   | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
   /** The gate sends the model back to the open tasks. */
   | { readonly type: 'follow'; readonly followUp: number }
-  | { readonly type: 'finish'; readonly because: Because }
+  | { readonly type: 'finish'; readonly because: EndReason }
 
 /** Follow-ups without progress before the gate gives up. */
 export const MAX_FOLLOW_UPS = 3
@@ -80,4 +80,4 @@ function sameWork(a: Step, b: Step): boolean {
 const isEmpty = (step: Step | undefined): boolean =>
   step !== undefined && step.calls.length === 0 && step.text.trim() === ''
 
-const finish = (because: Because): Move => ({ type: 'finish', because })
+const finish = (because: EndReason): Move => ({ type: 'finish', because })

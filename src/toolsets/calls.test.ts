@@ -259,7 +259,7 @@ describe('a review', () => {
   it('[TS76] once its time is over the same call without an id opens a new one, whether or not anybody wrote so', async () => {
     let skew = 0
     const store = openMemoryStore({ skewMs: () => skew })
-    // Nobody sweeps.
+    // No deadline sweep runs here.
     const unswept = new Proxy(store, {
       get: (target, name: keyof typeof store) => {
         if (name === 'due') return async () => ({ reviews: [] })

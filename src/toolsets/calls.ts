@@ -1,6 +1,6 @@
 import type { Claim } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
-import { otherToolset } from '../domain/decide/turns.ts'
+import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../door/door.ts'
@@ -15,18 +15,18 @@ import type { View } from './view.ts'
 
 export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
 
-/** How far a call has got. */
+/** The state of a call. */
 export type CallState =
   /** `stored`: the answer is in the log. */
   | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly stored: boolean }
-  /** Waits for a person: `awaitCall` waits on. */
+  /** Waits for a review: go on with `awaitCall`. */
   | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
-  /** Only in a judged run: nothing is stored. Begin the call again with the assessor's rulings. */
+  /** Only in a judged run: nothing is stored. Begin the call again with the assessor's verdicts. */
   | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
 
 /**
- * Begins a call as one commit. Whatever the toolset can say in its own words is an answer. Refusals about the turn or
- * the policy are thrown, so that an edge can give them a status.
+ * Begins a call as one commit. What the toolset refuses is an answer to the model. Refusals about the turn or the policy
+ * are thrown, so that an edge can map them to a status.
  */
 export async function beginCall(
   toolset: Toolset,
@@ -35,22 +35,22 @@ export async function beginCall(
   context: ToolContext,
 ): Promise<CallState> {
   const started = performance.now()
-  // Names that a model makes up must not become labels.
+  // Invented names must not become metric labels.
   const tool = toolset.tools.some(each => each.name === name) ? name : 'unknown'
-  const seen = (outcome: ObservedCall['outcome']): void =>
+  const report = (outcome: ObservedCall['outcome']): void =>
     observe(context, { toolset: toolset.name, tool, items: countItems(input), started, outcome })
   try {
     const { call, repeated } = await begin(toolset, name, input, context, started)
-    // A call that waits is observed once it is answered.
-    if (call.status === 'answered' && !repeated) seen(call.ok ? 'ok' : 'refused')
+    // A waiting call is reported once it is answered.
+    if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused')
     return call
   } catch (error) {
-    seen(error instanceof Refusal ? 'refused' : 'failed')
+    report(error instanceof Refusal ? 'refused' : 'failed')
     throw error
   }
 }
 
-/** Waits for a call that was begun, whatever it waits for, and returns what its model is told. */
+/** Waits until a begun call is decided, and returns what the model is told. */
 export async function awaitCall(callId: string, context: ToolContext, signal?: AbortSignal): Promise<Json> {
   const { door, tenant, turn, run } = context
   const ref = { tenant, conversation: context.conversation }
@@ -65,7 +65,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const { value, replayed } = await door.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
-    // As the tasks are now, with what a person changed since the decision.
+    // The tasks as they are now, with any edits since the decision.
     const tasks = record.tasks.flatMap(({ id }) => work.state.tasks.get(id) ?? [])
     const result = reviewAnswer(work.state, { ...record, tasks })
     work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, result, ok, started }))
@@ -79,7 +79,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   return value
 }
 
-/** Begins a call and waits for it. Always an answer: refusals and failures are put into words. */
+/** Begins a call and waits for its answer. Refusals and storage failures are answers, too. */
 export async function callTool(
   toolset: Toolset,
   name: string,
@@ -98,7 +98,7 @@ export async function callTool(
   }
 }
 
-/** A thrown refusal or storage failure as an answer for a model: no stack, no path, no SQL. Anything else is rethrown. */
+/** A refusal or storage failure as an answer for the model: no stack, no path, no SQL. Other errors are rethrown. */
 export async function failureAnswer(toolset: Toolset, error: unknown, context: ToolContext): Promise<Json> {
   if (error instanceof StoreError) {
     const conflict = 'This tool call id was already used with other arguments.'
@@ -115,7 +115,7 @@ export async function failureAnswer(toolset: Toolset, error: unknown, context: T
 
 interface Begun {
   readonly call: CallState
-  /** The call id was known: this is what it was answered before. */
+  /** The call id was known: this is its stored answer. */
   readonly repeated: boolean
 }
 
@@ -134,7 +134,7 @@ async function begin(
   if (parsed instanceof Refusal) {
     return { call: refused(toolset.refused(explain(parsed, toolset, tool), view)), repeated: false }
   }
-  // Of what the tool reads, not of what was sent: unknown keys may hold anything.
+  // Hash the parsed input, so that unknown keys do not make a repeated call look different.
   const bodyHash = hashOf([name, parsed.value])
   const prefix = `call_${bodyHash.slice(0, 16)}_`
   const toolCallId = context.toolCallId ?? `${prefix}${door.newId()}`
@@ -146,10 +146,10 @@ async function begin(
     ...(run ? { lease: run.lease } : {}),
   }
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
-    const other = otherToolset(transaction.state, toolset.name)
+    const other = toolsetMismatch(transaction.state, toolset.name)
     if (other) throw other
     if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host })
-    // Without an id of its own, the same call again means the same call.
+    // Without an id, a call that equals a waiting one joins it.
     const repeats = context.toolCallId === undefined && tool.created
     const review = repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now)
     if (review) {
@@ -161,7 +161,7 @@ async function begin(
   return { call: value, repeated: replayed }
 }
 
-interface Performance {
+interface PerformDeps {
   readonly toolset: Toolset
   readonly tool: Tool
   readonly input: never
@@ -172,14 +172,14 @@ interface Performance {
   readonly started: number
 }
 
-/** Runs the tool inside its transaction, and records the call. */
-function perform({ toolset, tool, input, context, transaction, toolCallId, basis, started }: Performance): CallState {
+/** Runs the tool inside the transaction and records the call. */
+function perform({ toolset, tool, input, context, transaction, toolCallId, basis, started }: PerformDeps): CallState {
   const { run, turn, door } = context
   const record = (result: Json, ok: boolean): CallState => {
     transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, result, ok, started }))
     return { status: 'answered', result, ok, stored: true }
   }
-  // A call that may wait for a person is in the log before its review.
+  // A call that may wait is logged before its review.
   if (tool.created && transaction.state.policy?.review) {
     const data = { tool_call_id: toolCallId, tool: tool.name, arguments: input }
     transaction.mustRun({ type: 'record', turn_id: turn, fact: { type: 'tool_called', data } })
@@ -205,7 +205,7 @@ function perform({ toolset, tool, input, context, transaction, toolCallId, basis
     if (!(error instanceof Refusal)) throw error
     if (error.is('assessment_required')) return transaction.discard({ status: 'claimed', claims: error.data.claims })
     const result = toolset.refused(explain(error, toolset, tool), call)
-    // A run continues from its stored answers. Elsewhere only the fence is stored: it counts as an answer.
+    // A run resumes from its stored answers. Elsewhere only a fenced write is stored: its refusal counts as an answer.
     if (run || error.is('edited_by_person')) return record(result, false)
     return transaction.discard(refused(result))
   }

@@ -113,7 +113,7 @@ describe('checklist: adding', () => {
     expect((await desk.tasks()).map(({ parent_id }) => parent_id)).toEqual([undefined, uuid(1), uuid(1)])
     const { answer, events } = await desk.written(() => add({ items: [{ title: 'eggs' }], contextTaskId: uuid(99) }))
     expect(answer).toEqual({
-      error: `contextTaskId: There is no task with this id. Open: ${uuid(1)} (shop), ${uuid(3)} (milk), ${uuid(4)} (bread). New items are sent as ${FORM}`,
+      error: `contextTaskId: There is no task with this id. Open: ${uuid(1)} (shop), ${uuid(3)} (milk), ${uuid(4)} (bread). Send new items as ${FORM}`,
     })
     expect(events).toEqual([])
   })
@@ -187,7 +187,9 @@ describe('checklist: updating', () => {
       updatedItems: [],
       failedItems: [{ id: uuid(2), error: 'There is no item with this id.' }],
     })
-    expect(checklist.retry({ state: await desk.state(), turnId: 't1' })).toMatch(/already: milk; eggs\./)
+    expect(checklist.retry({ state: await desk.state(), turnId: 't1' })).toMatch(
+      /Already on the checklist: milk; eggs\./,
+    )
   })
 
   it('[TS35] items of earlier turns are reached: the list is the conversation’s', async () => {
@@ -205,7 +207,7 @@ describe('checklist: updating', () => {
   )('[TS2] $error: refused, and nothing is written', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('update_checklist_items', input))
     expect(answer).toEqual({
-      error: `${error} Send {"items":[{"id":"…","isChecked":true}]} New items are sent as ${FORM}`,
+      error: `${error} Send {"items":[{"id":"…","isChecked":true}]} Send new items as ${FORM}`,
     })
     expect(events).toEqual([])
   })
@@ -292,7 +294,7 @@ describe('checklist: the words', () => {
   it('[TS16] the retry repeats the form, lists what exists and says not to create it again', async () => {
     await add({ items: [{ title: 'milk' }, { title: 'bread', isChecked: true }] })
     expect(checklist.retry({ state: await desk.state(), turnId: 't2' })).toBe(
-      `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. On the checklist already: milk; bread. Do not create it again.`,
+      `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. Already on the checklist: milk; bread. Do not create these again.`,
     )
   })
 })

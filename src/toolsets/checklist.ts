@@ -75,12 +75,12 @@ that something is already done, set \`isChecked\` to true. Never send a comma-se
 with update_checklist_items when it is done, and do not give your final answer before all of them are settled. Do not plan for a plain
 question or a single step.`,
   retry: view =>
-    `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. On the checklist already: ${existing(shown(view))}. Do not create it again.`,
+    `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. Already on the checklist: ${existing(shown(view))}. Do not create these again.`,
   vocabulary: { idOf: ({ id }) => id, words: { parent_id: 'contextTaskId' } },
-  refused: error => ({ error: error.includes(FORM) ? error : `${error} New items are sent as ${FORM}` }),
+  refused: error => ({ error: error.includes(FORM) ? error : `${error} Send new items as ${FORM}` }),
 }
 
-/** Each element succeeds or fails on its own: refused ones are taken out, and the rest is one change. */
+/** Each element succeeds or fails on its own: refused ones are dropped, and the rest is one change. */
 function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
   const ticked = new Map(shown(call).map(task => [task.id, task.status === 'completed']))
   const failed = new Map<Patch, string>()
@@ -102,14 +102,14 @@ function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
   }
   return {
     updatedItems: left.flatMap(({ id }) => findTask(call.state, id) ?? []).map(row),
-    // The model made the id up: it may be anything.
+    // The model may have invented the id: truncate it.
     failedItems: [...failed]
       .sort(([a], [b]) => patches.indexOf(a) - patches.indexOf(b))
       .map(([{ id }, error]) => ({ id: id.slice(0, 64).toWellFormed(), error })),
   }
 }
 
-/** Leaves a box alone that is already as asked: unticked may be pending, in progress or blocked. */
+/** Sets a status only if the box changes: unticked may be pending, in progress or blocked. */
 function changeFor({ id, isChecked, title }: Patch, wasChecked: boolean): TaskChange {
   const status = isChecked ? 'completed' : 'pending'
   return { task: id, fields: { title, ...(isChecked === undefined || isChecked === wasChecked ? {} : { status }) } }

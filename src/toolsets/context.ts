@@ -4,15 +4,15 @@ import type { PolicyPatch } from '../domain/policy.ts'
 import type { Lease, Door } from '../door/door.ts'
 import type { Judged } from '../domain/claim.ts'
 
-/** Where a tool call belongs. The host sets it; no part of it comes from the model. */
+/** The conversation and turn of a tool call. The host sets it; nothing in it comes from the model. */
 export interface ToolContext extends Sources {
   readonly door: Door
   readonly tenant: string
   readonly conversation: string
   readonly turn: string
-  /** Makes a repetition idempotent; drawn if the host has none. */
+  /** The idempotency key of the call. Default: a new id. */
   readonly toolCallId?: string | undefined
-  /** The policy of new conversations. */
+  /** The host's defaults for the policy of new conversations. */
   readonly host?: PolicyPatch | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
@@ -24,15 +24,15 @@ export interface RunContext {
   readonly lease: Lease
   /** The seq of the digest that the step was given. */
   readonly basis: number
-  /** What the model last said: the outcome where its tools have no place for one. */
+  /** The model's latest text: the outcome, if its tools have no field for one. */
   readonly said?: string | undefined
-  /** The assessor's rulings on the claims of this call; absent until it was asked. */
+  /** The assessor's verdicts on the claims of this call; absent until it is asked. */
   readonly judged?: readonly Judged[] | undefined
 }
 
 const storage = new AsyncLocalStorage<ToolContext>()
 
-/** Runs `work` with this context; it does not leak to what runs beside or after it. */
+/** Runs `work`, and everything it awaits, with this context. */
 export const withToolContext = <T>(context: ToolContext, work: () => T): T => storage.run(context, work)
 
 export const currentToolContext = (): ToolContext | undefined => storage.getStore()

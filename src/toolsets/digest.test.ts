@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
-import type { Toolset } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import { cut } from '../domain/text.ts'
 import type { Run } from '../runner/run.ts'
 import { digestOf as digestOfView } from './digest.ts'
@@ -8,7 +8,7 @@ import { digestOf as digestOfView } from './digest.ts'
 const digestOf = ({ state, turn, request }: Run): string =>
   digestOfView({ state, turnId: turn, request: request.message })
 
-/** Twenty at a time is what a batch holds. */
+/** In batches of 20, the limit. */
 function planned(run: RunDriver, count: number, title: (number: number) => string, more = {}): RunDriver {
   for (let at = 0; at < count; at += 20) {
     const rows = Array.from({ length: Math.min(20, count - at) }, (_, place) => ({
@@ -45,8 +45,8 @@ describe('the digest', () => {
         'Now:',
         '- 3 Write',
         '  In English',
-        '  It is done when: It is one page',
-        'Then:',
+        '  Done when: It is one page',
+        'Next:',
         '- 4 Send',
         '- 5 File',
         '3 remaining.',
@@ -83,10 +83,10 @@ describe('the digest', () => {
     ['checklist', 'id'],
     ['task_manager', 'id'],
     ['turn_todos', 'id'],
-  ] as const)('[TR7] names tasks as %s knows them, by %s', (toolset: Toolset, by) => {
+  ] as const)('[TR7] names tasks as %s knows them, by %s', (toolset: ToolsetName, by) => {
     const run = new RunDriver({ toolset, ...(toolset === 'manage_todos' ? { assessor: true } : {}) }).plan('A', 'B')
     const [first, second] = [run.task(1)[by], run.task(2)[by]]
-    expect(digestOf(run.told)).toContain(`Now:\n- ${first} A\nThen:\n- ${second} B\n`)
+    expect(digestOf(run.told)).toContain(`Now:\n- ${first} A\nNext:\n- ${second} B\n`)
   })
 
   it('[TR7] is bounded, with 1,000 open tasks whose fields are as long as they may be', () => {

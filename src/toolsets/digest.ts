@@ -4,14 +4,14 @@ import { cut } from '../domain/text.ts'
 import { toolsets } from './index.ts'
 import type { View } from './view.ts'
 
-/** Limits in characters and lines: the digest is sent with every model call. */
+/** Limits in characters and lines, because the digest is sent with every model call. */
 const MAX_REQUEST = 2_000
 const MAX_TITLE = 200
 const MAX_OUTCOME = 300
 const MAX_DONE = 20
 const MAX_OPEN = 40
 
-/** Where the plan stands, for the next model call. Bounded; replaces the previous digest. */
+/** Where the plan stands, for the next model call. It is bounded and replaces the previous digest. */
 export function digestOf({ state, turnId, request }: View & { readonly request?: string }): string {
   const plan = listed(state, turnId)
   if (plan.length === 0 || !state.policy) return ''
@@ -28,7 +28,7 @@ export function digestOf({ state, turnId, request }: View & { readonly request?:
     ...(request === undefined ? [] : [`The request: ${cut(request, MAX_REQUEST)}`]),
     ...section('Settled', ended, settled.length),
     ...(current ? ['Now:', line(current), ...details(current)] : []),
-    ...section('Then', waiting.slice(0, MAX_OPEN).map(line), waiting.length),
+    ...section('Next', waiting.slice(0, MAX_OPEN).map(line), waiting.length),
     `${waiting.length + (current ? 1 : 0)} remaining.`,
   ].join('\n')
 }
@@ -42,9 +42,9 @@ function section(name: string, lines: readonly string[], of: number): string[] {
 function details({ details: text, criteria }: Task): string[] {
   return [
     ...(text === '' ? [] : [`  ${cut(inLine(text), MAX_OUTCOME * 3)}`]),
-    ...(criteria === '' ? [] : [`  It is done when: ${cut(inLine(criteria), MAX_OUTCOME * 3)}`]),
+    ...(criteria === '' ? [] : [`  Done when: ${cut(inLine(criteria), MAX_OUTCOME * 3)}`]),
   ]
 }
 
-/** A model's text must not look like a line of ours. */
+/** Keeps a model's text from looking like a line of the digest. */
 const inLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')

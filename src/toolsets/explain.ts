@@ -2,14 +2,14 @@ import type { Refusal, RefusalCode } from '../domain/refusal.ts'
 import { say } from '../domain/say.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
-/** A refusal in the words of this toolset, with the right form where the form was at fault. */
+/** A refusal in the toolset's words, with an example if the form was wrong. */
 export function explain(refusal: Refusal, { vocabulary }: Toolset, tool?: Pick<Tool, 'at' | 'example'>): string {
   const at = tool?.at ?? ((_: number, field: string) => field)
-  const said = say(refusal, { ...vocabulary, at })
-  return tool && FORM_AT_FAULT.has(refusal.code) ? `${said} Send ${tool.example}` : said
+  const sentence = say(refusal, { ...vocabulary, at })
+  return tool && FORM_ERRORS.has(refusal.code) ? `${sentence} Send ${tool.example}` : sentence
 }
 
-const FORM_AT_FAULT: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+const FORM_ERRORS: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'invalid_field',
   'batch_empty',
   'batch_too_large',

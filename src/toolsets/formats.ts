@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
 
-/** A definition in the OpenAI function format, which most providers take. */
+/** A definition in the OpenAI function format, which most providers accept. */
 export interface FunctionDefinition {
   readonly type: 'function'
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject }
@@ -13,16 +13,16 @@ export const openAiTools = (toolset: Toolset): FunctionDefinition[] =>
     function: { name: tool.name, description: tool.description, parameters: jsonSchemaOf(tool) },
   }))
 
-/** A tool's input as plain JSON Schema, made from what validates it. */
+/** A tool's input schema as plain JSON Schema. */
 export const jsonSchemaOf = (tool: Tool): JsonObject => plainJsonSchema(tool.input)
 
 export function plainJsonSchema(schema: z.ZodType): JsonObject {
-  const { $schema: _schema, ...plainly } = z.toJSONSchema(schema, { io: 'input', override: plain })
-  return plainly as unknown as JsonObject
+  const { $schema: _schema, ...rest } = z.toJSONSchema(schema, { io: 'input', override: withoutSafeIntegerBounds })
+  return rest as JsonObject
 }
 
-/** Every model knows that an integer is a safe one: saying so costs forty tokens each time. */
-function plain({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+/** Safe-integer bounds would cost forty tokens per integer and tell the model nothing. */
+function withoutSafeIntegerBounds({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }

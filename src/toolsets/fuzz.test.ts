@@ -40,13 +40,13 @@ describe.each(all)('$name', ({ toolset, tool }) => {
       },
     )
     await fc.assert(property, { numRuns: VALUES / AT_ONCE })
-    // A fuzz that only ever meets one side of the door has tested half of it.
+    // Both outcomes must occur, or the fuzz tests only half.
     expect(seen.ok + seen.pending_review).toBeGreaterThan(VALUES / 100)
     expect(seen.refused).toBeGreaterThan(VALUES / 100)
   })
 })
 
-/** A conversation of its own, with tasks of this turn and of another, and ids that count from 1. */
+/** A new conversation with tasks of two turns and ids that count from 1. */
 async function furnished(toolset: Toolset, review: boolean) {
   drawn = 0
   tenants += 1
@@ -64,7 +64,7 @@ async function furnished(toolset: Toolset, review: boolean) {
       if (task) await door.run(ref, { ...person, change: [{ task: task.id, fields: { title: `T${index}` } }] })
     },
 
-    /** Calls the tool, and holds its answer against what was written. */
+    /** Calls the tool and checks its answer against what was written. */
     async checked(tool: Tool, input: unknown): Promise<'ok' | 'refused' | 'pending_review'> {
       const before = await read()
       const taken = await beginCall(toolset, tool.name, input, context)
@@ -76,13 +76,13 @@ async function furnished(toolset: Toolset, review: boolean) {
       }
       if (taken.status === 'claimed') throw new Error('there is no assessor here')
       expect(isJson(taken.result)).toBe(true)
-      // Whoever goes by the form of an answer may rely on it, to the last field.
+      // Answers match their declared schema exactly.
       if (taken.ok) tool.output.strict().parse(taken.result)
       if (taken.ok && !tool.reads) return 'ok'
       expect(after.tasks).toBe(before.tasks)
       const events = await door.conversations.eventsAfter(ref, before.seq, 10)
       const answers = taken.ok || JSON.stringify(taken.result).includes('A person changed task') ? 1 : 0
-      // A call that could have waited for a person is in the log, too.
+      // A call that may wait for a review is logged, too.
       const types = events.map(({ type }) => type).filter(type => answers === 0 || type !== 'tool_called')
       expect(types).toEqual(['tool_answered'].slice(0, answers))
       return taken.ok ? 'ok' : 'refused'
@@ -92,9 +92,8 @@ async function furnished(toolset: Toolset, review: boolean) {
 
 const isJson = (result: Json): boolean => isDeepStrictEqual(JSON.parse(JSON.stringify(result)), result)
 
-/** Anything at all, or something near what the tool takes. */
-const value = (tool: Tool): Arbitrary<unknown> =>
-  fc.oneof(ANYTHING, near(jsonSchemaOf(tool) as unknown as Schema), near(jsonSchemaOf(tool) as unknown as Schema))
+/** Any value, or something close to valid input. */
+const value = (tool: Tool): Arbitrary<unknown> => fc.oneof(ANYTHING, near(jsonSchemaOf(tool)), near(jsonSchemaOf(tool)))
 
 interface Schema {
   readonly type?: string | readonly string[]
@@ -104,7 +103,7 @@ interface Schema {
   readonly enum?: readonly string[]
 }
 
-/** Mostly what the schema asks for; now and then, at any depth, something else. */
+/** Mostly valid input; sometimes, at any depth, something else. */
 function near(schema: Schema): Arbitrary<unknown> {
   return fc.oneof({ arbitrary: fitting(schema), weight: 24 }, { arbitrary: ANYTHING, weight: 1 })
 }

@@ -1,6 +1,6 @@
 import type { Toolset } from './toolset.ts'
 
-/** The section for the system prompt, where the tools that it speaks of are allowed: those that plan. Otherwise nothing. */
+/** The toolset's section for the system prompt; empty if its planning tool is not allowed. */
 export function promptFor(
   toolset: Toolset,
   allowed: readonly string[] = toolset.tools.map(({ name }) => name),

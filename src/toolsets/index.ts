@@ -1,4 +1,4 @@
-import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import { checklist } from './checklist.ts'
 import { manageTodos } from './manage-todos.ts'
 import { runsheet } from './runsheet.ts'
@@ -7,7 +7,7 @@ import { taskManager } from './task-manager.ts'
 import type { Toolset } from './toolset.ts'
 import { turnTodos } from './turn-todos.ts'
 
-/** The vocabularies that a model may speak; a conversation offers exactly one of them. */
+/** All toolsets. A conversation offers its model exactly one of them. */
 export const toolsets: Record<ToolsetName, Toolset> = {
   manage_todos: manageTodos,
   checklist,

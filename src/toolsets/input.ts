@@ -3,24 +3,24 @@ import { type FieldProblem, invalidField, type Refusal } from '../domain/refusal
 import { kind } from '../domain/text.ts'
 import type { Tool } from './toolset.ts'
 
-/** Larger arguments are refused unread: no plan needs them. */
+/** Longer arguments are refused without parsing: no plan needs them. */
 const MAX_CHARACTERS = 256_000
 
 const ARGUMENTS = 'The arguments'
 
-/** The input as the tool takes it; or the first thing that is wrong with it. */
+/** The parsed input, or a refusal for its first problem. */
 export function parseInput(tool: Tool, input: unknown): { readonly value: never } | Refusal {
   const size = sizeOf(input)
   if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
   if (size > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
   const parsed = tool.input.safeParse(input)
-  if (parsed.success) return { value: parsed.data }
+  if (parsed.success) return { value: parsed.data as never }
   const [issue] = parsed.error.issues
   if (!issue) return invalidField(ARGUMENTS, { rule: 'invalid' })
   return invalidField(unknownKey(issue) ?? (z.core.toDotPath(issue.path) || ARGUMENTS), problemIn(issue, input))
 }
 
-/** What a schema found wrong, as the fact that `say` puts into words. */
+/** A schema issue as a problem that `say` can put into words. */
 export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem {
   const value = issue.path.reduce<unknown>(
     (within, key) => (within as Record<PropertyKey, unknown> | undefined)?.[key],
@@ -50,7 +50,7 @@ export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem
   }
 }
 
-/** A key that the schema does not know, safe to repeat. */
+/** The key that the schema does not know, truncated to be safe to repeat. */
 export function unknownKey(issue: z.core.$ZodIssue): string | undefined {
   return issue.code === 'unrecognized_keys' ? issue.keys[0]?.slice(0, 64).toWellFormed() : undefined
 }
@@ -76,7 +76,7 @@ function sizeOf(input: unknown): number | undefined {
   try {
     return JSON.stringify(input)?.length ?? 0
   } catch {
-    // Circular, or otherwise not JSON: no transport could have delivered it.
+    // Not JSON, for example circular: it cannot have come over a transport.
     return undefined
   }
 }

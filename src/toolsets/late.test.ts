@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { Desk, memoryDoor } from '../../test/support/desk.ts'
+import { listed } from '../domain/conversation.ts'
 import type { Door } from '../door/door.ts'
 import { checklist } from './checklist.ts'
 import { manageTodos } from './manage-todos.ts'
@@ -23,7 +24,7 @@ const context = (conversation = 'c1') => ({
 })
 const items = { items: [{ title: 'A' }, { title: 'B' }] }
 
-/** A call that waits, and the decision that it is given. */
+/** A waiting call and its decision. */
 async function confirmed(): Promise<string> {
   const taken = await beginCall(turnTodos, 'create_todo', items, context())
   const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
@@ -99,12 +100,12 @@ it('[TS22] [TS32] what is blank once it is cleaned is dropped like what is empty
     { ...here, conversation: 'c4' },
   )
   expect(checked).toMatchObject({ result: { createdItems: [{ title: 'A' }] } })
-  const made = await beginCall(turnTodos, 'create_todo', { items: [{ title: 'A' }] }, { ...here, conversation: 'c5' })
-  const [{ id }] = (made as unknown as { result: { created: [{ id: string }] } }).result.created
+  await beginCall(turnTodos, 'create_todo', { items: [{ title: 'A' }] }, { ...here, conversation: 'c5' })
+  const [task] = listed(await door.read({ tenant: 'local', conversation: 'c5' }))
   const settled = await beginCall(
     turnTodos,
     'complete_todo',
-    { todoId: id, outcome: blank, status: 'cancelled' },
+    { todoId: task?.id, outcome: blank, status: 'cancelled' },
     { ...here, conversation: 'c5' },
   )
   expect(settled).toMatchObject({ ok: false })
@@ -127,7 +128,7 @@ it('[TS13] [TS14] in a run a call goes by the digest of its step, and by the too
   await beginCall(turnTodos, 'create_todo', items, step(0))
   const { seq, tasks } = await door.read(ref)
   await door.run(ref, { type: 'edit_tasks', by: 'person', change: [{ task: 1, fields: { title: 'by a person' } }] })
-  // Another call of the same step is answered meanwhile: its digest is still the older one.
+  // Another call of the same step is answered first; the step's digest stays the older one.
   await beginCall(turnTodos, 'list_todo', {}, step(seq))
   const todoId = [...tasks.values()].find(({ number }) => number === 1)?.id
   const settle = { todoId, outcome: 'done' }

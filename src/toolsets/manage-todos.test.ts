@@ -231,8 +231,8 @@ describe('manage_todos: the fence and the words', () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(manageTodos.retry({ state: await desk.state(), turnId: 't1' })).toBe(
-      'manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. In the queue already: Look. Do not add it again.',
+      'manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: Look. Do not add these again.',
     )
-    expect(manageTodos.retry({ state: await desk.state(), turnId: 't2' })).toMatch(/In the queue already: nothing\./)
+    expect(manageTodos.retry({ state: await desk.state(), turnId: 't2' })).toMatch(/Already in the queue: nothing\./)
   })
 })

@@ -19,7 +19,7 @@ export const manageTodos: Toolset = {
   tools: [
     tool({
       name: 'manage_todos',
-      description: 'Adds steps to the queue of this request, or deletes them. Without arguments it answers the queue.',
+      description: 'Adds steps to the queue of this request, or deletes them. Without arguments it returns the queue.',
       input: z.strictObject({
         add: z.array(z.string()).optional().describe('descriptions, in order'),
         delete: z
@@ -30,7 +30,7 @@ export const manageTodos: Toolset = {
       example: '{"add":["…","…"]} or {"delete":[2]} or {}',
       at: row => `add[${row}]`,
       output: z.object({
-        // False if a person did not confirm.
+        // False for an unconfirmed review.
         success: z.boolean(),
         state: z.object({ total: z.int(), remaining: z.int(), current: todo.nullable(), items: z.array(todo) }),
       }),
@@ -52,11 +52,11 @@ export const manageTodos: Toolset = {
     }),
   ],
   prompt: `## Steps
-For a request of several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time: do the
-current step only, and answer in text when it is done. The answer is judged, and the next step comes to you as NEXT_TODO. Do not answer for
-the whole request before the last step is settled. Do not plan for a plain question or a single step.`,
+For a request with several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time: do only
+the current step, and answer in text when it is done. Your answer is judged, and the next step comes as NEXT_TODO. Do not answer for the
+whole request before the last step is settled. Do not plan for a plain question or a single step.`,
   retry: view =>
-    `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. In the queue already: ${existing(shown(view))}. Do not add it again.`,
+    `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: ${existing(shown(view))}. Do not add these again.`,
   vocabulary: {
     idOf: ({ number }) => number,
     words: { title: 'description', in_progress: 'current', completed: 'done' },
@@ -70,11 +70,11 @@ const todosState = (view: View): TodosState => todosOf(tasksIn(view), view.turnI
 
 interface Added {
   readonly title: string
-  /** Its index in what was sent, blank ones included. */
+  /** Its index in the input, blank elements included. */
   readonly index: number
 }
 
-/** Splits a call: additions that it deletes again are never created; listed matches are removed. */
+/** What a call adds and removes. Additions that the same call deletes are never created. */
 function withoutMatched(
   call: ToolCall,
   add: readonly string[],

@@ -7,7 +7,7 @@ import { toolsets } from './index.ts'
 import { logCalls } from './observe.ts'
 import { callTool } from './calls.ts'
 
-/** What a logger of this level writes about some calls, one of each outcome. */
+/** What a logger of this level writes for one call of each outcome. */
 async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[]> {
   const lines: string[] = []
   const sink = new Writable({

@@ -8,7 +8,7 @@ import { toolsets } from './index.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
-/** What the tool that asked for a review answers once it is decided: in its own words, with the person's changes. */
+/** The answer of a tool call whose review was decided, with the person's changes. */
 export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): Json {
   const view: View = { state, turnId: review.conversation_turn_id }
   const { toolset, tool } = askedBy(review, state.policy)
@@ -23,7 +23,7 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   return { ...tool.created?.(view, tasks), changes, ...comment }
 }
 
-/** The tool that asked for a review. Reviews of older versions do not name it: then it is the one that creates. */
+/** The tool that asked for a review. Older reviews do not name it: then it is the planning tool. */
 export function askedBy(
   review: Pick<Review, 'toolset' | 'tool'>,
   policy: Policy | null,
@@ -35,8 +35,8 @@ export function askedBy(
 }
 
 /**
- * The review of a call that is repeated without an id: one that still waits, or one whose answer the agent never got.
- * `prefix` identifies the tool and its arguments.
+ * The review of a call that is repeated without an id: still pending, or decided but never answered. `prefix` identifies
+ * the tool and its arguments.
  */
 export function reviewOfRepeatedCall(
   state: Conversation,
@@ -48,7 +48,7 @@ export function reviewOfRepeatedCall(
     .flatMap(id => state.reviews.get(id) ?? [])
     .find(review => {
       if (review.conversation_turn_id !== turn || !review.tool_call_id.startsWith(prefix)) return false
-      // A person did not decide what ran out of time, even before that is written: they are asked again.
+      // An expired review was never decided: ask again.
       return review.status === statusAt(review, now) && review.status !== 'expired'
     })
 }

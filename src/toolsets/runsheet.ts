@@ -22,10 +22,10 @@ const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [
 
 const WORDS = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
 
-/** What every answer ends with. */
+/** Every answer says what is next and what remains. */
 const ONWARD = { next: z.string().nullable(), remaining: z.int() }
 
-/** Our own toolset: few tools, short ids, and every answer says what is next and what remains. */
+/** Our own toolset: few tools, short ids, short answers. */
 export const runsheet: Toolset = {
   name: 'runsheet',
   tools: [
@@ -93,7 +93,7 @@ answer before all are done, blocked or cancelled. Do not plan for a plain questi
   changes: changed,
 }
 
-/** Only what the model does not know: kept rows go without saying. */
+/** Only what the model does not know yet: kept rows are left out. */
 function changed(
   { edited, added, removed, reordered }: Changes,
   made: readonly ConfirmedTask[],
@@ -122,7 +122,7 @@ function different(from: Row, to: Row): JsonObject {
   return Object.fromEntries(fields.filter(([field, value]) => JSON.stringify(before[field]) !== JSON.stringify(value)))
 }
 
-/** What `update` reaches: the plan of this turn, and whatever else is open. */
+/** The tasks that `update` may change: this turn's plan, and every other open task. */
 function withinReach(view: View): Task[] {
   return listed(view.state).filter(task => isOpen(task) || planTurnOf(view.state, task) === view.turnId)
 }

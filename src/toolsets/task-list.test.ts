@@ -134,7 +134,7 @@ describe('task_list', () => {
   it('[TS16] the retry repeats the form, lists what exists and says not to add it again', async () => {
     await add('Look')
     expect(taskList.retry({ state: await desk.state(), turnId: 't2' })).toBe(
-      'AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. On the list already: 1 Look. Do not add it again.',
+      'AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: 1 Look. Do not add these again.',
     )
   })
 })
@@ -196,7 +196,9 @@ describe('task_list: on JSON files', () => {
     write(
       '{"tasks":[{"id":"a-7","title":"Look","description":"","done":false},{"id":"4","title":"Leap","description":"","done":true}]}',
     )
-    expect(taskList.retry({ state: await desk.state(), turnId: 't1' })).toMatch(/already: a-7 Look; 4 Leap\./)
+    expect(taskList.retry({ state: await desk.state(), turnId: 't1' })).toMatch(
+      /Already on the list: a-7 Look; 4 Leap\./,
+    )
     expect(await list()).toEqual({ tasks: [task('a-7', 'Look'), task('4', 'Leap', true)] })
     expect(await call('CompleteTask', 'a-7')).toEqual({ ok: true, task: task('a-7', 'Look', true) })
     expect(await add('Land')).toEqual(task('5', 'Land'))

@@ -69,25 +69,25 @@ export const taskList: Toolset = {
     }),
   ],
   prompt: `## Task list
-This conversation has a task list. For work of several steps, look at it with ListTasks, add the steps with AddTask, work through them in
-order, and mark each with CompleteTask when it is done; UncompleteTask and DeleteTask put right what changed. Do not give your final answer
+This conversation has a task list. For work with several steps, read it with ListTasks, add the steps with AddTask, work through them in
+order, and mark each one with CompleteTask when it is done. Use UncompleteTask and DeleteTask for corrections. Do not give your final answer
 before all of them are done. Do not plan for a plain question or a single step.`,
   retry: view =>
-    `AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. On the list already: ${existing(shown(view), task => `${idOf(task)} ${task.title}`)}. Do not add it again.`,
+    `AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: ${existing(shown(view), task => `${idOf(task)} ${task.title}`)}. Do not add these again.`,
   vocabulary: { idOf, words: { details: 'description' }, sentences: { task_not_found: () => 'Task not found' } },
   refused: error => ({ ok: false, error }),
 }
 
 function change(call: ToolCall, id: string, status: 'completed' | 'pending'): JsonObject {
   const task = find(call, id)
-  // Unticking what is not done changes nothing.
+  // A task that is not done needs no change.
   if (status === 'pending' && task.status !== 'completed') return { ok: true, task: row(task) }
   call.edit({ change: [{ task: task.id, fields: { status } }] })
   return { ok: true, task: row(findTask(call.state, task.id) ?? task) }
 }
 
 function added(_: View, tasks: readonly Task[]): JsonObject {
-  // The person may have added others: answer with the one that the model asked for.
+  // The person may have added more tasks: answer with the model's own.
   const task = tasks.find(({ created_by }) => created_by === 'tool') ?? tasks[0]
   return task ? row(task) : {}
 }
@@ -98,7 +98,7 @@ function idOf(task: TaskName): string {
   return task.file_id ?? String(task.number)
 }
 
-/** Its ids are its own, so the task is looked up here. */
+/** By the id that this toolset shows: a number, or the id in a file. */
 function find(view: View, id: string): Task {
   const task = shown(view).find(each => idOf(each) === id)
   if (!task) throw new Refusal('task_not_found', { ref: id, ...openIn(view.state) })

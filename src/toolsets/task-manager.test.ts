@@ -372,7 +372,7 @@ describe('task_manager: after a review', () => {
 
   it('[TS16] the retry repeats the form, lists what exists and says not to add it again', async () => {
     expect(taskManager.retry({ state: await desk.state(), turnId: 't1' })).toBe(
-      'add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. There already: Look. Do not add it again.',
+      'add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: Look. Do not add these again.',
     )
   })
 })

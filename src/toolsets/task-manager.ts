@@ -111,7 +111,7 @@ export const taskManager: Toolset = {
     }),
     tool({
       name: 'complete_task',
-      description: 'Completes a task and says what came of it.',
+      description: 'Completes a task with its outcome.',
       input: z.object({ id, outcome: z.string() }),
       example: '{"id":"…","outcome":"…"}',
       output: changed,
@@ -133,11 +133,11 @@ export const taskManager: Toolset = {
     }),
   ],
   prompt: `## Tasks
-For a request of several steps, propose them all at once with add_task; a person edits and confirms the list before it is written. Go by what
-came back, and do not propose again what was removed. Work through the tasks in order, complete each with its outcome, and do not give
+For a request with several steps, propose them all at once with add_task; a person edits and confirms the list before it is written. Follow
+the confirmed list, and do not propose again what was removed. Work through the tasks in order, complete each with its outcome, and do not give
 your final answer before every task is done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: view =>
-    `add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. There already: ${existing(tasksIn(view))}. Do not add it again.`,
+    `add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: ${existing(tasksIn(view))}. Do not add these again.`,
   vocabulary: { idOf: ({ id }) => id, words: ROW_STATUS },
   refused: error => ({ ok: false, error }),
 }

@@ -17,11 +17,11 @@ const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
   blocked: 'blocked',
 }
 
-/** A list in the contract's short form: cancelled ones are neither shown nor counted. */
+/** The short form of a list. Cancelled tasks are neither shown nor counted. */
 export function todosOf(tasks: readonly Task[], turn: string | null, planOf: (task: Task) => string): TodosState {
   const shown = tasks.flatMap(task => (task.status === 'cancelled' ? [] : [{ task, todo: todoOf(task, task.status) }]))
   const started = shown.filter(({ task }) => task.status === 'in_progress')
-  // Several plans may each have a current one: that of the turn comes first.
+  // Each plan may have a current task: prefer this turn's.
   const current = started.find(({ task }) => planOf(task) === turn) ?? started[0]
   return {
     total: shown.length,

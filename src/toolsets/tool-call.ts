@@ -4,12 +4,12 @@ import type { StoredEvent } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { ASKS, type Task } from '../domain/task.ts'
+import { REQUIRES, type Task } from '../domain/task.ts'
 import type { Transaction } from '../door/door.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
-/** What a tool answers when a person has to decide first. */
+/** Returned by a tool whose call waits for a review. */
 export const PENDING: unique symbol = Symbol('pending review')
 
 export interface ToolCallDeps {
@@ -22,15 +22,15 @@ export interface ToolCallDeps {
   readonly basis: number
   readonly newId: () => string
   readonly sources: Sources
-  /** In a run: what the assessor ruled on the claims of this call. */
+  /** In a run: the assessor's verdicts on the claims of this call. */
   readonly judged: readonly Judged[]
-  /** In a run: what the model last said, the outcome where its tools have no place for one. */
+  /** In a run: the model's latest text, the outcome if its tools have no field for one. */
   readonly said: string | undefined
 }
 
 type Edit = Partial<CommandOf<'edit_tasks'>>
 
-/** One tool call inside its transaction: what a tool may do, and what it sees. */
+/** One tool call inside its transaction: what the tool sees and may do. */
 export class ToolCall implements View {
   readonly turnId: string
   readonly #deps: ToolCallDeps
@@ -46,8 +46,8 @@ export class ToolCall implements View {
   }
 
   /**
-   * Creates tasks, or asks a person where the policy wants a review. `sent` holds the index of each draft in what the
-   * model sent, where the tool dropped some.
+   * Creates tasks, or opens a review if the policy asks for one. `sent` maps each draft to its index in the model's
+   * input, if the tool dropped some elements.
    */
   create(
     drafts: readonly SomeFields[],
@@ -63,7 +63,7 @@ export class ToolCall implements View {
     return create.flatMap(({ id }) => this.state.tasks.get(id) ?? [])
   }
 
-  /** Changes and removes tasks; throws what the rules refuse. */
+  /** Changes and removes tasks. Throws the refusal, if any. */
   edit(edit: Edit): readonly StoredEvent[] {
     const events = this.tryEdit(edit)
     if (events instanceof Refusal) throw events
@@ -85,21 +85,21 @@ export class ToolCall implements View {
     })
   }
 
-  /** Uses what the model last said as the outcome, where its tools have no place for one. */
+  /** Uses the model's latest text as the outcome if its tools have no field for one. */
   #withOutcome(change: TaskChange): TaskChange {
     const { status, outcome } = change.fields
     const { said, toolset } = this.#deps
-    if (!said || outcome !== undefined || status === undefined || !ASKS[status].outcome) return change
+    if (!said || outcome !== undefined || status === undefined || !REQUIRES[status].outcome) return change
     return TOOLSETS[toolset.name].outcome ? change : { ...change, fields: { ...change.fields, outcome: said } }
   }
 
-  /** Rules on a task that the model created as done; it was created pending. */
+  /** Records the verdicts on a new task that the model called done; it was created pending. */
   #assessNew(id: string, index: number): void {
     const judged = this.#deps.judged.find(({ claim }) => claim.task === index)
     if (judged && verdictOn([judged], index)) this.#assess(id, judged)
   }
 
-  /** Records the verdicts on a task, and what they grant. */
+  /** Records the verdicts on a task and applies them. */
   #assess(task: string, { claim, opinions }: Judged): void {
     const { turnId, basis, transaction } = this.#deps
     const { status, outcome } = claim

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Json } from '../domain/event.ts'
-import type { Toolset as ToolsetName } from '../domain/policy.ts'
+import type { ToolsetName } from '../domain/policy.ts'
 import type { Changes, ConfirmedTask } from '../domain/review.ts'
 import type { TaskName } from '../domain/refusal.ts'
 import type { Vocabulary } from '../domain/say.ts'
@@ -11,23 +11,23 @@ import type { View } from './view.ts'
 export type JsonObject = { readonly [key: string]: Json }
 
 /** One tool: its description, its schemas, and the commands it translates to. Rules live in the domain. */
-export interface Tool<I = never> {
+export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly description: string
-  /** Validates, and becomes the JSON Schema. */
-  readonly input: z.ZodType<I>
+  /** Validates the arguments; the JSON Schema is made from it. */
+  readonly input: S
   /** The right form in one line, shown in refusals. */
   readonly example: string
-  /** The path of a field of element `row`; absent where there is only one element. */
+  /** The path of a field of element `row`; absent if there is only one element. */
   readonly at?: (row: number, field: string) => string
-  /** The shape of its answer when it is neither refused nor waiting for a review. */
+  /** The shape of a successful answer. */
   readonly output: z.ZodObject
   /** Hints for hosts: read-only, destructive, idempotent. */
   readonly reads?: boolean
   readonly removes?: boolean
   readonly repeats?: boolean
   readonly run: (call: ToolCall, input: I) => Json | typeof PENDING
-  /** For the tool that creates: its answer once the tasks exist, at once or after a review. */
+  /** For the planning tool: its answer once the tasks exist, at once or after a review. */
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject
 }
 
@@ -36,17 +36,17 @@ export interface Toolset {
   readonly tools: readonly Tool[]
   /** The section for the system prompt. */
   readonly prompt: string
-  /** Guidance for a model that got the form wrong: the form in one sentence, and what exists already. */
+  /** Guidance for a model that got the form wrong: the right form, and what exists already. */
   readonly retry: (view: View) => string
   /** How its model names tasks, fields and statuses. */
   readonly vocabulary: Vocabulary & { readonly idOf: (task: TaskName) => string | number }
-  /** The answer for a refusal. */
+  /** Wraps a refusal's message in the toolset's answer. */
   readonly refused: (message: string, view: View) => Json
-  /** What a person changed in the review, if the toolset has a shorter form than row by row. */
+  /** The person's changes in the toolset's own short form. Default: row by row. */
   readonly changes?: (changes: Changes, made: readonly ConfirmedTask[], tasks: readonly Task[]) => Json
-  /** The answer when a review was not confirmed, if it differs from the common form. */
+  /** The answer for an unconfirmed review, if it differs from the common form. */
   readonly unconfirmed?: (answer: JsonObject, view: View) => Json
 }
 
-/** Ties a tool's input type to its schema. */
-export const tool = <I>(definition: Tool<I>): Tool => definition as unknown as Tool
+/** Infers the input type of `run` from the schema. */
+export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => definition

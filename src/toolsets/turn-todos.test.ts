@@ -299,7 +299,7 @@ describe('turn_todos: review and words', () => {
   it('[TS16] the retry repeats the form, lists what exists and says not to create it again', async () => {
     await create({ title: 'Look' }, { title: 'Leap' })
     expect(turnTodos.retry({ state: await desk.state(), turnId: 't1' })).toBe(
-      'create_todo takes {"items":[{"title":"…"}]}, an array even for one item. In the plan already: Look; Leap. Do not create it again.',
+      'create_todo takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: Look; Leap. Do not create these again.',
     )
   })
 })

@@ -32,19 +32,19 @@ const SUMMARY = {
   blocked: z.int(),
 }
 
-/** A plan for one turn, which the turn works off before it ends. */
+/** A plan for one turn, to be finished before the turn ends. */
 export const turnTodos: Toolset = {
   name: 'turn_todos',
   tools: [
     tool({
       name: 'create_todo',
-      description: 'Plans this turn: one item for each step, all in one call.',
+      description: 'Plans this turn: one item per step, all in one call.',
       input: z.object({
         items: z.array(
           z.object({
             title: z.string(),
             context: z.string().optional().describe('what is needed to do it'),
-            completionCriteria: z.string().optional().describe('how to tell that it is done'),
+            completionCriteria: z.string().optional().describe('how to tell it is done'),
             agentType: z.string().optional().describe('a note only: do the work yourself'),
             order: z.int().optional().describe('place in the plan, from 1; default: the end'),
           }),
@@ -62,7 +62,7 @@ export const turnTodos: Toolset = {
             title,
             details: context,
             criteria: completionCriteria,
-            // Models send '' for what they leave out.
+            // Models send '' for an omitted field.
             agent_type: agentType || undefined,
             order,
           }),
@@ -74,7 +74,7 @@ export const turnTodos: Toolset = {
     }),
     tool({
       name: 'list_todo',
-      description: 'Lists the items of this turn: the open ones, or those of a status.',
+      description: 'Lists the items of this turn: the open ones, or those with a status.',
       input: z.object({ status: z.enum([...STATUSES, 'all'] as [TaskStatus, ...TaskStatus[], 'all']).optional() }),
       example: '{"status":"all"}',
       reads: true,
@@ -99,7 +99,7 @@ export const turnTodos: Toolset = {
     }),
     tool({
       name: 'complete_todo',
-      description: 'Completes or cancels an item and says what came of it.',
+      description: 'Completes or cancels an item with its outcome.',
       input: z.object({
         todoId: z.string(),
         outcome: z.string().describe('what was done, or why it was cancelled'),
@@ -130,11 +130,11 @@ export const turnTodos: Toolset = {
     }),
   ],
   prompt: `## Planning
-For a request of several distinct steps: plan first, with one call of create_todo for all items; then work through them one after the other,
-yourself, and call complete_todo with the outcome after each. Its answer says how many remain; list_todo shows them. Do not give your final
+For a request with several distinct steps, plan first: one create_todo call with all items. Then work through them yourself, one after the
+other, and call complete_todo with the outcome after each. Its answer says how many remain; list_todo shows them. Do not give your final
 answer before every item is completed, cancelled or blocked. Do not plan for a plain question or a single step.`,
   retry: view =>
-    `create_todo takes {"items":[{"title":"…"}]}, an array even for one item. In the plan already: ${existing(planOf(view))}. Do not create it again.`,
+    `create_todo takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: ${existing(planOf(view))}. Do not create these again.`,
   vocabulary: {
     idOf: ({ id }) => id,
     words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },

@@ -8,7 +8,7 @@ export interface View {
   readonly turnId: string
 }
 
-/** The turn whose plan counts, or undefined for the whole list. */
+/** The turn whose plan `remaining` counts, or undefined for the whole list. */
 function scopeOf({ state, turnId }: View): string | undefined {
   return state.policy && TOOLSETS[state.policy.toolset].counts === 'conversation' ? undefined : turnId
 }
@@ -18,7 +18,7 @@ export const tasksIn = (view: View): Task[] => listed(view.state, scopeOf(view))
 
 export const openIn = (view: View): Task[] => openTasks(view.state, scopeOf(view))
 
-/** The task to work on now: the current one, or the first open one. */
+/** The task to work on: the current one, or else the first open one. */
 export function nextIn(view: View): Task | undefined {
   const open = openIn(view)
   return open.find(task => task.status === 'in_progress') ?? open[0]
@@ -26,7 +26,7 @@ export function nextIn(view: View): Task | undefined {
 
 export const remainingIn = (view: View): number => openIn(view).length
 
-/** What exists already, for a model that is asked to try again. */
+/** The existing tasks by name, for a model that is asked to try again. */
 export function existing(tasks: readonly Task[], name: (task: Task) => string = task => task.title): string {
   return tasks.length === 0 ? 'nothing' : tasks.map(name).join('; ')
 }

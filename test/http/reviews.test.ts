@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Toolset } from '../../src/domain/policy.ts'
+import type { ToolsetName } from '../../src/domain/policy.ts'
 import type { ErrorBody, SessionAnswer } from '../../src/domain/wire.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -161,7 +161,7 @@ describe('a decision', () => {
     expect(resolved?.data).toMatchObject({ action: 'confirm', via: 'http', created_count: 3, comment: 'go' })
   })
 
-  it.each(Object.keys(CREATING) as Toolset[])(
+  it.each(Object.keys(CREATING) as ToolsetName[])(
     '[RH2] what it answers is what the waiting call of %s answers, and what the review then shows',
     async toolset => {
       const table = await Table.laid(await started(), { toolset })
@@ -186,7 +186,7 @@ describe('a decision', () => {
     },
   )
 
-  it.each(Object.keys(CREATING) as Toolset[])('[RH2] the same holds for a cancel with %s', async toolset => {
+  it.each(Object.keys(CREATING) as ToolsetName[])('[RH2] the same holds for a cancel with %s', async toolset => {
     const table = await Table.laid(await started(), { toolset })
     const waiting = table.call('call-1')
     const { review_id } = await table.asked()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import type { Policy, Toolset } from '../../src/domain/policy.ts'
+import type { Policy, ToolsetName } from '../../src/domain/policy.ts'
 import type { Task } from '../../src/domain/task.ts'
 import type { Template } from '../../src/domain/template.ts'
 import type {
@@ -30,7 +30,7 @@ const TEMPLATES = '/api/task-manager/templates'
 /** A model's call from outside. */
 function call(
   server: CheckedServer,
-  [toolset, tool]: readonly [Toolset, string],
+  [toolset, tool]: readonly [ToolsetName, string],
   input: unknown,
   more: { session_id?: string; turn_id?: string; tool_call_id?: string } = {},
 ): Promise<Answered<ToolAnswer>> {
@@ -798,7 +798,7 @@ describe('toolsets', () => {
     for (const { name, tools } of body.toolsets) expect(tools).toEqual(toolsets[name].tools.map(tool => tool.name))
   })
 
-  it.each(Object.keys(CREATING) as Toolset[])('[HT15] %s comes in the OpenAI function format', async name => {
+  it.each(Object.keys(CREATING) as ToolsetName[])('[HT15] %s comes in the OpenAI function format', async name => {
     const server = await started()
     const { body } = await server.ask<ToolsetAnswer>('GET', `/api/toolsets/${name}`, { as: 'agent' })
     expect(body).toEqual({ name, tools: openAiTools(toolsets[name]), prompt: toolsets[name].prompt })

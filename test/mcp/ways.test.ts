@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ElicitRequest } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
-import { TOOLSETS, type Toolset } from '../../src/domain/policy.ts'
+import { TOOLSETS, type ToolsetName } from '../../src/domain/policy.ts'
 import type { Child } from '../support/children.ts'
 import {
   type Era,
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   async function connected(
-    options: Omit<HostOptions, 'era'> & { toolset?: Toolset; review?: boolean; session?: string } = {},
+    options: Omit<HostOptions, 'era'> & { toolset?: ToolsetName; review?: boolean; session?: string } = {},
   ): Promise<Host & { person: Person; session: string }> {
     const { toolset = 'runsheet', review = true, session = `s-${crypto.randomUUID()}`, ...more } = options
     const host = hostOf({ era, ...more })
@@ -64,7 +64,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   }
 
   // Each is a process on stdio: there one stands for all.
-  const served = transport === 'stdio' ? (['runsheet'] as const) : (Object.keys(TOOLSETS) as Toolset[])
+  const served = transport === 'stdio' ? (['runsheet'] as const) : (Object.keys(TOOLSETS) as ToolsetName[])
   it.each(served)('[MC1] serves %s: its tools with schemas and hints, and every answer fits', async toolset => {
     const { client, call, person, session } = await connected({ toolset })
     const { tools } = await client.listTools()

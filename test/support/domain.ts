@@ -6,11 +6,11 @@ import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
 import { type Instant, plusMs } from '../../src/domain/instant.ts'
-import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
 import type { SubmittedRow } from '../../src/domain/review.ts'
 import { freeze } from '../../src/domain/snapshot.ts'
 import type { Task, TaskStatus } from '../../src/domain/task.ts'
-import type { Because } from '../../src/domain/turn.ts'
+import type { EndReason } from '../../src/domain/turn.ts'
 
 export const START: Instant = '2026-11-02T09:00:00.000Z'
 export const SOME_MODEL = 'demo:one'
@@ -79,7 +79,7 @@ export class Driver {
     return this.run(starts(turn_id, policy, continue_turn_id))
   }
 
-  finish(turn_id: string, because: Because = 'answered'): StoredEvent[] {
+  finish(turn_id: string, because: EndReason = 'answered'): StoredEvent[] {
     return this.run(finishes(turn_id, because))
   }
 
@@ -144,7 +144,7 @@ export function inRun(policy: PolicyPatch = {}): Driver {
 }
 
 /** A turn of an outside agent. */
-export function outside(toolset: Toolset = 'runsheet', host: PolicyPatch = { review: false }): Driver {
+export function outside(toolset: ToolsetName = 'runsheet', host: PolicyPatch = { review: false }): Driver {
   const chat = new Driver()
   chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset, host })
   return chat
@@ -171,7 +171,7 @@ export function starts(turn_id: string, policy: PolicyPatch = {}, continue_turn_
   }
 }
 
-export function finishes(turn_id: string, because: Because = 'answered'): CommandOf<'finish_turn'> {
+export function finishes(turn_id: string, because: EndReason = 'answered'): CommandOf<'finish_turn'> {
   return { type: 'finish_turn', turn_id, because, steps: 3, usage: { input_tokens: 10 } }
 }
 

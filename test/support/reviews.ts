@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 import type { Json, StoredEvent } from '../../src/domain/event.ts'
-import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
 import type { ReviewRequest, SubmittedRow } from '../../src/domain/review.ts'
 import type { DecisionAnswer, ReviewAnswer, ToolAnswer } from '../../src/domain/wire.ts'
 import type { Answered, CheckedServer } from './checked.ts'
@@ -9,7 +9,7 @@ import type { AskOptions } from './server.ts'
 export const REVIEWS = '/api/task-manager/reviews'
 
 /** For tests: the one tool of each toolset that creates, and a call of it. */
-export const CREATING: Record<Toolset, readonly [tool: string, input: unknown]> = {
+export const CREATING: Record<ToolsetName, readonly [tool: string, input: unknown]> = {
   manage_todos: ['manage_todos', { add: ['A', 'B'] }],
   checklist: ['add_multiple_checklist_items', { items: [{ title: 'A' }, { title: 'B', isChecked: true }] }],
   task_manager: ['add_task', { tasks: [{ title: 'A', details: 'd', tags: ['x'] }, { title: 'B' }] }],
@@ -21,10 +21,10 @@ export const CREATING: Record<Toolset, readonly [tool: string, input: unknown]> 
 /** For tests: an agent that proposes, and the person who reviews, in one conversation. */
 export class Table {
   readonly server: CheckedServer
-  readonly toolset: Toolset
+  readonly toolset: ToolsetName
   readonly session: string
 
-  constructor(server: CheckedServer, toolset: Toolset = 'task_manager', session = 'c1') {
+  constructor(server: CheckedServer, toolset: ToolsetName = 'task_manager', session = 'c1') {
     this.server = server
     this.toolset = toolset
     this.session = session

@@ -7,7 +7,7 @@ import { Runner } from '../../src/runner/runner.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { CommandOf } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import type { PolicyPatch, Toolset } from '../../src/domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
 import type { Page } from '../../src/http/page.ts'
@@ -46,7 +46,7 @@ export interface ChatBody {
   readonly turn_id?: string
   readonly message?: string
   readonly model?: string
-  readonly toolset?: Toolset
+  readonly toolset?: ToolsetName
   readonly review?: boolean
   readonly assessor?: boolean
   readonly gate?: boolean

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Toolset } from '../../src/domain/policy.ts'
+import type { ToolsetName } from '../../src/domain/policy.ts'
 import { type CliTurns, startCli } from '../support/cli-turns.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { type ChatReader, confirmAll, confirmed } from '../support/turns.ts'
@@ -118,7 +118,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe('done')
   })
 
-  it.each<[Toolset, string]>([
+  it.each<[ToolsetName, string]>([
     ['task_manager', 'add_task'],
     ['turn_todos', 'create_todo'],
     ['manage_todos', 'manage_todos'],

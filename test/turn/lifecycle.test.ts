@@ -444,7 +444,7 @@ describe('going on', () => {
     expect(first.of('message_added').at(-1)?.data.text).toContain('Not done:\n- a\n- b')
     turns.provider.script([update(1, 'did a'), update(2, 'did b'), 'All done.'])
     const second = await turns.chat({ turn_id: 't2', message: 'Go on.', continue_turn_id: 't1' })
-    expect(turns.provider.system(0)).toMatch(/Now:\n- 1 a\nThen:\n- 2 b\n2 remaining/)
+    expect(turns.provider.system(0)).toMatch(/Now:\n- 1 a\nNext:\n- 2 b\n2 remaining/)
     expect(lastOf(second)).toBe('done')
     expect(await turns.statuses()).toEqual([
       ['a', 'completed'],
@@ -486,7 +486,7 @@ describe('going on', () => {
     await reader.over
     expect(reader.of('tool_answered').map(({ data }) => data.ok)).toEqual([true, false, true, true, true])
     expect(JSON.stringify(reader.of('tool_answered').at(1)?.data.result)).toContain('person')
-    expect(turns.provider.system(2)).toMatch(/Now:\n- 1 a, but better\nThen:\n- 2 b\n- 3 c\n/)
+    expect(turns.provider.system(2)).toMatch(/Now:\n- 1 a, but better\nNext:\n- 2 b\n- 3 c\n/)
     expect(lastOf(reader)).toBe('done')
     expect((await turns.tasks()).map(({ title, outcome }) => [title, outcome])).toEqual([
       ['a, but better', 'did it as the person wants'],

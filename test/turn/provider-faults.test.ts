@@ -604,8 +604,8 @@ describe('a model that would be done with it', () => {
       expect(request.messages.map(({ role }) => role)).toEqual(['system', 'user'])
       expect(prompt).toContain('The request: Do it.')
       expect(prompt).toContain(`The task: Step ${place + 1}\n`)
-      expect(prompt).toContain(`It is done when: Step ${place + 1} is there`)
-      expect(prompt).toContain('It is said to be: completed')
+      expect(prompt).toContain(`Done when: Step ${place + 1} is there`)
+      expect(prompt).toContain('Claimed status: completed')
       expect(prompt).toContain(`The worker says: outcome of ${place + 1}`)
       expect(prompt).toContain('note({"text":"proof"}) answered: noted proof')
       expect(prompt).toContain('I noted it.')
@@ -624,7 +624,7 @@ describe('a model that would be done with it', () => {
     const ended = await turn([plan('A', 'B'), { calls: [update(1, 'cancelled'), update(2, 'cancelled')] }, 'Gone.'], {
       assessor: ['OK', 'NOT_OK: there is no reason.'],
     })
-    expect(turns.provider.prompt(0)).toContain('It is said to be: cancelled')
+    expect(turns.provider.prompt(0)).toContain('Claimed status: cancelled')
     expect(ended.statuses).toEqual([
       ['A', 'cancelled'],
       ['B', 'in_progress'],

@@ -22,14 +22,17 @@ describe('a batch', () => {
     expect(chat.titles()).toEqual([])
   })
 
-  it('[BA1] refuses an element without a title, or that is none at all', () => {
+  it('[BA1] refuses an element without a title or that is no object', () => {
     const chat = inRun()
     expect(chat.refusal(chat.adds('model', 'A', { details: 'x' })).data).toMatchObject({ row: 1, field: 'title' })
-    const rows = [{ id: chat.id(), title: 'A' }, null] as unknown as { id: string }[]
-    expect(chat.refusal(chat.edits('model', { create: rows })).data).toMatchObject({ row: 1, field: 'row' })
+    const rows: unknown = [{ id: chat.id(), title: 'A' }, null]
+    expect(chat.refusal(chat.edits('model', { create: rows as { id: string }[] })).data).toMatchObject({
+      row: 1,
+      field: 'row',
+    })
   })
 
-  it('[BA1] a change that is refused names its element, and takes the others with it', () => {
+  it('[BA1] a refused change names its element, and the whole batch is refused', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'completed' }))
     const change = [
@@ -39,7 +42,8 @@ describe('a batch', () => {
     const refusal = chat.refusal(chat.edits('model', { change }))
     expect([refusal.code, refusal.data]).toMatchObject(['status_not_allowed', { row: 1, field: 'status' }])
     expect(chat.titles()).toEqual(['A', 'B'])
-    const junk = [{ task: 1, fields: {} }, null, { task: 1, fields: null }] as unknown as typeof change
+    const untyped: unknown = [{ task: 1, fields: {} }, null, { task: 1, fields: null }]
+    const junk = untyped as typeof change
     expect(chat.refusal(chat.edits('model', { change: junk })).data).toMatchObject({ row: 1, field: 'row' })
     expect(chat.refusal(chat.edits('model', { change: junk.toSpliced(1, 1) })).data).toMatchObject({ row: 1 })
     expect(chat.refusal(chat.edits('model', { remove: junk.slice(1, 2) })).data).toMatchObject({ row: 0 })

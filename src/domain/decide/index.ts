@@ -14,7 +14,7 @@ type Decider<T extends CommandType> = (
   now: Instant,
 ) => readonly NewEvent[] | Refusal
 
-/** One entry for each command: a new one does not compile until it is decided. */
+/** One decider per command: a new command does not compile without one. */
 const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   set_policy: setPolicy,
   open_turn: openTurn,
@@ -30,7 +30,7 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   leave_panel: leavePanel,
 }
 
-/** What follows from a command in a state: events, or why not. Pure: the same arguments give the same answer. */
+/** Decides a command: the events to commit, or a refusal. Pure, so a store may run it again. */
 export function decide(state: Conversation, command: Command, now: Instant): readonly NewEvent[] | Refusal {
   return (DECIDERS[command.type] as Decider<CommandType>)(state, command, now)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { authors, dataOf, type Driver, inRun } from '../../../test/support/domain.ts'
 import { listed } from '../conversation.ts'
-import { between, places } from './position.ts'
+import { positionBetween, placements } from './position.ts'
 
 const four = (): Driver => {
   const chat = inRun()
@@ -9,20 +9,20 @@ const four = (): Driver => {
   return chat
 }
 
-describe('a number between two neighbours', () => {
+describe('a position between two neighbours', () => {
   it('[TA11] is the middle; at an end it is the next whole number', () => {
-    expect(between(2, 3)).toBe(2.5)
-    expect(between(-1, 4)).toBe(1.5)
-    expect(between(undefined, 1)).toBe(0)
-    expect(between(undefined, 0.5)).toBe(0)
-    expect(between(4, undefined)).toBe(5)
-    expect(between(4.5, undefined)).toBe(5)
-    expect(between(undefined, undefined)).toBe(1)
+    expect(positionBetween(2, 3)).toBe(2.5)
+    expect(positionBetween(-1, 4)).toBe(1.5)
+    expect(positionBetween(undefined, 1)).toBe(0)
+    expect(positionBetween(undefined, 0.5)).toBe(0)
+    expect(positionBetween(4, undefined)).toBe(5)
+    expect(positionBetween(4.5, undefined)).toBe(5)
+    expect(positionBetween(undefined, undefined)).toBe(1)
   })
 
   it('[TA11] is none where no number fits', () => {
-    expect(between(1, 1)).toBeUndefined()
-    expect(between(1, 1 + Number.EPSILON)).toBeUndefined()
+    expect(positionBetween(1, 1)).toBeUndefined()
+    expect(positionBetween(1, 1 + Number.EPSILON)).toBeUndefined()
   })
 })
 
@@ -72,7 +72,7 @@ describe('a position', () => {
     expect(chat.titles()).toEqual(['A', 'E', 'B', 'C', 'D'])
   })
 
-  it('[TA11] where no number fits in between, the list gets whole numbers again, by the system', () => {
+  it('[TA11] where no position is left between two tasks, the system renumbers the list', () => {
     const chat = four()
     let renumbered = 0
     for (let move = 0; move < 60; move += 1) {
@@ -135,10 +135,10 @@ describe('an order', () => {
     expect(chat.statuses()).toEqual(['pending', 'in_progress', 'pending', 'pending', 'pending'])
   })
 
-  it('[TA11] of several places each is where it came to stand', () => {
+  it('[TA11] several orders in one call each end up in their place', () => {
     const items = [3, undefined, 1, 3].map((order, index) => ({ item: `n${index}`, order }))
     const list = ['a', 'b', 'c']
-    for (const { item, before } of places(list.slice(), items)) {
+    for (const { item, before } of placements(list.slice(), items)) {
       list.splice(before === undefined ? list.length : list.indexOf(before), 0, item)
     }
     expect(list).toEqual(['n2', 'a', 'n0', 'n3', 'b', 'c', 'n1'])

@@ -1,5 +1,5 @@
-/** A number between two neighbours; undefined where no more fits and the list has to be numbered anew. */
-export function between(previous: number | undefined, next: number | undefined): number | undefined {
+/** A position between two neighbours; undefined if no float is left between them and the list must be renumbered. */
+export function positionBetween(previous: number | undefined, next: number | undefined): number | undefined {
   if (previous === undefined && next === undefined) return 1
   if (previous === undefined) return Math.ceil(next ?? 1) - 1
   if (next === undefined) return Math.floor(previous) + 1
@@ -8,10 +8,10 @@ export function between(previous: number | undefined, next: number | undefined):
 }
 
 /**
- * Where new items come to stand in a plan. Those without an order go to the end; then each order, a 1-based place,
- * is taken up (clamped, ties in input order). `before` is the item that it is put in front of.
+ * Where new items go in a plan. Items without an order go to the end; then each 1-based order is honoured (clamped, ties
+ * in input order). `before` is the item that it is inserted before.
  */
-export function places<T>(
+export function placements<T>(
   plan: readonly T[],
   items: readonly { readonly item: T; readonly order: number | undefined }[],
 ): { item: T; before: T | undefined }[] {
@@ -21,18 +21,18 @@ export function places<T>(
     .sort((a, b) => a.order - b.order)
   const list = [...plan, ...appended.map(({ item }) => item)]
   const placed = appended.map(({ item }) => ({ item, before: undefined as T | undefined }))
-  let least = 0
+  let min = 0
   for (const { item, order } of ordered) {
-    const index = Math.min(Math.max(order - 1, least), list.length)
+    const index = Math.min(Math.max(order - 1, min), list.length)
     placed.push({ item, before: list[index] })
     list.splice(index, 0, item)
-    least = index + 1
+    min = index + 1
   }
   return placed
 }
 
-/** The places of a longest run of rising numbers: what can stay where it is when a list is put into another order. */
-export function longestRising(numbers: readonly number[]): Set<number> {
+/** Indexes of a longest increasing subsequence: what can stay in place when a list is reordered. */
+export function longestIncreasing(numbers: readonly number[]): Set<number> {
   const tails: number[] = []
   const before: (number | undefined)[] = []
   for (const [place, number] of numbers.entries()) {
@@ -50,8 +50,12 @@ export function longestRising(numbers: readonly number[]): Set<number> {
   return rising
 }
 
-/** So many numbers in order between two others; undefined where they do not fit. */
-export function spread(count: number, low: number | undefined, high: number | undefined): number[] | undefined {
+/** `count` ascending positions between two neighbours; undefined if they do not fit. */
+export function positionsBetween(
+  count: number,
+  low: number | undefined,
+  high: number | undefined,
+): number[] | undefined {
   const steps = Array.from({ length: count }, (_, index) => index + 1)
   if (low === undefined && high === undefined) return steps
   if (high === undefined) return steps.map(step => Math.floor(low ?? 0) + step)

@@ -18,11 +18,11 @@ import {
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { sourcesOf } from './sources.ts'
-import { type Draft, WorkingList } from './working.ts'
+import { type Draft, ListEditor } from './list-editor.ts'
 
 type Decide = CommandOf<'decide_review'>
 
-/** Puts a model's new tasks before a person. Nothing is written until the person confirms. */
+/** Asks a person to review a model's new tasks. No task is written until they confirm. */
 export function reviewRequired(
   state: Conversation,
   command: CommandOf<'edit_tasks'>,
@@ -62,7 +62,7 @@ export function reviewRequired(
 }
 
 export function decideReview(state: Conversation, command: Decide, now: Instant): NewEvent[] | Refusal {
-  const review = pending(state, command.review_id, now)
+  const review = pendingReview(state, command.review_id, now)
   if (review instanceof Refusal) return review
   const { decision, via } = command
   const comment = decision.comment === undefined ? '' : prose(decision.comment)
@@ -73,20 +73,20 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   return [cancelled(review, reason, via, comment)]
 }
 
-/** The deadline as an ordinary command: any process may run it, and the first one wins. */
+/** Expiry is an ordinary command: any process may run it, and the first one wins. */
 export function expireReview(
   state: Conversation,
   command: CommandOf<'expire_review'>,
   now: Instant,
 ): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
-  if (!review) return unknown(command.review_id)
+  if (!review) return reviewNotFound(command.review_id)
   const reason = overdue(review, now)
   return reason ? [cancelled(review, reason, 'system')] : []
 }
 
 export function showPanel(state: Conversation, command: CommandOf<'show_panel'>, now: Instant): NewEvent[] | Refusal {
-  const review = pending(state, command.review_id, now)
+  const review = pendingReview(state, command.review_id, now)
   if (review instanceof Refusal) return review
   const panel = line(command.panel, LIMITS.reference)
   if (panel instanceof Problem) return invalidField('panel', panel.fact)
@@ -96,13 +96,13 @@ export function showPanel(state: Conversation, command: CommandOf<'show_panel'>,
 
 export function leavePanel(state: Conversation, command: CommandOf<'leave_panel'>): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
-  if (!review) return unknown(command.review_id)
+  if (!review) return reviewNotFound(command.review_id)
   const panel = line(command.panel, LIMITS.reference)
   if (panel instanceof Problem) return invalidField('panel', panel.fact)
   return review.panels.includes(panel) ? [panelEvent('review_panel_left', review, panel)] : []
 }
 
-/** Cancels the reviews that still wait in a turn that ends. */
+/** Cancels the pending reviews of a turn that ends. */
 export function cancelReviewsOf(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
@@ -129,20 +129,20 @@ function confirm(
     const { order, parent_id, ...draft } = asDraft(review, row, id)
     drafts.push({
       ...draft,
-      // A person's order wins over the requested one; a parent may have gone while the review waited.
+      // The person's order wins over the requested one; the parent may have been removed during the review.
       ...(order === undefined || changes.reordered ? {} : { order }),
       ...(parent_id === undefined || !state.tasks.has(parent_id) ? {} : { parent_id }),
     })
   }
-  const list = new WorkingList(state, now, 'person', review.conversation_turn_id)
-  list.create(drafts, review.conversation_turn_id)
-  const events = list.finish()
+  const editor = new ListEditor(state, now, 'person', review.conversation_turn_id)
+  editor.create(drafts, review.conversation_turn_id)
+  const events = editor.finish()
   if (events instanceof Refusal) return events
-  const said = comment === '' ? {} : { comment }
+  const commented = comment === '' ? {} : { comment }
   const data = {
     review_id: review.review_id,
     action: 'confirm' as const,
-    ...said,
+    ...commented,
     via,
     created_count: rows.length,
     changes,
@@ -152,9 +152,9 @@ function confirm(
 }
 
 /** The review, if it can still be decided. */
-function pending(state: Conversation, id: string, now: Instant): Review | Refusal {
+function pendingReview(state: Conversation, id: string, now: Instant): Review | Refusal {
   const review = state.reviews.get(id)
-  if (!review) return unknown(id)
+  if (!review) return reviewNotFound(id)
   const reason = overdue(review, now)
   if (review.status === 'expired' || reason === 'review_timeout') {
     return new Refusal('review_expired', { review_id: id })
@@ -165,11 +165,11 @@ function pending(state: Conversation, id: string, now: Instant): Review | Refusa
   return review
 }
 
-const unknown = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
+const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
 function cancelled(review: Review, reason: string, via: DecisionVia, comment = ''): NewEvent {
-  const said = comment === '' ? {} : { comment }
-  const data = { review_id: review.review_id, action: 'cancel' as const, reason, ...said, via, created_count: 0 }
+  const commented = comment === '' ? {} : { comment }
+  const data = { review_id: review.review_id, action: 'cancel' as const, reason, ...commented, via, created_count: 0 }
   return { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }
 }
 

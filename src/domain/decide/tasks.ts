@@ -6,22 +6,22 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
-import { ASKS, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { REQUIRES, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
-import { type Draft, WorkingList } from './working.ts'
+import { type Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>
 
-/** The turn of tasks that came from a file before any agent worked in the conversation. */
+/** The turn of tasks that were read from a file before the conversation had a turn. */
 const FILE_TURN = 'file'
 /** How many open tasks a refusal lists. */
 const MAX_LISTED = 20
 
 export function editTasks(state: Conversation, command: Edit, now: Instant): NewEvent[] | Refusal {
-  const asModel = command.by === 'model' ? modelsTurn(state, command.turn_id) : undefined
+  const asModel = command.by === 'model' ? modelTurn(state, command.turn_id) : undefined
   if (asModel instanceof Refusal) return asModel
   const turnId = asModel?.turn.id ?? state.running_turn ?? state.latest_turn ?? undefined
   const opened = turnId === undefined && command.by === 'file'
@@ -35,21 +35,21 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   const asked = reviewed ? reviewRequired(state, command, drafts, asModel.policy, now) : []
   if (asked instanceof Refusal) return asked
 
-  const list = new WorkingList(state, now, command.by, asModel ? asModel.turn.id : null)
+  const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
   const claims: Claim[] = []
-  if (!reviewed) list.create(creatable(drafts, asModel, command.judged ?? [], claims), turnId ?? FILE_TURN)
+  if (!reviewed) editor.create(withoutClaimedStatus(drafts, asModel, command.judged ?? [], claims), turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
-    // As this call has left it so far: reopening a task first must not bypass a rule.
-    const standing = list.get(task.id) ?? task
-    const allowed = asModel ? forModel(asModel, standing, fields, row, command.judged ?? [], claims) : fields
-    const refused = allowed instanceof Refusal ? allowed : list.change(task.id, allowed, row)
+    // With this call's changes so far: reopening a task first must not bypass a rule.
+    const current = editor.get(task.id) ?? task
+    const allowed = asModel ? allowedToModel(asModel, current, fields, row, command.judged ?? [], claims) : fields
+    const refused = allowed instanceof Refusal ? allowed : editor.change(task.id, allowed, row)
     if (refused) return refused
   }
-  for (const task of targets.removals) list.remove(task.id)
-  if (command.order) list.arrange(command.order)
-  const events = list.finish()
+  for (const task of targets.removals) editor.remove(task.id)
+  if (command.order) editor.arrange(command.order)
+  const events = editor.finish()
   if (events instanceof Refusal) return events
-  // Only now: what would be refused anyway does not reach the assessor.
+  // Last, so that a call that is refused anyway never reaches the assessor.
   if (claims.length > 0) return new Refusal('assessment_required', { claims })
   if (!opened || events.length === 0) return [...events, ...asked]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
@@ -66,13 +66,13 @@ export function findTask(state: Conversation, ref: string | number): Task | unde
   return undefined
 }
 
-export interface ModelsTurn {
+export interface ModelTurn {
   readonly turn: Turn
   readonly policy: Policy
 }
 
 /** The turn that a model works in, and its policy. */
-export function modelsTurn(state: Conversation, turnId: string | undefined): ModelsTurn | Refusal {
+export function modelTurn(state: Conversation, turnId: string | undefined): ModelTurn | Refusal {
   const turn = turnId === undefined ? undefined : state.turns.get(turnId)
   if (!turn || !state.policy) return new Refusal('turn_not_found', { turn_id: turnId ?? '' })
   if (isRunning(turn)) return { turn, policy: state.policy }
@@ -83,11 +83,11 @@ export function modelsTurn(state: Conversation, turnId: string | undefined): Mod
 
 export const turnRunning = (turn_id: string): Refusal => new Refusal('turn_running', { turn_id })
 
-/** A listed task by id or number, if the toolset of this model reaches it. */
+/** A listed task by id or number, if it is in the scope of the model's toolset. */
 export function taskInReach(
   state: Conversation,
   ref: string | number,
-  asModel: ModelsTurn | undefined,
+  asModel: ModelTurn | undefined,
   row?: number,
 ): Task | Refusal {
   const scope = scopeOf(asModel)
@@ -96,8 +96,8 @@ export function taskInReach(
   return reached ? task : new Refusal('task_not_found', { ref, ...inRow(row), ...openIn(state, scope) })
 }
 
-/** The turn whose plan a model is limited to, if its toolset is. */
-const scopeOf = (asModel: ModelsTurn | undefined): string | undefined =>
+/** The turn that a turn-scoped toolset is limited to. */
+const scopeOf = (asModel: ModelTurn | undefined): string | undefined =>
   asModel && TOOLSETS[asModel.policy.toolset].scope === 'turn' ? asModel.turn.id : undefined
 
 export function openIn(state: Conversation, turnId?: string): Pick<RefusalData['task_not_found'], 'open' | 'more'> {
@@ -136,25 +136,25 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
       return new Refusal('task_not_found', { row: index, field, ref: fields.parent_id, ...openIn(state) })
     }
     if (fields.status === 'in_progress') starting += 1
-    const next = freeNumber(state, lastNumber)
-    const identity = command.by === 'file' ? fileIdentity(file_id, next) : { number: next }
-    lastNumber = identity.number
-    drafts.push({ ...fields, ...sources, ...identity, title, id, created_by })
+    const next = nextFreeNumber(state, lastNumber)
+    const numbered = command.by === 'file' ? numberFromFile(file_id, next) : { number: next }
+    lastNumber = numbered.number
+    drafts.push({ ...fields, ...sources, ...numbered, title, id, created_by })
   }
   return starting > 1 ? new Refusal('two_in_progress', {}) : drafts
 }
 
 const NEW_STATUSES: readonly TaskStatus[] = ['pending', 'in_progress', 'completed', 'blocked']
 
-/** A file's whole-number id becomes the task's number if it is free; no number is used twice. */
-function fileIdentity(fileId: string | undefined, next: number): { number: number; file_id?: string } {
+/** A whole-number id of a file becomes the task's number if it is not used yet; any other id is kept as `file_id`. */
+function numberFromFile(fileId: string | undefined, next: number): { number: number; file_id?: string } {
   const own = fileId !== undefined && /^[1-9]\d{0,8}$/.test(fileId) ? Number(fileId) : 0
   const number = Math.max(own, next)
   return fileId === undefined || fileId === String(number) ? { number } : { number, file_id: fileId }
 }
 
-/** The next number that no `file_id` uses. Only numbers beyond nine digits can clash. */
-function freeNumber(state: Conversation, last: number): number {
+/** The next number that no `file_id` equals; only numbers of ten digits or more can clash. */
+function nextFreeNumber(state: Conversation, last: number): number {
   let number = last + 1
   if (number < 1_000_000_000) return number
   const taken = new Set([...state.tasks.values()].map(task => task.file_id))
@@ -167,7 +167,7 @@ interface Targets {
   readonly removals: readonly Task[]
 }
 
-function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | undefined): Targets | Refusal {
+function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | undefined): Targets | Refusal {
   const changes: { task: Task; fields: Partial<TaskFields> }[] = []
   for (const [row, change] of (command.change ?? []).entries()) {
     const task = target(state, command, change, asModel, row)
@@ -193,12 +193,12 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelsTurn | 
   return { changes, removals }
 }
 
-/** The task that is meant, if the caller reaches it and no newer change forbids it. */
+/** The task that a change names, unless it is out of reach or a newer edit forbids the change. */
 function target(
   state: Conversation,
   command: Edit,
   aim: { readonly task: string | number; readonly if_version?: number | undefined },
-  asModel: ModelsTurn | undefined,
+  asModel: ModelTurn | undefined,
   row: number,
 ): Task | Refusal {
   if (typeof aim !== 'object' || aim === null) return invalidField('row', { rule: 'not_an_object' }, row)
@@ -211,10 +211,10 @@ function target(
   return changed ? new Refusal('edited_by_person', { row, task, changed }) : task
 }
 
-/** New tasks as they are created: in a judged run, one that the model calls done starts pending and is claimed. */
-function creatable(
+/** In a judged run, a new task that the model calls done is created pending and collected in `claims`. */
+function withoutClaimedStatus(
   drafts: readonly Draft[],
-  asModel: ModelsTurn | undefined,
+  asModel: ModelTurn | undefined,
   judged: readonly Judged[],
   claims: Claim[],
 ): readonly Draft[] {
@@ -230,11 +230,11 @@ function creatable(
 }
 
 /**
- * A model's change as the rules allow it. In a judged run, settling a task is a claim: without a ruling it is collected
- * in `claims`; with one, the status was granted already or is refused.
+ * The part of a model's change that the rules allow. In a judged run, settling a task is a claim: without a verdict it is
+ * collected in `claims`; with one, the status was already granted or is refused.
  */
-function forModel(
-  asModel: ModelsTurn,
+function allowedToModel(
+  asModel: ModelTurn,
   task: Task,
   fields: Partial<TaskFields>,
   row: number,
@@ -247,8 +247,8 @@ function forModel(
   }
   const ruling = verdictOn(judged, task.id)
   if (ruling?.verdict === 'ok' && task.status === status) return wording
-  const owed = outcomeOwed(asModel.policy, task, fields, row)
-  if (owed) return owed
+  const missing = missingOutcome(asModel.policy, task, fields, row)
+  if (missing) return missing
   if (!isJudged(asModel) || !isClaim(task, status)) return fields
   if (ruling) {
     const reason = ruling.reason || 'it changed while it was being assessed.'
@@ -259,23 +259,23 @@ function forModel(
   return fields
 }
 
-/** The outcome that a model still has to give for a status, unless its tools have no place for one. */
-function outcomeOwed(
+/** Refuses a status without the outcome it requires, unless the toolset has no field for one. */
+function missingOutcome(
   policy: Policy,
   task: Task,
   { status, outcome }: Pick<Partial<TaskFields>, 'status' | 'outcome'>,
   row: number,
 ): Refusal | undefined {
-  const owes = status !== undefined && status !== task.status && ASKS[status].outcome
+  const isRequired = status !== undefined && status !== task.status && REQUIRES[status].outcome
   // The outcome of a settled task says how it ended before, not how it ends now.
-  const told = outcome ?? (isOpen(task) ? task.outcome : undefined)
-  if (!owes || told || !TOOLSETS[policy.toolset].outcome) return undefined
+  const given = outcome ?? (isOpen(task) ? task.outcome : undefined)
+  if (!isRequired || given || !TOOLSETS[policy.toolset].outcome) return undefined
   return new Refusal('outcome_required', { row, field: 'outcome', task, to: status })
 }
 
-/** Whether the assessor, not the worker, says what is done. */
-const isJudged = ({ turn, policy }: ModelsTurn): boolean => isRunning(turn) && policy.assessor
+/** Whether the assessor, not the model, decides what is done. */
+const isJudged = ({ turn, policy }: ModelTurn): boolean => isRunning(turn) && policy.assessor
 
-/** Whether a model may take this status only with the assessor's consent. */
+/** Whether a model needs the assessor's consent for this status. */
 const isClaim = (task: Task, status: TaskStatus | undefined): status is Claim['status'] =>
-  status !== undefined && ASKS[status].judge && NEXT[task.status].includes(status)
+  status !== undefined && REQUIRES[status].judge && NEXT[task.status].includes(status)

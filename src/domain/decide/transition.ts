@@ -4,7 +4,7 @@ import type { Instant } from '../instant.ts'
 import { inRow, Refusal } from '../refusal.ts'
 import { type Actor, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 
-/** The task in another status, with its timestamps and who vouches for it. */
+/** The task in another status, with the timestamps and `judged_by` that go with it. */
 export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
   if (status === task.status) return task
   const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
@@ -23,7 +23,7 @@ export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Insta
   }
 }
 
-/** The log keeps the previous outcome. */
+/** The previous outcome stays in the log. */
 function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
   return task
 }
@@ -34,7 +34,7 @@ export function withFields(task: Task, fields: Partial<TaskFields>): Task {
   return outcome === '' ? { ...withoutOutcome(task), ...rest } : { ...task, ...rest, outcome }
 }
 
-/** The previous values of the fields that differ; null where there was none. */
+/** The previous values of the changed fields; null for a field that was absent. */
 export function difference(before: Task, after: Task): { [field: string]: Json } {
   const from: { [field: string]: Json } = {}
   for (const field of Object.keys(after) as (keyof Task)[]) {

@@ -14,9 +14,9 @@ import {
 } from '../../../test/support/domain.ts'
 import type { Command } from '../command.ts'
 import { isParked } from '../conversation.ts'
-import type { PolicyPatch, Toolset } from '../policy.ts'
+import type { PolicyPatch, ToolsetName } from '../policy.ts'
 
-const opens = (turn_id: string, toolset?: Toolset): Command => ({ type: 'open_turn', turn_id, toolset })
+const opens = (turn_id: string, toolset?: ToolsetName): Command => ({ type: 'open_turn', turn_id, toolset })
 const setsPolicy = (policy: PolicyPatch, by: 'person' | 'model' = 'person'): Command => ({
   type: 'set_policy',
   by,
@@ -47,7 +47,8 @@ describe('a turn', () => {
   })
 
   it('[ID1] has an id of 1 to 128 plain characters', () => {
-    for (const id of ['', 'a b', '../x', 'x'.repeat(129), 7 as unknown as string]) {
+    const invalid: readonly unknown[] = ['', 'a b', '../x', 'x'.repeat(129), 7]
+    for (const id of invalid as readonly string[]) {
       for (const command of [starts(id), opens(id)]) {
         const refusal = new Driver().refusal(command)
         expect([refusal.code, refusal.data]).toMatchObject(['invalid_id', { field: 'turn_id' }])

@@ -3,12 +3,12 @@ import { type Conversation, openTasks, planCounts, apply, stamped } from '../con
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
-import { type PolicyPatch, policyWith, samePolicy, type Toolset } from '../policy.ts'
+import { type PolicyPatch, policyWith, samePolicy, type ToolsetName } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { turnRunning } from './tasks.ts'
-import { WorkingList } from './working.ts'
+import { ListEditor } from './list-editor.ts'
 
 export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>): NewEvent[] | Refusal {
   if (command.by === 'model') return new Refusal('persons_only', { action: 'set_policy' })
@@ -26,7 +26,7 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   const turn = state.turns.get(turn_id)
   if (turn && turn.status !== 'open') return turnFinished(turn)
   if (turn?.stop_requested) return turnFinished({ ...turn, status: 'stopped' })
-  const other = toolset === undefined ? undefined : otherToolset(state, toolset, host)
+  const other = toolset === undefined ? undefined : toolsetMismatch(state, toolset, host)
   if (other) return other
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
@@ -35,8 +35,12 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   return [...fixes, ...opens]
 }
 
-/** A conversation uses one toolset at a time. */
-export function otherToolset({ policy }: Conversation, toolset: Toolset, host: PolicyPatch = {}): Refusal | undefined {
+/** The refusal for a toolset other than the conversation's. */
+export function toolsetMismatch(
+  { policy }: Conversation,
+  toolset: ToolsetName,
+  host: PolicyPatch = {},
+): Refusal | undefined {
   const fixed = policy?.toolset ?? host.toolset
   if (fixed === undefined || fixed === toolset) return undefined
   return new Refusal('persons_only', { action: 'change_toolset', toolset: fixed })
@@ -58,10 +62,10 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
     { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued } },
   ]
-  return [...started, ...takeUp(stamped(state, started, now).reduce(apply, state), turn_id, now)]
+  return [...started, ...activateFirst(stamped(state, started, now).reduce(apply, state), turn_id, now)]
 }
 
-/** Stopping is an event, not a signal; it also cancels the reviews that wait in the turn. */
+/** Requests a stop: an event, not a signal. It also cancels the turn's pending reviews. */
 export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, now: Instant): NewEvent[] | Refusal {
   const turn = state.turns.get(command.turn_id)
   if (!turn) return turnNotFound(command.turn_id)
@@ -71,15 +75,15 @@ export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, n
 }
 
 export function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
-  const turn = underWay(state, command.turn_id)
+  const turn = unfinishedTurn(state, command.turn_id)
   if (turn instanceof Refusal) return turn
   return [{ ...command.fact, turn_id: command.turn_id }]
 }
 
-/** The one way to end a turn: counts what is left and leaves the tasks as they are. */
+/** The only way to end a turn. Open tasks stay as they are. */
 export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, because, failure, steps, usage } = command
-  const turn = underWay(state, turn_id)
+  const turn = unfinishedTurn(state, turn_id)
   if (turn instanceof Refusal) return turn
   if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
@@ -91,18 +95,18 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
 
-/** Gives an adopted plan its current task in the same commit. */
-function takeUp(state: Conversation, turnId: string, now: Instant): NewEvent[] {
+/** Gives an adopted plan its current task, in the same commit. */
+function activateFirst(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   const open = openTasks(state, turnId)
   const first = open[0]
   if (!first || open.some(task => task.status === 'in_progress')) return []
-  const list = new WorkingList(state, now, 'system', turnId)
-  list.change(first.id, { status: 'in_progress' })
-  const events = list.finish()
+  const editor = new ListEditor(state, now, 'system', turnId)
+  editor.change(first.id, { status: 'in_progress' })
+  const events = editor.finish()
   return events instanceof Refusal ? [] : events
 }
 
-function underWay(state: Conversation, turnId: string): Turn | Refusal {
+function unfinishedTurn(state: Conversation, turnId: string): Turn | Refusal {
   const turn = state.turns.get(turnId)
   if (!turn) return turnNotFound(turnId)
   return isFinished(turn) ? turnFinished(turn) : turn

@@ -2,7 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
 import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
-import { limited } from '../../domain/limited.ts'
+import { limitedTurns } from '../../domain/limited-turns.ts'
 import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
 import { snapshotOf } from '../../domain/snapshot.ts'
@@ -202,7 +202,7 @@ export async function known(door: Door, ref: Ref): Promise<Conversation> {
 const shown = combined<Pick<View, 'title' | 'messages' | 'limited'> & { readonly requests: readonly ReviewRequest[] }>({
   title,
   messages: transcript,
-  limited,
+  limited: limitedTurns,
   requests: projection<readonly ReviewRequest[]>({
     initial: [],
     on: { task_create_review_required: (requests, { data }) => [...requests, data] },

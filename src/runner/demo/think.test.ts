@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
-import type { Toolset } from '../../domain/policy.ts'
+import type { ToolsetName } from '../../domain/policy.ts'
 import { ASSESSOR } from '../assessor.ts'
 import { type Heard, type Seen, think } from './think.ts'
 
 const STEPS = 'Read the report. Write a summary. Send it.'
 const user = (text: string): Heard => ({ role: 'user', text })
 const answer = (tool: string, result: unknown): Heard => ({ role: 'tool', tool, result })
-const toolsOf = (toolset: Toolset): Seen['tools'] =>
+const toolsOf = (toolset: ToolsetName): Seen['tools'] =>
   openAiTools(toolsets[toolset]).map(({ function: { name, description } }) => ({ name, description, schema: {} }))
 const echo: Seen['tools'][number] = {
   name: 'fixture__echo',
@@ -22,7 +22,7 @@ const add: Seen['tools'][number] = {
 }
 
 interface Scene {
-  readonly toolset?: Toolset
+  readonly toolset?: ToolsetName
   readonly now?: string
   readonly settled?: readonly string[]
   readonly more?: Seen['tools']

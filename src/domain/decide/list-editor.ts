@@ -5,7 +5,7 @@ import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
-import { between, longestRising, places, spread } from './position.ts'
+import { positionBetween, longestIncreasing, placements, positionsBetween } from './position.ts'
 import { difference, notAllowed, withFields, withStatus } from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
@@ -14,20 +14,20 @@ export type Draft = Partial<TaskFields> &
   Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & { readonly number?: number }
 
 /**
- * The list while one command works on it. Each touched task becomes one event with one version step, however often it
- * was touched, once every plan has its current task.
+ * Collects one command's changes to the list. `finish` gives every plan its current task and returns one event, with one
+ * version step, per touched task.
  */
-export class WorkingList {
+export class ListEditor {
   readonly #state: Conversation
   readonly #now: Instant
   readonly #by: Actor
   readonly #turnId: string | null
   readonly #touched = new Map<string, Task>()
   readonly #removed = new Set<string>()
-  /** Tasks that the command itself touched; the rules moved the rest. */
+  /** Tasks that the command touched itself; all other changes are `by: system`. */
   readonly #named = new Set<string>()
-  /** Plans in which a task was added, removed or changed status: their current task has to be found again. */
-  readonly #unsettled = new Set<string>()
+  /** Plans in which a task was added, removed or changed status: they may need another current task. */
+  readonly #changedPlans = new Set<string>()
   readonly #started = new Set<string>()
   readonly #returned = new Set<string>()
   #lastNumber: number
@@ -42,13 +42,13 @@ export class WorkingList {
     this.#lastPosition = state.last_position
   }
 
-  /** Adds tasks to the end of the list, or where their `order` puts them in the plan of `turnId`. */
+  /** Adds tasks at the end of the list, or at their `order` in the plan of `turnId`. */
   create(drafts: readonly Draft[], turnId: string): void {
     if (drafts.length === 0) return
     const made = drafts.map(draft => this.#make(draft, turnId))
     const ordered = drafts.some(draft => draft.order !== undefined)
     const plan = ordered ? this.#list().filter(task => this.#planOf(task) === turnId && !made.includes(task)) : []
-    const placed = places(
+    const placed = placements(
       plan,
       made.map((task, index) => ({ item: task, order: drafts[index]?.order })),
     )
@@ -64,7 +64,7 @@ export class WorkingList {
     }
   }
 
-  /** `row` is the element of the call, for the refusal. */
+  /** `row` is the element of the call that a refusal names. */
   change(id: string, fields: Partial<TaskFields>, row?: number): Refusal | undefined {
     const task = this.get(id)
     if (!task) return undefined
@@ -72,9 +72,9 @@ export class WorkingList {
     if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status))
       return notAllowed(task, status, row)
     this.#named.add(id)
-    if (status !== undefined && status !== task.status) this.#unsettled.add(this.#planOf(task))
+    if (status !== undefined && status !== task.status) this.#changedPlans.add(this.#planOf(task))
     const next = status === undefined ? task : withStatus(task, status, this.#by, this.#now)
-    // Even if it is in progress already: naming two tasks is an error.
+    // Even if it is in progress already: starting two tasks in one command is an error.
     if (status === 'in_progress') this.#started.add(id)
     if (status === 'pending' && task.status === 'in_progress') this.#returned.add(id)
     this.#touched.set(id, withFields(next, rest))
@@ -86,7 +86,7 @@ export class WorkingList {
     const task = this.get(id)
     if (!task) return
     this.#named.add(id)
-    this.#unsettled.add(this.#planOf(task))
+    this.#changedPlans.add(this.#planOf(task))
     this.#touched.set(id, task)
     this.#removed.add(id)
   }
@@ -94,12 +94,12 @@ export class WorkingList {
   /** Puts these tasks into this order, moving as few as possible. */
   arrange(ids: readonly string[]): void {
     const tasks = ids.flatMap(id => this.get(id) ?? [])
-    const stay = longestRising(tasks.map(({ position }) => position))
+    const stay = longestIncreasing(tasks.map(({ position }) => position))
     for (let from = 0; from < tasks.length; from += 1) {
       if (stay.has(from)) continue
       let to = from
       while (to < tasks.length && !stay.has(to)) to += 1
-      const room = spread(to - from, this.#positionOf(tasks[from - 1]), tasks[to]?.position)
+      const room = positionsBetween(to - from, this.#positionOf(tasks[from - 1]), tasks[to]?.position)
       if (!room)
         return this.#place(
           tasks,
@@ -110,21 +110,21 @@ export class WorkingList {
     }
   }
 
-  /** One event for each task that changed; or the limit that this would break. */
+  /** One event per changed task, or the limit that they would break. */
   finish(): NewEvent[] | Refusal {
-    for (const plan of this.#unsettled) this.#settleCurrent(plan)
+    for (const plan of this.#changedPlans) this.#ensureCurrent(plan)
     if (this.#started.size > 1 && this.#twoInOnePlan()) {
       return new Refusal('two_in_progress', {})
     }
     const before = this.#state.open.length
-    const after = this.#unsettled.size > 0 ? this.#openCount() : before
+    const after = this.#changedPlans.size > 0 ? this.#openCount() : before
     if (after > before && after > LIMITS.open) {
       return new Refusal('too_many_open', { limit: LIMITS.open, got: after })
     }
     return [...this.#touched.keys()].flatMap(id => this.#eventFor(id))
   }
 
-  /** The task as this command has left it so far, listed or new. */
+  /** The task with this command's changes so far. */
   get(id: string): Task | undefined {
     return this.#removed.has(id) ? undefined : (this.#touched.get(id) ?? this.#state.tasks.get(id))
   }
@@ -153,28 +153,28 @@ export class WorkingList {
     const task = withFields(withStatus(blank, status, this.#by, this.#now), fields)
     if (status === 'in_progress') this.#started.add(id)
     this.#named.add(id)
-    this.#unsettled.add(turnId)
+    this.#changedPlans.add(turnId)
     this.#touched.set(id, task)
     return task
   }
 
   /** At most one task is in progress, and exactly one while any is pending. */
-  #settleCurrent(plan: string): void {
+  #ensureCurrent(plan: string): void {
     const open = this.#plan(plan).filter(isOpen)
     const running = open.filter(task => task.status === 'in_progress')
     if (running.length > 1) {
       const keep = running.find(task => this.#started.has(task.id)) ?? running[0]
-      for (const task of running) if (task !== keep && !this.#started.has(task.id)) this.#shift(task, 'pending')
+      for (const task of running) if (task !== keep && !this.#started.has(task.id)) this.#setStatus(task, 'pending')
     } else if (running.length === 0) {
       const first = open.find(task => !this.#returned.has(task.id))
       const stays = open.find(task => this.#returned.has(task.id))
-      if (first) this.#shift(first, 'in_progress')
+      if (first) this.#setStatus(first, 'in_progress')
       // The only open task stays in progress, with its original start.
       else if (stays) this.#touched.set(stays.id, this.#asStarted(stays))
     }
   }
 
-  #shift(task: Task, status: TaskStatus): void {
+  #setStatus(task: Task, status: TaskStatus): void {
     this.#touched.set(task.id, withStatus(task, status, 'system', this.#now))
   }
 
@@ -210,11 +210,11 @@ export class WorkingList {
     const holder = others[at]
     let target = position
     if (holder) {
-      // Moving down puts it behind the holder, moving up in front: either way it takes the holder's place.
+      // Moving down puts it after the holder, moving up before it: either way it takes the holder's place.
       const down = task.position < position
       const room = down
-        ? between(holder.position, others[at + 1]?.position)
-        : between(others[at - 1]?.position, holder.position)
+        ? positionBetween(holder.position, others[at + 1]?.position)
+        : positionBetween(others[at - 1]?.position, holder.position)
       if (room === undefined) {
         this.#renumber()
         const again = this.get(holder.id)
@@ -248,13 +248,13 @@ export class WorkingList {
   #before(anchor: Task): number {
     const list = this.#list()
     const previous = list[list.findIndex(task => task.id === anchor.id) - 1]
-    const room = between(previous?.position, anchor.position)
+    const room = positionBetween(previous?.position, anchor.position)
     if (room !== undefined) return room
     this.#renumber()
     return this.#before(this.get(anchor.id) ?? anchor)
   }
 
-  /** Positions can be halved only so often; then the whole list is numbered again. */
+  /** Renumbers the whole list once no float is left between two neighbours. */
   #renumber(): void {
     for (const [index, task] of this.#list().entries()) {
       if (Number.isFinite(task.position)) this.#touched.set(task.id, { ...task, position: index + 1 })
@@ -288,7 +288,7 @@ export class WorkingList {
     const by = this.#named.has(id) ? this.#by : 'system'
     const turn_id = this.#turnId ?? this.#planOf(task)
     if (this.#removed.has(id)) {
-      // Created and removed by the same command: it never existed.
+      // Created and removed by the same command: no event.
       if (!before) return []
       const gone = { ...before, version: before.version + 1, updated_at: this.#now, removed_at: this.#now }
       return [{ type: 'task_removed', turn_id, data: { task: gone, by } }]

@@ -1,20 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { judgements } from './judgement.ts'
+import { assessorStats } from './assessor-stats.ts'
 import type { StoredEvent } from './event.ts'
 import type { TaskStatus } from './task.ts'
 
 let seq = 0
-const event = (type: string, data: object): StoredEvent =>
-  ({ type, data, seq: (seq += 1), timestamp: '', session_id: 'c', turn_id: 't' }) as unknown as StoredEvent
+const event = (type: string, data: object): StoredEvent => {
+  const stored: object = { type, data, seq: (seq += 1), timestamp: '', session_id: 'c', turn_id: 't' }
+  return stored as StoredEvent
+}
 const judged = (task_id: string, verdict: string, model = 'm'): StoredEvent =>
   event('task_assessed', { task_id, verdict, reason: '', model })
 const set = (id: string, from: TaskStatus, status: TaskStatus, by = 'person'): StoredEvent =>
   event('task_changed', { task: { id, status }, by, from: { status: from } })
 
-describe('judgements', () => {
+describe('assessor stats', () => {
   it('[JU5] counts verdicts by the model that gave them', () => {
     const events = [judged('a', 'ok'), judged('b', 'not_ok'), judged('b', 'unknown'), judged('c', 'ok', 'other')]
-    expect(Object.fromEntries(judgements.of(events).models.entries())).toEqual({
+    expect(Object.fromEntries(assessorStats.of(events).models.entries())).toEqual({
       m: { judged: 3, ok: 1, not_ok: 1, unknown: 1, overruled: 0, false_passes: 0, false_rejects: 0 },
       other: { judged: 1, ok: 1, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 },
     })
@@ -29,18 +31,18 @@ describe('judgements', () => {
     ['marked done what it could not judge', 'unknown', 'in_progress', 'completed', { overruled: 0 }],
   ] as const)('[JU5] a person who %s', (_, verdict, from, to, counted) => {
     const events = [judged('a', verdict), set('a', from, to)]
-    expect(judgements.of(events).models.get('m')).toMatchObject(counted)
+    expect(assessorStats.of(events).models.get('m')).toMatchObject(counted)
   })
 
   it('[JU5] a verdict is overruled once, and only by a person', () => {
     const again = [judged('a', 'ok'), set('a', 'completed', 'pending'), set('a', 'completed', 'pending')]
-    expect(judgements.of(again).models.get('m')).toMatchObject({ overruled: 1 })
+    expect(assessorStats.of(again).models.get('m')).toMatchObject({ overruled: 1 })
     const byModel = [judged('a', 'ok'), set('a', 'completed', 'pending', 'model')]
-    expect(judgements.of(byModel).models.get('m')).toMatchObject({ overruled: 0 })
+    expect(assessorStats.of(byModel).models.get('m')).toMatchObject({ overruled: 0 })
   })
 
   it('[JU5] adds to what is known of other conversations', () => {
-    const known = judgements.of([judged('a', 'ok')])
-    expect(judgements.apply(known, judged('b', 'ok')).models.get('m')).toMatchObject({ judged: 2, ok: 2 })
+    const known = assessorStats.of([judged('a', 'ok')])
+    expect(assessorStats.apply(known, judged('b', 'ok')).models.get('m')).toMatchObject({ judged: 2, ok: 2 })
   })
 })

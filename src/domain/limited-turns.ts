@@ -1,13 +1,13 @@
 import { projection } from './projection.ts'
 
-/** The turns that a limit ended. */
-export interface Limited {
+/** The turns that hit a limit. */
+export interface LimitedTurns {
   readonly turns: readonly string[]
-  /** The model calls that the newest turn may make at most, however much of its plan is open. */
+  /** The most model calls that the newest turn may make. */
   readonly max_steps: number | null
 }
 
-export const limited = projection<Limited>({
+export const limitedTurns = projection<LimitedTurns>({
   initial: { turns: [], max_steps: null },
   on: {
     turn_started: ({ turns }, { data: { policy } }) => ({
@@ -22,7 +22,7 @@ export const limited = projection<Limited>({
   },
 })
 
-function withTurn(state: Limited, turn: string | null): Limited {
+function withTurn(state: LimitedTurns, turn: string | null): LimitedTurns {
   if (turn === null || state.turns.includes(turn)) return state
   return { ...state, turns: [...state.turns, turn] }
 }

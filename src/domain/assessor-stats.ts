@@ -3,8 +3,8 @@ import { projection } from './projection.ts'
 import { Table } from './table.ts'
 import { isOpen, type TaskStatus } from './task.ts'
 
-/** An assessor's record: its verdicts, and how often a person overruled them. */
-export interface Judgement {
+/** One assessor's verdicts, and how often a person overruled them. */
+export interface AssessorStats {
   readonly judged: number
   readonly ok: number
   readonly not_ok: number
@@ -17,40 +17,43 @@ export interface Judgement {
   readonly false_rejects: number
 }
 
-/** Judgements by the assessor's model, of one log or of several. */
-export interface Judgements {
-  readonly models: Table<Judgement>
-  /** Task to its newest verdict that no person has overruled. */
+/** Stats by the assessor's model, folded from one log or several. */
+export interface AssessorStatsByModel {
+  readonly models: Table<AssessorStats>
+  /** Task id to its newest verdict, until a person overrules it. */
   readonly standing: Table<{ readonly verdict: Verdict; readonly model: string }>
 }
 
-export const judgements = projection<Judgements>({
+export const assessorStats = projection<AssessorStatsByModel>({
   initial: { models: Table.from(), standing: Table.from() },
   on: {
     task_assessed: ({ models, standing }, { data: { task_id, verdict, model } }) => ({
-      models: counted(models, model, 'judged', verdict),
+      models: withCounts(models, model, 'judged', verdict),
       standing: standing.with(task_id, { verdict, model }),
     }),
-    task_changed: overruled,
+    task_changed: countOverruling,
   },
 })
 
-/** A verdict is overruled once, however often the person changes the task. */
-function overruled(state: Judgements, { data: { task, by, from } }: StoredEvent<'task_changed'>): Judgements {
+/** Each verdict is overruled at most once, however often the person changes the task. */
+function countOverruling(
+  state: AssessorStatsByModel,
+  { data: { task, by, from } }: StoredEvent<'task_changed'>,
+): AssessorStatsByModel {
   const last = state.standing.get(task.id)
   const kind = last && by === 'person' ? overruling(last.verdict, from['status'], task.status) : undefined
   if (!last || !kind) return state
-  return { models: counted(state.models, last.model, 'overruled', kind), standing: state.standing.without(task.id) }
+  return { models: withCounts(state.models, last.model, 'overruled', kind), standing: state.standing.without(task.id) }
 }
 
-const NONE = { judged: 0, ok: 0, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 }
+const ZERO = { judged: 0, ok: 0, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 }
 
-function counted(
-  models: Judgements['models'],
+function withCounts(
+  models: AssessorStatsByModel['models'],
   model: string,
-  ...fields: readonly (keyof Judgement)[]
-): Judgements['models'] {
-  const counts: Record<keyof Judgement, number> = { ...(models.get(model) ?? NONE) }
+  ...fields: readonly (keyof AssessorStats)[]
+): AssessorStatsByModel['models'] {
+  const counts: Record<keyof AssessorStats, number> = { ...(models.get(model) ?? ZERO) }
   for (const field of fields) counts[field] += 1
   return models.with(model, counts)
 }
