@@ -33,7 +33,7 @@ describe('where a request belongs', () => {
   })
 
   it.each(['', 5, null, 'x'.repeat(1_000)])('[MC3] refuses a name in _meta that is none: %j', name => {
-    expect(() => bound({ 'runsheet/session_id': name })).toThrow(/_meta door\/session_id/)
+    expect(() => bound({ 'runsheet/session_id': name })).toThrow(/_meta runsheet\/session_id/)
   })
 })
 

@@ -50,7 +50,7 @@ describe('the setup pages', () => {
 
   it('[MC41] every other command that these pages name is one of ours as well', async () => {
     const named = [overview, ...Object.keys(HOSTS).map(pageOf)].flatMap(page => [
-      ...page.matchAll(/(?:npx (?:-y )?)door ([a-z][^`\n]*)/g),
+      ...page.matchAll(/(?:npx (?:-y )?)runsheet ([a-z][^`\n]*)/g),
     ])
     expect(named.length).toBeGreaterThan(Object.keys(HOSTS).length)
     for (const [, args = ''] of named) await expectKnown(args.split(' '))

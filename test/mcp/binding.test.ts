@@ -60,7 +60,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await another.call('tasks')).data).toMatchObject({ tasks: [] })
     expect((await one.call('tasks')).data).toMatchObject({ remaining: 2 })
     const { resources } = await one.client.listResources()
-    expect(resources[0]?.uri).toMatch(/^door:\/\/mcp-[\w-]+\/tasks$/)
+    expect(resources[0]?.uri).toMatch(/^runsheet:\/\/mcp-[\w-]+\/tasks$/)
   })
 
   it('[MC4] there is a turn for each plan: a new one begins once the last is worked off', async () => {
