@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
-import { Changed } from '../mcp/changed.ts'
-import { roundCodec } from '../mcp/codec.ts'
+import { ResourceUpdates } from '../mcp/resource-updates.ts'
+import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { openDoor } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
@@ -52,10 +52,10 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     version,
     host,
     onError: printError,
-    codec: roundCodec(newToken()),
-    changed: new Changed(door, LOCAL_TENANT, printError),
+    codec: roundStateCodec(newToken()),
+    updates: new ResourceUpdates(door, LOCAL_TENANT, printError),
     closing: ending.signal,
-    page: (conversation, signedIn) => page.link(conversation, signedIn),
+    pageUrl: (conversation, signedIn) => page.link(conversation, signedIn),
     toolset: toolsets[options.toolset ?? stored?.toolset ?? host.toolset ?? 'runsheet'],
     conversation: session,
   })

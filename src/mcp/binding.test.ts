@@ -1,11 +1,11 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { Driver, outside, underReview } from '../../test/support/domain.ts'
-import { type Bound, boundBy, turnFor } from './binding.ts'
+import { type Binding, bindingOf, turnFor } from './binding.ts'
 
-const bound = (meta: Record<string, unknown>, headers: Record<string, string> = {}): Bound => {
+const bound = (meta: Record<string, unknown>, headers: Record<string, string> = {}): Binding => {
   const req = new Request('http://localhost/mcp', { headers })
-  return boundBy({ mcpReq: { _meta: meta }, http: { req } } as ServerContext, () => 'its-own')
+  return bindingOf({ mcpReq: { _meta: meta }, http: { req } } as ServerContext, () => 'its-own')
 }
 
 describe('where a request belongs', () => {

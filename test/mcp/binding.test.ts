@@ -142,7 +142,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
 
   it('[MC3] so are headers that name what there is not', async () => {
     // The newer client keeps to itself why it could not begin.
-    const [id, toolset] = era === '2025' ? ['1 to 128 letters', 'There are: manage_todos'] : ['', '']
+    const [id, toolset] = era === '2025' ? ['1 to 128 letters', 'must be one of: manage_todos'] : ['', '']
     await expect(connected(era, { 'runsheet-session': 'bad id!' })).rejects.toThrow(id)
     await expect(connected(era, { 'runsheet-toolset': 'cheklist' })).rejects.toThrow(toolset)
   })

@@ -127,7 +127,7 @@ function heapUsed(): number {
 
 describe.concurrent('sessions of the older era', () => {
   it(`[MC26] of ${MANY} that are opened and abandoned no more are kept than fit, and the memory comes back`, async () => {
-    const server = await startMcpServer({ mostSessions: 200, sessionIdleMs: 200 })
+    const server = await startMcpServer({ maxSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
     await until(() => server.mcp.sessions === 0)
     const before = heapUsed()
@@ -140,7 +140,7 @@ describe.concurrent('sessions of the older era', () => {
   })
 
   it('[MC26] one in which somebody listens stays, and one that went can be begun anew', async () => {
-    const server = await startMcpServer({ mostSessions: 2 })
+    const server = await startMcpServer({ maxSessions: 2 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
     await manyAbandoned(server, 50)
@@ -150,7 +150,7 @@ describe.concurrent('sessions of the older era', () => {
   })
 
   it('[MC26] where everybody is still there, the next is told to come back', async () => {
-    const server = await startMcpServer({ mostSessions: 1 })
+    const server = await startMcpServer({ maxSessions: 1 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
     expect(await abandoned(server)).toBe(503)

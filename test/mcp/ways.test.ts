@@ -39,7 +39,7 @@ let server: McpTestServer
 beforeAll(async () => {
   scratch = scratchFolder()
   data = join(scratch, 'data')
-  ;[page, server] = await Promise.all([serveFolder(data), startMcpServer({ patience: { panelMs: 50 } })])
+  ;[page, server] = await Promise.all([serveFolder(data), startMcpServer({ waitLimits: { panelMs: 50 } })])
 })
 afterAll(async () => {
   page.process.kill()

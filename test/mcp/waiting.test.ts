@@ -19,8 +19,11 @@ let server: McpTestServer
 
 afterEach(() => server.close())
 
-const started = async (patience: EndpointOptions['patience'], more: Partial<EndpointOptions> = {}): Promise<void> => {
-  server = await startMcpServer({ patience: { panelMs: 1, ...patience }, ...more })
+const started = async (
+  waitLimits: EndpointOptions['waitLimits'],
+  more: Partial<EndpointOptions> = {},
+): Promise<void> => {
+  server = await startMcpServer({ waitLimits: { panelMs: 1, ...waitLimits }, ...more })
 }
 
 async function connected(
@@ -34,7 +37,7 @@ async function connected(
 }
 
 /** No longer than a client would wait for: each of these is how long it takes us to say so. */
-const IMPATIENT = { holdMs: 30, roundMs: 15, rounds: 2 }
+const IMPATIENT = { holdMs: 30, roundMs: 15, maxRounds: 2 }
 
 describe.each(['2025', '2026'] as const)('%s', era => {
   it('[MC14] who cannot wait is told that nothing is written, where the person is asked, and how to wait on', async () => {
@@ -99,11 +102,11 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 
   it('[MC14] a page that cannot be named keeps nobody waiting', async () => {
-    await started({ ...IMPATIENT, pageMs: 10 }, { page: () => new Promise(() => {}) })
+    await started({ ...IMPATIENT, pageUrlMs: 10 }, { pageUrl: () => new Promise(() => {}) })
     const { call } = await connected(era)
     expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
     await server.close()
-    await started(IMPATIENT, { page: () => Promise.reject(new Error('no page')) })
+    await started(IMPATIENT, { pageUrl: () => Promise.reject(new Error('no page')) })
     const other = await connected(era)
     expect((await other.call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
   })
@@ -120,7 +123,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 
   it('[MC16] a held call shows that it is alive, to who asked for that', async () => {
-    await started({ progressMs: 5 })
+    await started({ progressIntervalMs: 5 })
     const { client } = await connected(era)
     const third = Promise.withResolvers<void>()
     const seen: { progress: number; message?: string | undefined }[] = []
@@ -208,7 +211,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
 })
 
 it('[MC14] what a client brings back was sealed by us, and belongs to one call', async () => {
-  await started({ roundMs: 1, rounds: 8 })
+  await started({ roundMs: 1, maxRounds: 8 })
   const { client } = await connected('2026')
   const ask = (requestState?: string, tasks = PLAN.tasks): Promise<unknown> =>
     client.callTool(
@@ -269,7 +272,7 @@ it('[MC17] where two calls wait and the one that asked is taken back, the other 
 })
 
 it('[MC10] an answer to a form that nobody was asked decides nothing', async () => {
-  await started({ roundMs: 1, rounds: 8 })
+  await started({ roundMs: 1, maxRounds: 8 })
   const { client } = await connected('2026')
   const ask = (more: Record<string, unknown> = {}): Promise<unknown> =>
     client.callTool({ name: 'plan', arguments: PLAN, ...more }, { allowInputRequired: true })

@@ -1,7 +1,8 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { tasksUri } from './changed.ts'
-import { conversationOf, isListening, isToolset, listensElsewhere, misnamed } from './incoming.ts'
+import { tasksUri } from './tasks-uri.ts'
+import { clientConversation } from './binding.ts'
+import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
 
 describe('the conversation of a client without a session', () => {
   it.each([
@@ -11,26 +12,26 @@ describe('the conversation of a client without a session', () => {
     [undefined, 'mcp-client'],
     ['n'.repeat(200), `mcp-${'n'.repeat(64)}`],
   ])('[MC3] of %j is %s', (client, conversation) => {
-    expect(conversationOf(client)).toBe(conversation)
+    expect(clientConversation(client)).toBe(conversation)
   })
 })
 
 describe('the headers of a request', () => {
   it('[MC3] may be missing, or name what exists', () => {
     const named = { 'runsheet-session': 'chat-1', 'runsheet-turn': 'turn_1', 'runsheet-toolset': 'checklist' }
-    expect([{}, named].map(headers => misnamed(new Headers(headers)))).toEqual([undefined, undefined])
+    expect([{}, named].map(headers => headerProblem(new Headers(headers)))).toEqual([undefined, undefined])
   })
 
   it.each([
     [{ 'runsheet-session': 'no name' }, /1 to 128/],
     [{ 'runsheet-turn': '' }, /1 to 128/],
-    [{ 'runsheet-toolset': 'constructor' }, /There are: .*checklist/],
+    [{ 'runsheet-toolset': 'constructor' }, /must be one of: .*checklist/],
   ])('[MC3] %j is refused with what is allowed', (headers, words) => {
-    expect(misnamed(new Headers(headers))).toMatch(words)
+    expect(headerProblem(new Headers(headers))).toMatch(words)
   })
 
   it('[MC1] a toolset is one of ours, and no part of a prototype', () => {
-    expect(['runsheet', 'toString', ''].map(isToolset)).toEqual([true, false, false])
+    expect(['runsheet', 'toString', ''].map(isToolsetName)).toEqual([true, false, false])
   })
 })
 
@@ -40,10 +41,10 @@ describe('a subscription', () => {
     params: { notifications: { resourceSubscriptions: uris }, ...(_meta ? { _meta } : {}) },
   })
   const elsewhere = (body: unknown, headers: Record<string, string> = {}): boolean =>
-    listensElsewhere(new Headers(headers), body)
+    subscribesElsewhere(new Headers(headers), body)
 
   it('[MC6] is a request to listen, and no other', () => {
-    expect([listen([]), { method: 'tools/list' }, undefined].map(isListening)).toEqual([true, false, false])
+    expect([listen([]), { method: 'tools/list' }, undefined].map(isListenRequest)).toEqual([true, false, false])
   })
 
   it("[MC3] to the list of the client's own conversation is allowed, however that is named", () => {
