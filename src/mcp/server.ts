@@ -1,5 +1,5 @@
 import { McpServer, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
-import * as z from 'zod'
+import { plainJsonSchema } from '../toolsets/formats.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
 import { tasksUri } from './tasks-uri.ts'
@@ -55,9 +55,9 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
 
 const PENDING_INSTRUCTION = `"pending_review" means nothing is written yet: call ${AWAIT_REVIEW} and go by its answer. Never assume a yes.`
 
-const AWAIT_REVIEW_SCHEMA = displaySchema(AWAIT_REVIEW_INPUT)
+const AWAIT_REVIEW_SCHEMA = displaySchema(plainJsonSchema(AWAIT_REVIEW_INPUT))
 /** It answers as the tool that asked; repeating that schema would cost every conversation 80 tokens. */
-const ANY_OBJECT = displaySchema(z.object({}))
+const ANY_OBJECT = displaySchema({ type: 'object' })
 
 /** For the SDK's check of submitted forms: the domain validates them, and its refusals say what to fix. */
 const ACCEPT_ALL = {
