@@ -9,7 +9,7 @@ const bound = (meta: Record<string, unknown>, headers: Record<string, string> = 
 }
 
 describe('where a request belongs', () => {
-  it('[MC3] by _meta first, then by the headers, else by its connection', () => {
+  it('[MC3] comes from _meta, then headers, then the connection', () => {
     const headers = { 'runsheet-session': 'by-header', 'runsheet-turn': 'turn-by-header' }
     const meta = { 'runsheet/session_id': 'by-meta', 'runsheet/turn_id': 'turn-by-meta' }
     const places = [bound(meta, headers), bound({}, headers), bound({})]
@@ -32,7 +32,7 @@ describe('where a request belongs', () => {
     })
   })
 
-  it.each(['', 5, null, 'x'.repeat(1_000)])('[MC3] refuses a name in _meta that is none: %j', name => {
+  it.each(['', 5, null, 'x'.repeat(1_000)])('[MC3] refuses an invalid name in _meta: %j', name => {
     expect(() => bound({ 'runsheet/session_id': name })).toThrow(/_meta runsheet\/session_id/)
   })
 })
@@ -77,7 +77,7 @@ describe('the turn of a call whose host has none', () => {
     expect(turnFor(underReview('A').state, !creates)).toBe('plan_2')
   })
 
-  it('[MC4] has a name that no other turn has', () => {
+  it('[MC4] has a unique name', () => {
     const chat = new Driver()
     chat.run({ type: 'open_turn', turn_id: 'plan_2', toolset: 'runsheet', host: { review: false } })
     chat.run(chat.adds('model', 'A'))

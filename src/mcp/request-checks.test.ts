@@ -30,7 +30,7 @@ describe('the headers of a request', () => {
     expect(headerProblem(new Headers(headers))).toMatch(words)
   })
 
-  it('[MC1] a toolset is one of ours, and no part of a prototype', () => {
+  it("[MC1] a toolset's name is an own key, not one of the prototype", () => {
     expect(['runsheet', 'toString', ''].map(isToolsetName)).toEqual([true, false, false])
   })
 })
@@ -43,7 +43,7 @@ describe('a subscription', () => {
   const elsewhere = (body: unknown, headers: Record<string, string> = {}): boolean =>
     subscribesElsewhere(new Headers(headers), body)
 
-  it('[MC6] is a request to listen, and no other', () => {
+  it('[MC6] is a subscriptions/listen request', () => {
     expect([listen([]), { method: 'tools/list' }, undefined].map(isListenRequest)).toEqual([true, false, false])
   })
 
@@ -55,18 +55,18 @@ describe('a subscription', () => {
     expect(elsewhere(listen([tasksUri('mcp-a-host')], client))).toBe(false)
   })
 
-  it('[MC3] to the list of another conversation is not, not even beside its own', () => {
+  it('[MC3] to the list of another conversation is not allowed, not even beside its own', () => {
     const headers = { 'runsheet-session': 'chat-1' }
     expect(elsewhere(listen([tasksUri('chat-2')]), headers)).toBe(true)
     expect(elsewhere(listen([tasksUri('chat-1'), tasksUri('chat-2')]), headers)).toBe(true)
     expect(elsewhere(listen([tasksUri('chat-1')], { 'runsheet/session_id': 'chat-2' }), headers)).toBe(true)
   })
 
-  it.each([5, null, '', 'no name'])('[MC3] a conversation named as %j is none of its own', session => {
+  it.each([5, null, '', 'no name'])('[MC3] an invalid conversation name, %j, is not its own', session => {
     expect(elsewhere(listen([tasksUri('chat-1')], { 'runsheet/session_id': session }))).toBe(true)
   })
 
-  it('[MC3] to something else is not ours to judge', () => {
+  it('[MC3] to other resources is ignored', () => {
     expect(elsewhere(listen(['file:///x', 7]))).toBe(false)
     expect(elsewhere(listen('nothing'))).toBe(false)
     expect(elsewhere({ method: 'tools/list' })).toBe(false)

@@ -34,7 +34,7 @@ describe('the form', () => {
     expect([18, 19, 20].map(count => titles(count).length)).toEqual([20, 20, 20])
   })
 
-  it('[MC10] shows what a row holds, and describes what has no field', () => {
+  it("[MC10] shows a row's fields and describes the rest", () => {
     const review = reviewOf({ title: 'A', details: 'soon', criteria: 'seen', priority: 'high', tags: ['x', 'y'] })
     expect(fieldsOf(review)).toMatchObject({
       title_1: { title: 'Task 1', default: 'A', description: 'soon · Done when: seen · Tags: x, y' },
@@ -106,7 +106,7 @@ describe('the decision in a form', () => {
   })
 
   it.each([{}, { comment: 'Fine' }, { priority_1: 'high' }, { title: 'A' }])(
-    '[MC10] is none without a single title: %j',
+    '[MC10] is undefined without any title: %j',
     content => {
       expect(decisionFrom(review, content)).toBeUndefined()
     },

@@ -57,7 +57,9 @@ describe('the setup pages', () => {
 
   it('[MC41] every command on these pages is one of ours', async () => {
     const pages = [overview, ...Object.keys(HOSTS).map(pageOf)]
-    const commands = pages.flatMap(page => [...page.matchAll(/(?:runsheet --|main\.ts|`runsheet) ([a-z][^`\n]*)/g)])
+    const commands = pages.flatMap(page => [
+      ...page.matchAll(/(?:run -s runsheet --|main\.ts|`runsheet) ([a-z][^`\n]*)/g),
+    ])
     expect(commands.length).toBeGreaterThan(Object.keys(HOSTS).length)
     for (const [, args = ''] of commands) await expectKnown(args.split(' '))
     // Not published: npx would look for it in the registry.

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
-  it('[MC22] over stdio lists the tools, plans, and reads the list', async () => {
+  it('[MC22] lists the tools, plans and reads the tasks over stdio', async () => {
     const data = join(folder, 'data')
     // Somebody serves the page already, so that nothing is left running when the test is over.
     const serve = await serveFolder(data)
@@ -31,7 +31,7 @@ describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
     }
   })
 
-  it('[MC23] over HTTP with a token lists the tools, plans, and reads the list', async () => {
+  it('[MC23] lists the tools, plans and reads the tasks over HTTP', async () => {
     const server = await startMcpServer({ host: { review: false } })
     try {
       const url = new URL('/mcp', server.url)

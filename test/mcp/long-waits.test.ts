@@ -126,7 +126,7 @@ function heapUsed(): number {
 }
 
 describe.concurrent('sessions of the older era', () => {
-  it(`[MC26] of ${MANY} that are opened and abandoned no more are kept than fit, and the memory comes back`, async () => {
+  it(`[MC26] keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
     const server = await startMcpServer({ maxSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
     await until(() => server.mcp.sessions === 0)
@@ -139,7 +139,7 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC26] one in which somebody listens stays, and one that went can be begun anew', async () => {
+  it('[MC26] keeps a session with an open stream, and lets a client of a closed one start again', async () => {
     const server = await startMcpServer({ maxSessions: 2 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
@@ -149,7 +149,7 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC26] where everybody is still there, the next is told to come back', async () => {
+  it('[MC26] answers 503 when all sessions are in use', async () => {
     const server = await startMcpServer({ maxSessions: 1 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
