@@ -18,7 +18,7 @@ const INITIALIZE = {
 }
 const ACCEPT = { accept: 'application/json, text/event-stream' }
 
-/** With any Host and Origin, which `fetch` does not let one choose. */
+/** Sends any Host and Origin, which `fetch` does not allow. */
 function raw(headers: Record<string, string>, method = 'POST', body: unknown = INITIALIZE): Promise<number> {
   return new Promise((resolve, reject) => {
     const json = { 'content-type': 'application/json', ...ACCEPT, ...headers }

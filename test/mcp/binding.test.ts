@@ -119,7 +119,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await client.callTool({ name: 'add_multiple_checklist_items', arguments: { items: [{ title: 'A' }] } })
     const again = await connected(era, { 'runsheet-session': session })
     expect((await again.client.listTools()).tools.map(({ name }) => name)).toEqual(names)
-    // It is fixed by now: another is a person's to choose.
+    // The first call fixed the toolset: only a person may change it.
     const other = await connected(era, { 'runsheet-session': session, 'runsheet-toolset': 'runsheet' })
     expect(await other.call('plan', PLAN)).toMatchObject({
       isError: true,
@@ -141,7 +141,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 
   it('[MC3] refuses invalid headers', async () => {
-    // The newer client keeps to itself why it could not begin.
+    // The 2026 client does not pass on the reason.
     const [id, toolset] = era === '2025' ? ['1 to 128 letters', 'must be one of: manage_todos'] : ['', '']
     await expect(connected(era, { 'runsheet-session': 'bad id!' })).rejects.toThrow(id)
     await expect(connected(era, { 'runsheet-toolset': 'cheklist' })).rejects.toThrow(toolset)

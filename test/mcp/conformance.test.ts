@@ -5,7 +5,7 @@ import { type Check, type Revision, runSuite, scoredScenarios } from '../support
 import { startUnderTest } from '../support/mcp-under-test.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-/** How many scenarios are scored is fixed for a revision: a suite that runs fewer has not run. */
+/** The scored scenarios of each revision: fewer means that the suite did not run completely. */
 const SCORED = { '2025-11-25': 30, '2026-07-28': 37 } as const
 
 let folder: string
@@ -51,7 +51,7 @@ async function passes(revision: Revision): Promise<void> {
   expect(code, said).toBe(0)
 }
 
-/** Stricter than the suite, which forgives warnings and what was skipped. A message that fits the schema is not yet a pass. */
+/** Stricter than the suite, which accepts warnings and skipped checks. */
 function verdict(checks: readonly Check[] = []): string | readonly string[] {
   const wrong = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO')
   if (wrong.length > 0) return wrong.map(({ id, errorMessage }) => `${id}: ${errorMessage}`)

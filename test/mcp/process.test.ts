@@ -54,7 +54,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What it says where the page is, once it does. */
+/** Resolves with stderr once it has a line. */
 const toldBy = async ({ stderr }: StdioEnd): Promise<string> => {
   await expect.poll(stderr, { timeout: 20_000 }).toContain('\n')
   return stderr()
@@ -99,7 +99,7 @@ describe('runsheet mcp', () => {
     const { review_id } = await waiting(personAt(data))
     await personAt(data).decide(review_id, { action: 'cancel' })
     expect((await answer).data).toMatchObject({ confirmed: false })
-    // Where it is now is said again.
+    // The new URL is printed.
     expect(host.stderr()).toContain(noted()?.url)
   })
 
@@ -127,7 +127,7 @@ describe('runsheet mcp', () => {
     const { review_id } = await waiting(personAt(data))
     await host.client.close()
     await expect.poll(() => isAlive(host.pid), { timeout: 10_000 }).toBe(false)
-    // Decided while no host was there; the next one, in the same conversation, is told when it asks the same.
+    // Decided without a host: the next one gets the answer when it repeats the call in the same conversation.
     await personAt(data).decide(review_id, { action: 'confirm', tasks: [{ title: 'Kept' }] })
     const again = await joined(['--session', 'c1'])
     expect((await again.call('plan', PLAN)).data).toMatchObject({ next: '1 Kept' })

@@ -36,7 +36,7 @@ async function connected(
   return overHttp(server, host, { as, headers: { 'runsheet-session': session } })
 }
 
-/** No longer than a client would wait for: each of these is how long it takes us to say so. */
+/** Short waits, so that calls answer `pending_review` quickly. */
 const IMPATIENT = { holdMs: 30, roundMs: 15, maxRounds: 2 }
 
 describe.each(['2025', '2026'] as const)('%s', era => {
@@ -49,7 +49,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const [first, second] = content as { text: string }[]
     expect(JSON.parse(first?.text ?? '')).toEqual(structuredContent)
     expect(second?.text).toContain(`${server.url.href}?chat=c1 `)
-    // The model reads this: it must not be what a person signs in with.
+    // The model reads this, so it must not contain a sign-in code.
     expect(second?.text).not.toContain('code=')
 
     expect((await call('await_review', { review_id })).data).toEqual(structuredContent)
@@ -68,7 +68,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const review_id = String(first.data?.['review_id'])
     await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited' }] })
     expect((await call('plan', PLAN)).data).toMatchObject({ ids: [1], next: '1 Edited' })
-    // Now it was heard: to propose the same once more is to ask once more.
+    // The answer was delivered: proposing the same again opens another review.
     expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
     expect((await server.person.tasks('c1')).tasks).toHaveLength(1)
   })
@@ -159,7 +159,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     if (era === '2025') {
       expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'review_timeout' })
     } else {
-      // Its form is the client's to withdraw: whenever it answers, it is too late.
+      // A 2026 server cannot withdraw the form: its answer comes too late.
       void call('plan', PLAN).catch(() => {})
       const statuses = async (): Promise<string[]> => {
         const { reviews } = await server.person.session('c1').catch(() => ({ reviews: [] }))
@@ -221,7 +221,7 @@ it('[MC14] a round state must be ours and belong to the call', async () => {
   const first = (await ask()) as { requestState: string }
   expect(first.requestState).toEqual(expect.any(String))
   await expect(ask(`${first.requestState}x`)).rejects.toThrow('requestState')
-  // With other arguments it is another call.
+  // Other arguments make it another call.
   await ask(first.requestState, [{ title: 'Something else' }])
   expect((await server.person.pendingReviews()).reviews).toHaveLength(2)
 })
@@ -354,7 +354,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     expect(await new Response(rest).text()).toContain('1 By the first')
   })
 
-  /** The id of the question that comes on a stream. */
+  /** The id of the elicitation request on a stream. */
   async function asksOn({ body }: Response): Promise<number> {
     let seen = ''
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()).values({ preventCancel: true }) ?? []) {

@@ -63,7 +63,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     return { ...host, person: server.person, session }
   }
 
-  // Each is a process on stdio: there one stands for all.
+  // Over stdio each toolset is a process: one is enough.
   const served = transport === 'stdio' ? (['runsheet'] as const) : (Object.keys(TOOLSETS) as Toolset[])
   it.each(served)('[MC1] serves %s: its tools with schemas and hints, and every answer fits', async toolset => {
     const { client, call, person, session } = await connected({ toolset })
@@ -78,12 +78,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
         annotations: { openWorldHint: false },
       })
     }
-    // The client itself checks structured answers against the schema, and throws where they do not fit.
+    // The client validates structured content against the output schema.
     const answer = call(creating, input as Record<string, unknown>)
     const { review_id } = await waiting(person, session)
     const { result } = await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Mine' }] })
     expect(await answer).toEqual({ text: JSON.stringify(result), data: result, isError: false })
-    // Of a no, too; and of what it answers to who waits for it.
+    // The same for a declined plan, and for await_review.
     const again = call(creating, { ...(input as Record<string, unknown>) })
     const second = await waiting(person, session)
     await person.decide(second.review_id, { action: 'cancel', comment: 'no' })
@@ -204,7 +204,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
       expect.stringMatching(/^At least 1 task is needed\./),
       expect.stringMatching(/^Task 3: title must be at most 400 characters/),
     ])
-    // What was typed is still there.
+    // The form keeps what was typed.
     expect(formIn(asked[3])).toMatchObject({
       title_1: { default: '' },
       title_2: { default: 'Leap high' },
@@ -227,7 +227,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     const link = await opened(asked)
     expect(link.searchParams.get('chat')).toBe(session_id)
     expect(await person.login(link.hash.slice('#code='.length))).toEqual({ token: expect.any(String) })
-    // To open the page was not to confirm.
+    // Opening the page did not confirm.
     expect((await person.review(review_id)).review.status).toBe('pending')
     await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] })
     expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
@@ -252,7 +252,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     const { review_id } = await waiting(person, session)
     await expect.poll(() => asked.length).toBe(1)
     await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
-    // In the older era the form can be withdrawn; in the newer one its answer comes too late.
+    // 2025: the form is withdrawn. 2026: its answer comes too late.
     if (era === '2025') await withdrawn.promise
     else late.resolve({ action: 'accept', content: { title_1: 'As the form has it' } })
     expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
