@@ -8,14 +8,14 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { rolldown } from 'rolldown'
 
-/** A server on stdio: how it is started on a data folder, in a conversation of its own or in the one that is named. */
+/** A stdio server: its arguments for a data folder and, optionally, a conversation. */
 export interface Contender {
   readonly name: string
   args(data: string, session?: string): string[]
 }
 
 export interface Contenders {
-  /** As it is installed: what `bin` in package.json names. */
+  /** As installed: the `bin` of package.json. */
   readonly ours: Contender
   readonly oursFromSource: Contender
   /** Bundled, with the compile cache. */
@@ -24,7 +24,7 @@ export interface Contenders {
   readonly bareFromSource: Contender
 }
 
-/** Where a contender keeps its data. */
+/** A contender's data folder. */
 export type Folder = (contender: Contender) => string
 
 export interface Session {
@@ -37,7 +37,7 @@ export interface Session {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Bundles the bare one into `folder`. */
+/** Bundles the bare server into `folder`. */
 export async function contenders(folder: string): Promise<Contenders> {
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: { runsheet: string } }
   const installed = join(root, bin.runsheet)
@@ -60,12 +60,12 @@ export async function contenders(folder: string): Promise<Contenders> {
   }
 }
 
-/** A client of the official SDK that has asked for the tools. Every request of it gives up after a minute. */
+/** An official client that has listed the tools. Its requests time out after a minute. */
 export async function connect(contender: Contender, data: string, session?: string): Promise<Session> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: contender.args(data, session),
-    // The compile cache goes there as well, and away with the rest.
+    // The compile cache too, so that it is removed with the folder.
     env: { TMPDIR: join(data, '..') },
     stderr: 'pipe',
   })

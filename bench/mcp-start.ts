@@ -5,7 +5,7 @@ import { type Line, millis, printTable, times, turnByTurn } from './table.ts'
 
 const ROUNDS = 15
 
-/** From the spawn until the tools are listed. */
+/** From spawn to `tools/list`. */
 export async function benchStart(
   { ours, oursFromSource, bare, bareFromSource }: Contenders,
   folder: Folder,
@@ -27,7 +27,7 @@ export async function benchStart(
   })
   printTable(`Spawn to tools/list answered (Node alone: ${millis(figures.median('node'))})`, [
     line('as installed, beside one bundled with the compile cache', 'ours', 'bare'),
-    line('as installed, beside one that is run as it was written', 'ours', 'bareFromSource'),
+    line('as installed, beside the bare server from source', 'ours', 'bareFromSource'),
     line('both from source', 'oursFromSource', 'bareFromSource'),
   ])
 }
@@ -40,7 +40,7 @@ async function start(contender: Contender, data: string): Promise<number> {
   return took
 }
 
-/** What no server can be faster than. */
+/** The lower bound: Node's own start. */
 async function nodeAlone(): Promise<number> {
   const started = performance.now()
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')

@@ -114,11 +114,11 @@ async function manyPlans(contender: Contender, data: string): Promise<Usage> {
   return usage
 }
 
-/** From /proc, so on Linux only. */
+/** From /proc: Linux only. */
 function processUsage(pid: number): Omit<Usage, 'plansPerSecond'> {
   if (process.platform !== 'linux') return { cpuSeconds: Number.NaN, peakMegabytes: Number.NaN }
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // Behind the command's name, which may hold spaces: fields 14 and 15 are user and system time.
+  // Fields 14 and 15 are user and system time; the command's name before them may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return {

@@ -32,7 +32,7 @@ try {
   rmSync(scratch, { recursive: true, maxRetries: 5 })
 }
 
-/** Each part has data folders of its own; ours is served, as it is where a person has the page open. */
+/** Runs a part on fresh data folders. Ours is served, as when the page is open. */
 async function onFreshFolders(
   name: string,
   all: Contenders,

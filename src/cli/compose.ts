@@ -4,8 +4,8 @@ import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
-import { Changed } from '../mcp/changed.ts'
-import { roundCodec } from '../mcp/codec.ts'
+import { ResourceUpdates } from '../mcp/resource-updates.ts'
+import { roundStateCodec } from '../mcp/round-state.ts'
 import { createMcpEndpoint } from '../mcp/http.ts'
 import type { LiveEntry, Ref, Door } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
@@ -60,10 +60,10 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     tenant: LOCAL_TENANT,
     version,
     host: policy,
-    codec: roundCodec(tokens.person),
-    changed: new Changed(door, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
+    codec: roundStateCodec(tokens.person),
+    updates: new ResourceUpdates(door, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
     closing: closing.signal,
-    page: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
+    pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
     onError: error => log.warn({ err: error }, 'an MCP request failed'),
   })
   const server = createHttpServer({

@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
-import { Changed } from '../mcp/changed.ts'
-import { roundCodec } from '../mcp/codec.ts'
+import { ResourceUpdates } from '../mcp/resource-updates.ts'
+import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { openDoor } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
@@ -27,9 +27,9 @@ export interface McpCommand extends PageServerOptions {
 /** The host lists the tools first; starting the page meanwhile would delay that. */
 const PAGE_START_DELAY_MS = 250
 
-/** Serves an MCP host over stdin and stdout until it disconnects. Its plans are shown and reviewed on the page. */
+/** Serves an MCP host over stdin and stdout until it disconnects. */
 export async function serveMcp(options: McpCommand): Promise<void> {
-  // Hosts run one server per session: a young generation that does not grow saves about 40 MB, at no cost in time.
+  // Hosts run one server per session: a fixed young generation saves about 40 MB and costs no time.
   setFlagsFromString('--semi-space-growth-factor=1')
   const { session = `mcp-${v7()}` } = options
   checkStore(options.store)
@@ -43,7 +43,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openStore({ store: options.store, data })
   const door = openDoor({ store, onError: printError })
-  const ending = new AbortController()
+  const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(line))
   const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: session })
   const stdio = serveOverStdio({
@@ -52,23 +52,23 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     version,
     host,
     onError: printError,
-    codec: roundCodec(newToken()),
-    changed: new Changed(door, LOCAL_TENANT, printError),
-    closing: ending.signal,
-    page: (conversation, signedIn) => page.link(conversation, signedIn),
+    codec: roundStateCodec(newToken()),
+    updates: new ResourceUpdates(door, LOCAL_TENANT, printError),
+    closing: closing.signal,
+    pageUrl: (conversation, signedIn) => page.link(conversation, signedIn),
     toolset: toolsets[options.toolset ?? stored?.toolset ?? host.toolset ?? 'runsheet'],
     conversation: session,
   })
   setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
   await hostDisconnected()
-  ending.abort()
+  closing.abort()
   await stdio.close()
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)
 }
 
-/** One line, bounded: a message may repeat what a client sent. */
+/** One short line: the message may contain client input. */
 function printError(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
   console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)

@@ -37,7 +37,7 @@ describe('the page server', () => {
     expect(starts()).toBe(2)
     expect(await page.link('c1', true)).toBeUndefined()
     expect(starts()).toBe(2)
-    expect(printed).toEqual([expect.stringContaining('could not be started')])
+    expect(printed).toEqual([expect.stringContaining('could not start the page')])
   })
 
   it('[MC7] a page that cannot even be spawned does not fail the call', async () => {
@@ -45,6 +45,6 @@ describe('the page server', () => {
     mkdirSync(join(folder.path, 'serve.log'))
     expect(await page.link('c1', true)).toBeUndefined()
     expect(await page.link('c1', false)).toBeUndefined()
-    expect(printed).toEqual([expect.stringMatching(/could not be started\. .*EISDIR/)])
+    expect(printed).toEqual([expect.stringMatching(/could not start the page\. .*EISDIR/)])
   })
 })

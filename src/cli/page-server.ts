@@ -24,7 +24,7 @@ const POLL_MS = 50
 const RETRY_AFTER_MS = 10_000
 const LOGIN_TIMEOUT_MS = 3_000
 
-/** The server of the page. It serves the same data folder in a process of its own, which outlives this one. */
+/** The page's server: a separate process on the same data folder, which outlives this one. */
 export class PageServer {
   readonly #folder: DataFolder
   readonly #options: PageServerOptions
@@ -33,7 +33,7 @@ export class PageServer {
   #failedAt = -Infinity
   #printed = ''
 
-  /** `print` gets one line whenever the page's address or its failure changes. */
+  /** `print` gets a line whenever the page's URL, or the reason why there is none, changes. */
   constructor(folder: DataFolder, options: PageServerOptions, print: (line: string) => void) {
     this.#folder = folder
     this.#options = options
@@ -58,7 +58,7 @@ export class PageServer {
     return isOurs ? note : undefined
   }
 
-  /** The URL of a conversation; for a person with a code that signs in once. */
+  /** The URL of a conversation, optionally with a code that signs in once. */
   async link(conversation: string, signedIn: boolean): Promise<string | undefined> {
     const note = await this.ready()
     if (!note) return undefined
@@ -80,10 +80,10 @@ export class PageServer {
     return note
   }
 
-  /** Starts it on the usual port, where open pages find it again; if that is taken, on a free one. */
+  /** Tries the default port first, where open pages reconnect; if it is taken, a free one. */
   async #start(): Promise<ServerNote | undefined> {
-    const usual = await this.#startOn(this.#options.environment['RUNSHEET_PORT'] ?? '4747')
-    const started = usual === 'exited' ? await this.#startOn('0') : usual
+    const onDefaultPort = await this.#startOn(this.#options.environment['RUNSHEET_PORT'] ?? '4747')
+    const started = onDefaultPort === 'exited' ? await this.#startOn('0') : onDefaultPort
     return typeof started === 'object' ? started : undefined
   }
 
@@ -96,7 +96,7 @@ export class PageServer {
       await delay(POLL_MS, undefined, { ref: false })
       const serving = ServerLock.serving(this.#folder.path)
       if (typeof serving === 'object') return serving
-      // Ours also exits if another one was first; then that one is still starting.
+      // The child also exits if another server is starting on this folder: then wait for that one.
       if (hasExited && serving === undefined) return 'exited'
     }
     return 'slow'
@@ -118,7 +118,7 @@ export class PageServer {
     return child
   }
 
-  /** A server that has another token issues no code; its page asks to sign in. */
+  /** Undefined if the server has another token: then its page asks to sign in. */
   async #loginCode({ local }: ServerNote): Promise<string | undefined> {
     const token = this.#options.token ?? this.#folder.personToken()
     if (token === undefined) return undefined
@@ -148,8 +148,10 @@ export class PageServer {
 const pageAt = (url: string, command: string): string =>
   `Runsheet: review plans at ${url} (for a sign-in link: ${command})`
 
+const HOST_ONLY = 'You can review plans only in your host, if it supports elicitation.'
+
 const otherStore = (url: string): string =>
-  `Runsheet: the server at ${url} uses another --store and cannot show these plans. Only a host that can ask reviews them.`
+  `Runsheet: the server at ${url} uses another --store and cannot show these plans. ${HOST_ONLY}`
 
 const noPage = (why: string): string =>
-  `Runsheet: the page could not be started. Only a host that can ask reviews plans. ${why.replaceAll(/\s+/g, ' ')}`
+  `Runsheet: could not start the page. ${HOST_ONLY} ${why.replaceAll(/\s+/g, ' ')}`

@@ -1,15 +1,15 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { Driver, outside, underReview } from '../../test/support/domain.ts'
-import { type Bound, boundBy, turnFor } from './binding.ts'
+import { type Binding, bindingOf, turnFor } from './binding.ts'
 
-const bound = (meta: Record<string, unknown>, headers: Record<string, string> = {}): Bound => {
+const bound = (meta: Record<string, unknown>, headers: Record<string, string> = {}): Binding => {
   const req = new Request('http://localhost/mcp', { headers })
-  return boundBy({ mcpReq: { _meta: meta }, http: { req } } as ServerContext, () => 'its-own')
+  return bindingOf({ mcpReq: { _meta: meta }, http: { req } } as ServerContext, () => 'its-own')
 }
 
 describe('where a request belongs', () => {
-  it('[MC3] by _meta first, then by the headers, else by its connection', () => {
+  it('[MC3] comes from _meta, then headers, then the connection', () => {
     const headers = { 'runsheet-session': 'by-header', 'runsheet-turn': 'turn-by-header' }
     const meta = { 'runsheet/session_id': 'by-meta', 'runsheet/turn_id': 'turn-by-meta' }
     const places = [bound(meta, headers), bound({}, headers), bound({})]
@@ -32,7 +32,7 @@ describe('where a request belongs', () => {
     })
   })
 
-  it.each(['', 5, null, 'x'.repeat(1_000)])('[MC3] refuses a name in _meta that is none: %j', name => {
+  it.each(['', 5, null, 'x'.repeat(1_000)])('[MC3] refuses an invalid name in _meta: %j', name => {
     expect(() => bound({ 'runsheet/session_id': name })).toThrow(/_meta runsheet\/session_id/)
   })
 })
@@ -77,7 +77,7 @@ describe('the turn of a call whose host has none', () => {
     expect(turnFor(underReview('A').state, !creates)).toBe('plan_2')
   })
 
-  it('[MC4] has a name that no other turn has', () => {
+  it('[MC4] has a unique name', () => {
     const chat = new Driver()
     chat.run({ type: 'open_turn', turn_id: 'plan_2', toolset: 'runsheet', host: { review: false } })
     chat.run(chat.adds('model', 'A'))

@@ -1,10 +1,10 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
-import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import type { Sources } from '../domain/command.ts'
+import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import { invalidField } from '../domain/refusal.ts'
 import { LIMITS, line, Problem } from '../domain/text.ts'
 
-/** What a host may say beside a call's arguments: no model sees or sets it. */
+/** Keys that a host may set in `_meta` of a request. Models neither see nor set them. */
 export const META = {
   session: 'runsheet/session_id',
   turn: 'runsheet/turn_id',
@@ -15,18 +15,18 @@ export const META = {
 
 export const HEADERS = { session: 'runsheet-session', turn: 'runsheet-turn', toolset: 'runsheet-toolset' } as const
 
-/** Where a request belongs, by who is connected and how. */
-export interface Bound {
+/** Which conversation and turn a request belongs to, as its host says. */
+export interface Binding {
   readonly conversation: string
-  /** The host's own; where it names none, there is a turn for each plan. */
+  /** Undefined if the host names none: then each plan has a turn of its own. */
   readonly turn: string | undefined
   readonly toolCallId: string | undefined
   readonly sources: Sources
 }
 
-/** A request's own word counts before that of its connection. What cannot be meant is refused, and never taken for nothing. */
-export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): Bound {
-  const said = (key: string): string | undefined => {
+/** `_meta` counts before headers, headers before the connection's own conversation. An invalid name is refused, not ignored. */
+export function bindingOf({ mcpReq, http }: ServerContext, ownConversation: () => string): Binding {
+  const meta = (key: string): string | undefined => {
     const value = mcpReq._meta?.[key]
     if (value === undefined) return undefined
     const clean = line(value, LIMITS.reference)
@@ -35,24 +35,28 @@ export function boundBy({ mcpReq, http }: ServerContext, usual: () => string): B
   }
   const header = (name: string): string | undefined => http?.req?.headers.get(name) ?? undefined
   return {
-    conversation: said(META.session) ?? header(HEADERS.session) ?? usual(),
-    turn: said(META.turn) ?? header(HEADERS.turn),
-    toolCallId: said(META.call),
+    conversation: meta(META.session) ?? header(HEADERS.session) ?? ownConversation(),
+    turn: meta(META.turn) ?? header(HEADERS.turn),
+    toolCallId: meta(META.call),
     sources: {
-      source_user_message_id: said(META.userMessage),
-      source_assistant_message_id: said(META.assistantMessage),
+      source_user_message_id: meta(META.userMessage),
+      source_assistant_message_id: meta(META.assistantMessage),
     },
   }
 }
 
+/** The conversation of a client without sessions: one for each client name. */
+export const clientConversation = (client = 'client'): string =>
+  `mcp-${client.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64) || 'client'}`
+
 /**
- * The turn that a call is in where the host has none: the plan's. What is created once that is over is another plan, in
- * a turn of its own. Told by the log alone, so that calls that come at once, or after a restart, agree.
+ * The turn of a call whose host names none: that of the current plan, or a new one if the call creates and that plan is
+ * over. Derived from the log, so that concurrent calls and restarted processes agree.
  */
 export function turnFor(state: Conversation, creates: boolean): string {
   const latest = state.turns.get(state.latest_turn ?? '')
   if (latest?.status === 'open') {
-    // Asked only where it matters: it looks through the whole list.
+    // Short-circuited: isPlanOver scans the whole list.
     const isOver = creates && (latest.stop_requested || isPlanOver(state, latest.id))
     if (!isOver) return latest.id
   }

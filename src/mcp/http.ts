@@ -12,79 +12,87 @@ import {
 import { isId } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
-import { HEADERS } from './binding.ts'
-import { Calls } from './calls.ts'
-import { conversationOf, isListening, isToolset, listensElsewhere, misnamed } from './incoming.ts'
-import { type Connection, type McpOptions, mcpServer } from './server.ts'
+import { clientConversation, HEADERS } from './binding.ts'
+import { OpenRequests } from './open-requests.ts'
+import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
+import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
 import { Sessions } from './sessions.ts'
 
 export type Role = 'person' | 'agent'
 
-/** A request whose sender is known, and whose body was read if it has one. */
-export interface Incoming {
+/** What the HTTP server has established about a request: its sender and its parsed body. */
+export interface RequestInfo {
   readonly role: Role
   readonly body: unknown
-  /** Aborted once the connection of its answer is closed. */
+  /** Aborts when the connection of its response is closed. */
   readonly closed: AbortSignal
 }
 
 export interface McpEndpoint {
-  fetch(request: Request, incoming: Incoming): Promise<Response>
-  /** How many sessions of the older era are kept. */
+  fetch(request: Request, info: RequestInfo): Promise<Response>
+  /** The number of open 2025 sessions. */
   readonly sessions: number
   close(): Promise<void>
 }
 
 export interface EndpointOptions extends McpOptions {
-  /** What serves a connection, if not the toolset alone. */
-  readonly build?: (options: McpOptions, connection: Connection) => McpServer
-  readonly mostSessions?: number
+  /** Creates the server of a connection. Default: `createMcpServer`. */
+  readonly createServer?: (options: McpOptions, connection: ConnectionOptions) => McpServer
+  readonly maxSessions?: number
   readonly sessionIdleMs?: number
 }
 
-/** Enough for everybody who is there, and little where nobody comes back. */
-const MOST_SESSIONS = 1_000
+const MAX_SESSIONS = 1_000
 const SESSION_IDLE_MS = 30 * 60_000
-/** For calls that wait, to be told that they are to ask again. */
-const FINISH_MS = 1_000
+/** How long closing waits for the answers of held calls. */
+const DRAIN_MS = 1_000
 
-/** Streamable HTTP for both eras: in the newer one each request stands for itself, in the older one there are sessions. */
+/** Streamable HTTP for both protocol eras: 2026 requests are stateless, 2025 requests belong to a session. */
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
-  const { build = mcpServer, changed, onError } = options
-  const sessions = new Sessions(options.mostSessions ?? MOST_SESSIONS, options.sessionIdleMs ?? SESSION_IDLE_MS)
-  const calls = new Calls()
-  const modern: Record<Role, McpHttpHandler> = { person: handlerFor('person'), agent: handlerFor('agent') }
+  const { createServer = createMcpServer, updates, onError } = options
+  const sessions = new Sessions(options.maxSessions ?? MAX_SESSIONS, options.sessionIdleMs ?? SESSION_IDLE_MS)
+  const openRequests = new OpenRequests()
+  const stateless: Record<Role, McpHttpHandler> = {
+    person: statelessHandler('person'),
+    agent: statelessHandler('agent'),
+  }
 
   return {
-    fetch: async (request, incoming) => {
-      const { role, body, closed } = incoming
-      const wrong = misnamed(request.headers)
-      if (wrong !== undefined) return rpcError(400, -32_602, wrong)
-      if (request.method === 'POST' && !isListening(body)) calls.add(closed)
-      if (await isLegacyRequest(request, body)) return inSession(request, incoming)
-      if (listensElsewhere(request.headers, body))
-        return rpcError(400, -32_602, 'This list is not of this conversation.')
-      return modern[role].fetch(request, { parsedBody: body })
+    fetch: async (request, info) => {
+      const { role, body, closed } = info
+      const problem = headerProblem(request.headers)
+      if (problem !== undefined) return rpcError(400, -32_602, problem)
+      if (request.method === 'POST' && !isListenRequest(body)) openRequests.add(closed)
+      if (await isLegacyRequest(request, body)) return handleInSession(request, info)
+      if (subscribesElsewhere(request.headers, body))
+        return rpcError(400, -32_602, 'This task list belongs to another conversation.')
+      return stateless[role].fetch(request, { parsedBody: body })
     },
     get sessions() {
       return sessions.size
     },
     close: async () => {
-      await calls.over(FINISH_MS)
-      await Promise.all([modern.person.close(), modern.agent.close(), sessions.close()])
+      await openRequests.drained(DRAIN_MS)
+      await Promise.all([stateless.person.close(), stateless.agent.close(), sessions.close()])
     },
   }
 
-  function handlerFor(role: Role): McpHttpHandler {
+  function statelessHandler(role: Role): McpHttpHandler {
+    const conversation = (_: ServerContext, client: string | undefined): string => clientConversation(client)
     const factory = async ({ requestInfo }: McpRequestContext): Promise<McpServer> => {
       const toolset = await toolsetFor(requestInfo?.headers)
-      const conversation = (_: ServerContext, client: string | undefined): string => conversationOf(client)
-      return build(options, { era: 'modern', toolset, isPerson: role === 'person', conversation, lasts: false })
+      return createServer(options, {
+        era: 'modern',
+        toolset,
+        isPerson: role === 'person',
+        conversation,
+        persistent: false,
+      })
     }
-    return createMcpHandler(factory, { legacy: 'reject', bus: changed, onerror: onError })
+    return createMcpHandler(factory, { legacy: 'reject', bus: updates, onerror: onError })
   }
 
-  async function inSession(request: Request, { role, body, closed }: Incoming): Promise<Response> {
+  async function handleInSession(request: Request, { role, body, closed }: RequestInfo): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
     if (id !== null) {
       const session = sessions.use(id, role, closed)
@@ -92,24 +100,32 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
         ? session.handleRequest(request, { parsedBody: body })
         : rpcError(404, -32_001, 'Session not found')
     }
-    if (!isInitializeRequest(body)) return rpcError(400, -32_000, 'Begin with initialize: there is no Mcp-Session-Id.')
-    if (!sessions.hasRoom()) return rpcError(503, -32_000, 'Too many sessions are in use here. Try again later.')
+    if (!isInitializeRequest(body)) return rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
+    if (!sessions.hasRoom()) return rpcError(503, -32_000, 'Too many open sessions. Try again later.')
+    return openSession(request, body, role)
+  }
+
+  async function openSession(request: Request, body: unknown, role: Role): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: session => sessions.add(session, role, transport),
       onsessionclosed: session => sessions.remove(session),
     })
-    const toolset = await toolsetFor(request.headers)
-    const conversation = ({ sessionId = '' }: ServerContext): string => `mcp-${sessionId}`
-    const server = build(options, { era: 'legacy', toolset, isPerson: role === 'person', conversation, lasts: true })
+    const server = createServer(options, {
+      era: 'legacy',
+      toolset: await toolsetFor(request.headers),
+      isPerson: role === 'person',
+      conversation: ({ sessionId = '' }) => `mcp-${sessionId}`,
+      persistent: true,
+    })
     await server.connect(transport)
     return transport.handleRequest(request, { parsedBody: body })
   }
 
-  /** The one that the header names; else the conversation's own; else what new conversations get. */
+  /** The toolset in the header, else the conversation's own, else the default of new conversations. */
   async function toolsetFor(headers: Headers | undefined): Promise<Toolset> {
-    const named = headers?.get(HEADERS.toolset) ?? ''
-    if (isToolset(named)) return toolsets[named]
+    const name = headers?.get(HEADERS.toolset) ?? ''
+    if (isToolsetName(name)) return toolsets[name]
     const conversation = headers?.get(HEADERS.session) ?? ''
     const state = isId(conversation) ? await options.door.read({ tenant: options.tenant, conversation }) : undefined
     return toolsets[state?.policy?.toolset ?? options.host.toolset ?? 'runsheet']

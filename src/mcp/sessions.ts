@@ -2,47 +2,49 @@ import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprot
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport
-  /** Whose it is: an id is not enough to speak with a person's word. */
+  /** The role that opened it: an agent must not use a person's session. */
   readonly owner: string
   usedAt: number
-  /** Requests that are under way, streams among them: somebody is there. */
-  underWay: number
+  /** Requests in progress, streams included. */
+  openRequests: number
 }
 
-/** The sessions of the older era. Clients leave without a word, so what is not used goes: the oldest first, and in time all. */
+const MAX_SWEEP_INTERVAL_MS = 60_000
+
+/** The sessions of 2025 clients. Many clients leave without ending theirs, so idle ones are closed. */
 export class Sessions {
-  /** In the order in which they were last used. */
+  /** Least recently used first. */
   readonly #sessions = new Map<string, Session>()
-  readonly #most: number
+  readonly #limit: number
   readonly #idleMs: number
   readonly #timer: NodeJS.Timeout
 
-  constructor(most: number, idleMs: number) {
-    this.#most = most
+  constructor(limit: number, idleMs: number) {
+    this.#limit = limit
     this.#idleMs = idleMs
-    this.#timer = setInterval(() => this.#sweep(), Math.min(idleMs, 60_000)).unref()
+    this.#timer = setInterval(() => this.#sweep(), Math.min(idleMs, MAX_SWEEP_INTERVAL_MS)).unref()
   }
 
   get size(): number {
     return this.#sessions.size
   }
 
-  /** Whether one more fits; if need be the one that was unused for longest makes room. */
+  /** Whether another session fits. At the limit, closes the least recently used one without open requests. */
   hasRoom(): boolean {
-    if (this.#sessions.size < this.#most) return true
-    for (const [id, { underWay }] of this.#sessions) {
-      if (underWay > 0) continue
-      this.#end(id)
+    if (this.#sessions.size < this.#limit) return true
+    for (const [id, { openRequests }] of this.#sessions) {
+      if (openRequests > 0) continue
+      this.#close(id)
       return true
     }
     return false
   }
 
   add(id: string, owner: string, transport: WebStandardStreamableHTTPServerTransport): void {
-    this.#sessions.set(id, { transport, owner, usedAt: performance.now(), underWay: 0 })
+    this.#sessions.set(id, { transport, owner, usedAt: performance.now(), openRequests: 0 })
   }
 
-  /** For a request that is over when `closed` is. */
+  /** The transport of a session, for a request that ends when `closed` aborts. */
   use(id: string, owner: string, closed: AbortSignal): WebStandardStreamableHTTPServerTransport | undefined {
     const session = this.#sessions.get(id)
     if (!session || session.owner !== owner) return undefined
@@ -50,12 +52,12 @@ export class Sessions {
     this.#sessions.set(id, session)
     session.usedAt = performance.now()
     if (closed.aborted) return session.transport
-    session.underWay += 1
-    const over = (): void => {
-      session.underWay -= 1
+    session.openRequests += 1
+    const release = (): void => {
+      session.openRequests -= 1
       session.usedAt = performance.now()
     }
-    closed.addEventListener('abort', over, { once: true })
+    closed.addEventListener('abort', release, { once: true })
     return session.transport
   }
 
@@ -72,10 +74,11 @@ export class Sessions {
 
   #sweep(): void {
     const since = performance.now() - this.#idleMs
-    for (const [id, { usedAt, underWay }] of this.#sessions) if (usedAt < since && underWay === 0) this.#end(id)
+    for (const [id, { usedAt, openRequests }] of this.#sessions)
+      if (usedAt < since && openRequests === 0) this.#close(id)
   }
 
-  #end(id: string): void {
+  #close(id: string): void {
     const session = this.#sessions.get(id)
     this.#sessions.delete(id)
     void session?.transport.close()

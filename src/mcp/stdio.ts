@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Toolset } from '../toolsets/toolset.ts'
-import { type McpOptions, mcpServer } from './server.ts'
+import { createMcpServer, type McpOptions } from './server.ts'
 
 export interface StdioOptions extends McpOptions {
   readonly toolset: Toolset
@@ -9,9 +9,9 @@ export interface StdioOptions extends McpOptions {
   readonly conversation: string
 }
 
-/** Serves the one client at our standard input and output, whom the person started themselves. */
+/** Serves one client over stdin and stdout. A person started it, so its forms count as theirs. */
 export function serveOverStdio({ toolset, conversation, ...options }: StdioOptions): { close(): Promise<void> } {
-  const build = ({ era }: { era: 'legacy' | 'modern' }): McpServer =>
-    mcpServer(options, { era, toolset, isPerson: true, conversation: () => conversation, lasts: true })
-  return serveStdio(build, { onerror: options.onError })
+  const createServer = ({ era }: { era: 'legacy' | 'modern' }): McpServer =>
+    createMcpServer(options, { era, toolset, isPerson: true, conversation: () => conversation, persistent: true })
+  return serveStdio(createServer, { onerror: options.onError })
 }

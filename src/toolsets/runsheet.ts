@@ -20,7 +20,7 @@ const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [
   string
 >
 
-const WORDS = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
+const STATUSES = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
 
 /** Every answer says what is next and what remains. */
 const ONWARD = { next: z.string().nullable(), remaining: z.int() }
@@ -31,7 +31,7 @@ export const runsheet: Toolset = {
   tools: [
     tool({
       name: 'plan',
-      description: 'Propose all steps of the work at once; the user may edit them.',
+      description: 'Propose all steps at once; the user may edit them.',
       input: z.object({
         tasks: z.array(z.object({ title: z.string(), done_when: z.string().optional() })),
       }),
@@ -50,7 +50,7 @@ export const runsheet: Toolset = {
       input: z.object({
         id: z.int(),
         outcome: z.string().optional(),
-        status: z.enum(WORDS).optional().describe('default done'),
+        status: z.enum(STATUSES).optional().describe('default done'),
       }),
       example: '{"id":1,"outcome":"…"}',
       output: z.object(ONWARD),
@@ -71,7 +71,7 @@ export const runsheet: Toolset = {
           z.object({
             id: z.int(),
             title: z.string(),
-            status: z.enum(WORDS),
+            status: z.enum(STATUSES),
             done_when: z.string().optional(),
             outcome: z.string().optional(),
           }),
@@ -82,9 +82,9 @@ export const runsheet: Toolset = {
     }),
   ],
   prompt: `## Plan
-For work of several steps, propose them all with one call of plan. The user may edit the list: go by the answer, and do not propose again what
-was removed. Work through the tasks in order, and after each call update with what came of it; every answer names the next one. Do not give your final
-answer before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
+For work of several steps, call plan once with all of them. The user may edit them: go by the answer, and do not propose again what was removed.
+Work through the tasks in order and settle each with update and its outcome; every answer names the next. Do not give your final answer
+before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: view =>
     `plan takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number, title }) => `${number} ${title}`)}. Do not plan it again.`,
   vocabulary: { idOf: ({ number }) => number, words: { ...WORD, criteria: 'done_when' } },

@@ -1,9 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCli } from '../support/children.ts'
+import { PAGE_ENV } from '../support/mcp.ts'
+import { scratchFolder } from '../support/scratch.ts'
 
-/** Under which key each host looks for servers; null where a command adds it. */
+/** The key under which each host lists servers; null if a command adds them. */
 const HOSTS: Readonly<Record<string, string | null>> = {
   'claude-code': null,
   'claude-desktop': 'mcpServers',
@@ -13,7 +18,12 @@ const HOSTS: Readonly<Record<string, string | null>> = {
   zed: 'context_servers',
 }
 
-const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
+const CLONE = '/path/to/runsheet'
+/** What runs a command of ours from any folder. */
+const RUNSHEET = ['npm', '--prefix', CLONE, 'run', '-s', 'runsheet', '--']
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const docs = join(root, 'docs/')
 const pageOf = (host: string): string => readFileSync(`${docs}hosts/${host}.md`, 'utf8')
 const overview = readFileSync(`${docs}mcp.md`, 'utf8')
 
@@ -25,7 +35,7 @@ describe('the setup pages', () => {
 
   it.each(Object.keys(HOSTS))('[MC40] %s is set up by one command or one block', host => {
     expect(blocksOf(pageOf(host))).toHaveLength(1)
-    expect(serverOn(host)).toMatchObject({ command: 'npx' })
+    expect(commandOn(host).slice(0, RUNSHEET.length)).toEqual(RUNSHEET)
   })
 
   it.each(Object.keys(HOSTS))(
@@ -38,25 +48,49 @@ describe('the setup pages', () => {
     },
   )
 
-  it.each(Object.keys(HOSTS))(
-    '[MC41] what %s starts is a command of ours, and it names the data folder',
-    async host => {
-      const [yes, name, ...args] = serverOn(host).args
-      expect([yes, name, args[0]]).toEqual(['-y', 'runsheet', 'mcp'])
-      expect(args).toContain('--data')
-      await expectKnown(args)
-    },
-  )
-
-  it('[MC41] every other command that these pages name is one of ours as well', async () => {
-    const named = [overview, ...Object.keys(HOSTS).map(pageOf)].flatMap(page => [
-      ...page.matchAll(/(?:npx (?:-y )?)door ([a-z][^`\n]*)/g),
-    ])
-    expect(named.length).toBeGreaterThan(Object.keys(HOSTS).length)
-    for (const [, args = ''] of named) await expectKnown(args.split(' '))
+  it.each(Object.keys(HOSTS))('[MC41] %s starts a command of ours, with a data folder', async host => {
+    const [command, ...args] = commandOn(host).slice(RUNSHEET.length)
+    expect(command).toBe('mcp')
+    expect(args).toContain('--data')
+    await expectKnown(['mcp', ...args])
   })
 
-  it('[MC41] the overview lists options that there are', async () => {
+  it('[MC41] every command on these pages is one of ours', async () => {
+    const pages = [overview, ...Object.keys(HOSTS).map(pageOf)]
+    const commands = pages.flatMap(page => [
+      ...page.matchAll(/(?:run -s runsheet --|main\.ts|`runsheet) ([a-z][^`\n]*)/g),
+    ])
+    expect(commands.length).toBeGreaterThan(Object.keys(HOSTS).length)
+    for (const [, args = ''] of commands) await expectKnown(args.split(' '))
+    // Not published: npx would look for it in the registry.
+    for (const page of pages) expect(page).not.toMatch(/npx (-y )?runsheet/)
+  })
+
+  it('[MC41] the command serves a host from another folder', async () => {
+    const commands = Object.keys(HOSTS).map(host => commandOn(host).join(' '))
+    expect(new Set(commands).size).toBe(1)
+    const scratch = scratchFolder()
+    onTestFinished(() => rmSync(scratch, { recursive: true, maxRetries: 5 }))
+    const data = join(scratch, 'data')
+    const [command = '', ...args] = commandOn('codex').map(word =>
+      word === CLONE ? root : word === '~/.runsheet' ? data : word,
+    )
+    const transport = new StdioClientTransport({ command, args, cwd: scratch, env: hostEnv(), stderr: 'pipe' })
+    let stderr = ''
+    transport.stderr?.on('data', chunk => {
+      stderr += String(chunk)
+    })
+    const client = new Client({ name: 'a host', version: '1.0.0' })
+    await client.connect(transport)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('await_review')
+    await expect.poll(() => stderr).toContain('review plans at http')
+    await client.close()
+    const { pid } = JSON.parse(readFileSync(join(data, 'server.json'), 'utf8')) as { pid: number }
+    process.kill(pid)
+    await expect.poll(() => isAlive(pid)).toBe(false)
+  })
+
+  it('[MC41] the options in the overview exist', async () => {
     const options = [...overview.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option = '']) => option)
     expect(options).toContain('--toolset')
     expect(await optionsOf('mcp')).toEqual(expect.arrayContaining(options))
@@ -68,13 +102,21 @@ interface Server {
   readonly args: readonly string[]
 }
 
-/** What the host starts, as its page has it. */
+/** The command that the host starts, as its page has it. */
+function commandOn(host: string): string[] {
+  const { command, args } = serverOn(host)
+  return [command, ...args]
+}
+
 function serverOn(host: string): Server {
   const [block] = blocksOf(pageOf(host))
   const key = HOSTS[host]
   if (!block) throw new Error(`${host}: no block`)
   if (!key) {
-    const [command = '', ...args] = (block.text.trim().split(' -- ')[1] ?? '').split(' ')
+    const [command = '', ...args] = block.text
+      .trim()
+      .replace(/^.*? -- /, '')
+      .split(' ')
     return { command, args }
   }
   const settings = block.language === 'toml' ? fromToml(block.text) : (JSON.parse(block.text) as Settings)
@@ -89,7 +131,7 @@ function blocksOf(page: string): { language: string; text: string }[] {
   return [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text }))
 }
 
-/** As much of TOML as the page has: one table, and values that are written as in JSON. */
+/** The TOML that the page uses: one table, with values as in JSON. */
 function fromToml(text: string): Settings {
   const [head = '', ...lines] = text.trim().split('\n')
   const [, table = '', name = ''] = /^\[(\w+)\.(\w+)\]$/.exec(head) ?? []
@@ -100,7 +142,7 @@ function fromToml(text: string): Settings {
   return { [table]: { [name]: Object.fromEntries(values) as unknown as Server } }
 }
 
-/** That our command line has this command with these options, each with a value. */
+/** Expects a command of ours with options that it has, each with a value. */
 async function expectKnown([command = '', ...args]: readonly string[]): Promise<void> {
   const known = await optionsOf(command)
   const options = args.filter((_, index) => index % 2 === 0)
@@ -108,9 +150,20 @@ async function expectKnown([command = '', ...args]: readonly string[]): Promise<
   expect(args.length % 2).toBe(0)
 }
 
+/** Without what vitest runs in: a host starts servers with its own environment. */
+const hostEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', ...PAGE_ENV })
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 const asked = new Map<string, Promise<string[]>>()
 
-/** The options of a command of ours, as it says itself. */
+/** The options in a command's help. */
 function optionsOf(command: string): Promise<string[]> {
   const before = asked.get(command)
   if (before) return before

@@ -20,14 +20,14 @@ const tasksOf = async (session: string): Promise<readonly Task[]> => (await serv
 const fresh = (): string => `c-${crypto.randomUUID()}`
 
 describe.each(['2025', '2026'] as const)('%s', era => {
-  it('[MC3] the conversation and the turn are those of the headers', async () => {
+  it('[MC3] headers set the conversation and the turn', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session, 'runsheet-turn': 't7' })
     await call('plan', PLAN)
     expect(await tasksOf(session)).toMatchObject([{ conversation_turn_id: 't7' }, { conversation_turn_id: 't7' }])
   })
 
-  it('[MC3] what a request says in _meta counts before that, with the messages that it came from', async () => {
+  it('[MC3] _meta overrides the headers, and carries the message ids', async () => {
     const [session, other] = [fresh(), fresh()]
     const { client } = await connected(era, { 'runsheet-session': other })
     await client.callTool({
@@ -44,7 +44,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(await tasksOf(session)).toMatchObject([about, about])
   })
 
-  it('[MC3] what the model sends chooses nothing', async () => {
+  it("[MC3] the model's arguments cannot choose a conversation or turn", async () => {
     const [session, other] = [fresh(), fresh()]
     const { call } = await connected(era, { 'runsheet-session': session })
     await call('plan', { ...PLAN, session_id: other, turn_id: 't9', 'runsheet/session_id': other })
@@ -52,7 +52,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await expect(server.person.tasks(other)).rejects.toThrow()
   })
 
-  it('[MC3] without a word from the host there is a conversation all the same', async () => {
+  it('[MC3] without a name from the host, each client has a conversation of its own', async () => {
     const name = `Some Host ${era} ${crypto.randomUUID()}`
     const one = await connected(era, {}, name)
     const another = await connected(era, {}, `${name} 2`)
@@ -63,7 +63,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(resources[0]?.uri).toMatch(/^runsheet:\/\/mcp-[\w-]+\/tasks$/)
   })
 
-  it('[MC4] there is a turn for each plan: a new one begins once the last is worked off', async () => {
+  it('[MC4] each plan is a turn: a new one starts when the last plan is settled', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session })
     await call('plan', { tasks: [{ title: 'One' }] })
@@ -81,7 +81,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     ])
   })
 
-  it('[MC4] plans that come at once are in one turn, and one that goes on after a restart is in the same', async () => {
+  it('[MC4] concurrent plans share a turn, and so does one after a reconnect', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session })
     await Promise.all(['A', 'B', 'C', 'D'].map(title => call('plan', { tasks: [{ title }] })))
@@ -91,7 +91,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect([...turns]).toEqual(['plan_1'])
   })
 
-  it('[MC4] a stop holds: what is left of that plan takes no more calls', async () => {
+  it('[MC4] a stopped plan takes no more calls', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session })
     await call('plan', PLAN)
@@ -100,7 +100,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('a person stopped it') })
   })
 
-  it('[MC5] a call that carries its id is made once', async () => {
+  it('[MC5] a call with an id runs once', async () => {
     const session = fresh()
     const { client } = await connected(era, { 'runsheet-session': session })
     const call = (tasks = PLAN.tasks) =>
@@ -111,7 +111,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(await call([{ title: 'Other' }])).toMatchObject({ isError: true })
   })
 
-  it('[MC1] the toolset is that of the header, else that of the conversation', async () => {
+  it('[MC1] the toolset comes from the header, else from the conversation', async () => {
     const session = fresh()
     const { client } = await connected(era, { 'runsheet-session': session, 'runsheet-toolset': 'checklist' })
     const names = (await client.listTools()).tools.map(({ name }) => name)
@@ -119,7 +119,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await client.callTool({ name: 'add_multiple_checklist_items', arguments: { items: [{ title: 'A' }] } })
     const again = await connected(era, { 'runsheet-session': session })
     expect((await again.client.listTools()).tools.map(({ name }) => name)).toEqual(names)
-    // It is fixed by now: another is a person's to choose.
+    // The first call fixed the toolset: only a person may change it.
     const other = await connected(era, { 'runsheet-session': session, 'runsheet-toolset': 'runsheet' })
     expect(await other.call('plan', PLAN)).toMatchObject({
       isError: true,
@@ -133,21 +133,21 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     { 'runsheet/turn_id': 'no spaces' },
     { 'runsheet/tool_call_id': '' },
     { 'runsheet/source_user_message_id': 'x'.repeat(201) },
-  ])('[MC3] what cannot be meant is refused, and never taken for nothing: %j', async _meta => {
+  ])('[MC3] refuses an invalid _meta instead of ignoring it: %j', async _meta => {
     const session = fresh()
     const { client } = await connected(era, { 'runsheet-session': session })
     expect(await client.callTool({ name: 'plan', arguments: PLAN, _meta })).toMatchObject({ isError: true })
     await expect(server.person.tasks(session)).rejects.toThrow()
   })
 
-  it('[MC3] so are headers that name what there is not', async () => {
-    // The newer client keeps to itself why it could not begin.
-    const [id, toolset] = era === '2025' ? ['1 to 128 letters', 'There are: manage_todos'] : ['', '']
+  it('[MC3] refuses invalid headers', async () => {
+    // The 2026 client does not pass on the reason.
+    const [id, toolset] = era === '2025' ? ['1 to 128 letters', 'must be one of: manage_todos'] : ['', '']
     await expect(connected(era, { 'runsheet-session': 'bad id!' })).rejects.toThrow(id)
     await expect(connected(era, { 'runsheet-toolset': 'cheklist' })).rejects.toThrow(toolset)
   })
 
-  it('[MC25] two clients with the same request ids get each their own answer', async () => {
+  it('[MC25] clients with the same request ids get their own answers', async () => {
     const hosts = await Promise.all([fresh(), fresh()].map(session => connected(era, { 'runsheet-session': session })))
     const answers = await Promise.all(
       hosts.flatMap((host, i) => ['a', 'b', 'c'].map(each => host.call('plan', { tasks: [{ title: `${each}${i}` }] }))),
@@ -160,30 +160,33 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 })
 
-it('[MC3] nobody hears of the changes of a conversation that they are not in', async () => {
+it('[MC3] a client cannot subscribe to another conversation', async () => {
   const { client } = await connected('2026', { 'runsheet-session': fresh() })
   await expect(client.listen({ resourceSubscriptions: ['runsheet://another/tasks'] })).rejects.toThrow()
 })
 
-it.each([5, null, '', 'no name'])('[MC3] nor by naming their own as %j', async session => {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-    'runsheet/session_id': session,
-  }
-  const notifications = { resourceSubscriptions: ['runsheet://another/tasks'] }
-  const answer = await fetch(new URL('/mcp', server.url), {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${TOKENS.agent}`,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'subscriptions/listen',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications, _meta } }),
-  })
-  expect(answer.status).toBe(400)
-  await answer.text()
-})
+it.each([5, null, '', 'no name'])(
+  '[MC3] a client cannot subscribe to another conversation by naming its own %j',
+  async session => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+      'runsheet/session_id': session,
+    }
+    const notifications = { resourceSubscriptions: ['runsheet://another/tasks'] }
+    const answer = await fetch(new URL('/mcp', server.url), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TOKENS.agent}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'subscriptions/listen',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications, _meta } }),
+    })
+    expect(answer.status).toBe(400)
+    await answer.text()
+  },
+)

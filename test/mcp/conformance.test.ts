@@ -5,7 +5,7 @@ import { type Check, type Revision, runSuite, scoredScenarios } from '../support
 import { startUnderTest } from '../support/mcp-under-test.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-/** How many scenarios are scored is fixed for a revision: a suite that runs fewer has not run. */
+/** The scored scenarios of each revision: fewer means that the suite did not run completely. */
 const SCORED = { '2025-11-25': 30, '2026-07-28': 37 } as const
 
 let folder: string
@@ -24,7 +24,7 @@ describe('conformance', () => {
   it('[MC20] the conformance suite for 2025-11-25 passes, every scored scenario', () => passes('2025-11-25'))
   it('[MC21] the conformance suite for 2026-07-28 passes, every scored scenario', () => passes('2026-07-28'))
 
-  it("[MC21] another conversation's list is not found, in the form that the suite asks for of what is not there", async () => {
+  it('[MC21] the list of another conversation is not found, as the suite expects of missing resources', async () => {
     const uri = 'runsheet://another/tasks'
     const _meta = { [PROTOCOL_VERSION_META_KEY]: '2026-07-28', [CLIENT_CAPABILITIES_META_KEY]: {} }
     const response = await fetch(server.url, {
@@ -51,7 +51,7 @@ async function passes(revision: Revision): Promise<void> {
   expect(code, said).toBe(0)
 }
 
-/** Stricter than the suite, which forgives warnings and what was skipped. A message that fits the schema is not yet a pass. */
+/** Stricter than the suite, which accepts warnings and skipped checks. */
 function verdict(checks: readonly Check[] = []): string | readonly string[] {
   const wrong = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO')
   if (wrong.length > 0) return wrong.map(({ id, errorMessage }) => `${id}: ${errorMessage}`)

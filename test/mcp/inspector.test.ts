@@ -18,9 +18,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
-  it('[MC22] over stdio lists the tools, plans, and reads the list', async () => {
+  it('[MC22] lists the tools, plans and reads the tasks over stdio', async () => {
     const data = join(folder, 'data')
-    // Somebody serves the page already, so that nothing is left running when the test is over.
+    // A server runs already, so that the Inspector's server starts none that outlives the test.
     const serve = await serveFolder(data)
     try {
       const command = [process.execPath, MAIN, 'mcp', '--data', data, '--review', 'off', '--session', 'inspector']
@@ -31,7 +31,7 @@ describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
     }
   })
 
-  it('[MC23] over HTTP with a token lists the tools, plans, and reads the list', async () => {
+  it('[MC23] lists the tools, plans and reads the tasks over HTTP', async () => {
     const server = await startMcpServer({ host: { review: false } })
     try {
       const url = new URL('/mcp', server.url)
@@ -46,7 +46,7 @@ describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
 })
 
 async function plansAndReads(era: string, target: Target): Promise<void> {
-  // Strict: it also looks whether the schemas are such that every host takes them.
+  // Strict mode also checks that the schemas suit every host.
   const tools = await ask(era, target, 'tools/list', '--strict')
   expect(tools.code, tools.stderr).toBe(0)
   const names = tools.result?.tools?.map(({ name }) => name)

@@ -24,7 +24,7 @@ import { scratchFolder } from '../support/scratch.ts'
 /** Longer than the default timeout of a client. */
 const REVIEW_MS = 75_000
 
-/** `expect.poll` is not for tests that run beside each other. */
+/** `expect.poll` does not work in concurrent tests. */
 const until = <T>(look: () => Promise<T | undefined> | T): Promise<NonNullable<T>> =>
   vi.waitFor(
     async () => {
@@ -35,7 +35,7 @@ const until = <T>(look: () => Promise<T | undefined> | T): Promise<NonNullable<T
     { timeout: 20_000, interval: 20 },
   )
 
-/** What a model does that goes by what it is told. */
+/** Plans, and calls `await_review` as often as the answer says so, like a model. */
 async function planned({ call }: Host): Promise<ToolResult & { calls: string[] }> {
   const calls = ['plan']
   let answer = await call('plan', PLAN)
@@ -86,7 +86,7 @@ describe.concurrent('a slow reviewer (75 s), and clients with their default time
     for (const answer of answers) {
       expect(answer).toMatchObject({ isError: false, data: { ids: [1], next: '1 Thought over' } })
     }
-    // The older era asks again; in the newer one the client itself comes back.
+    // In 2025 the model asks again; in 2026 the client repeats the call.
     expect(answers.map(({ calls }) => calls.length)).toEqual([2, 2, 1, 1])
     page.process.kill()
     await Promise.all([page.ended, server.close()])
@@ -102,7 +102,7 @@ const INITIALIZE = {
 }
 const ACCEPT = { accept: 'application/json, text/event-stream' }
 
-/** Opens a session, hears that it is open, and never comes back. */
+/** Opens a session and abandons it. */
 async function abandoned(server: McpTestServer): Promise<number> {
   const answer = await server.ask('POST', '/mcp', { as: 'agent', body: INITIALIZE, headers: ACCEPT })
   await answer.text()
@@ -126,21 +126,21 @@ function heapUsed(): number {
 }
 
 describe.concurrent('sessions of the older era', () => {
-  it(`[MC26] of ${MANY} that are opened and abandoned no more are kept than fit, and the memory comes back`, async () => {
-    const server = await startMcpServer({ mostSessions: 200, sessionIdleMs: 200 })
+  it(`[MC26] keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
+    const server = await startMcpServer({ maxSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
     await until(() => server.mcp.sessions === 0)
     const before = heapUsed()
     await manyAbandoned(server, MANY)
     expect(server.mcp.sessions).toBeLessThanOrEqual(200)
     await until(() => server.mcp.sessions === 0)
-    // Each session that stayed would hold tens of kilobytes.
+    // A leaked session would hold tens of kilobytes.
     expect(heapUsed() - before).toBeLessThan(10 * 1024 * 1024)
     await server.close()
   })
 
-  it('[MC26] one in which somebody listens stays, and one that went can be begun anew', async () => {
-    const server = await startMcpServer({ mostSessions: 2 })
+  it('[MC26] keeps a session with an open stream, and lets a client of a closed one start again', async () => {
+    const server = await startMcpServer({ maxSessions: 2 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
     await manyAbandoned(server, 50)
@@ -149,8 +149,8 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC26] where everybody is still there, the next is told to come back', async () => {
-    const server = await startMcpServer({ mostSessions: 1 })
+  it('[MC26] answers 503 when all sessions are in use', async () => {
+    const server = await startMcpServer({ maxSessions: 1 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
     expect(await abandoned(server)).toBe(503)

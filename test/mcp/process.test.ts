@@ -54,14 +54,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What it says where the page is, once it does. */
+/** Resolves with stderr once it has a line. */
 const toldBy = async ({ stderr }: StdioEnd): Promise<string> => {
   await expect.poll(stderr, { timeout: 20_000 }).toContain('\n')
   return stderr()
 }
 
 describe('runsheet mcp', () => {
-  it('[MC7] shares the folder with the server that runs, and says in one line where that is', async () => {
+  it('[MC7] shares the folder with the running server and prints its URL in one line', async () => {
     const page = await serveFolder(data)
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
@@ -76,7 +76,7 @@ describe('runsheet mcp', () => {
     expect(noted()?.pid).toBe(page.process.pid)
   })
 
-  it('[MC7] starts one as a process of its own where nobody serves, which outlives it and ends when nobody is there', async () => {
+  it('[MC7] starts a server of its own if none runs; that one outlives it and exits when idle', async () => {
     const host = await joined(['--idle-exit', '2s'])
     const said = await toldBy(host)
     expect(said).toContain(noted()?.url)
@@ -88,7 +88,7 @@ describe('runsheet mcp', () => {
     await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false)
   })
 
-  it('[MC7] one whose page has ended starts it again for the next plan', async () => {
+  it("[MC7] starts the page's server again for the next plan", async () => {
     const host = await joined()
     await toldBy(host)
     const { pid = 0 } = noted() ?? {}
@@ -99,17 +99,17 @@ describe('runsheet mcp', () => {
     const { review_id } = await waiting(personAt(data))
     await personAt(data).decide(review_id, { action: 'cancel' })
     expect((await answer).data).toMatchObject({ confirmed: false })
-    // Where it is now is said again.
+    // The new URL is printed.
     expect(host.stderr()).toContain(noted()?.url)
   })
 
-  it('[MC7] two that start at once share one page', async () => {
+  it('[MC7] two that start at once share one server', async () => {
     const [one, two] = await Promise.all([joined(), joined()])
     const pages = [await toldBy(one), await toldBy(two)]
     expect(new Set(pages).size).toBe(1)
   })
 
-  it('[MC7] what it starts is told no secret on its command line, and neither says one', async () => {
+  it('[MC7] puts no secret on a command line, on stderr or in the log', async () => {
     const host = await joined()
     const said = await toldBy(host)
     const { pid = 0 } = noted() ?? {}
@@ -120,27 +120,27 @@ describe('runsheet mcp', () => {
     expect(statSync(join(data, 'serve.log')).mode & 0o777).toBe(0o600)
   })
 
-  it('[MC8] ends with its input, in the middle of a call, and what waits goes on waiting', async () => {
+  it('[MC8] exits when stdin ends, even during a call; the review stays pending', async () => {
     const host = await joined(['--session', 'c1'])
     await toldBy(host)
     void host.call('plan', PLAN).catch(() => {})
     const { review_id } = await waiting(personAt(data))
     await host.client.close()
     await expect.poll(() => isAlive(host.pid), { timeout: 10_000 }).toBe(false)
-    // Decided while no host was there; the next one, in the same conversation, is told when it asks the same.
+    // Decided without a host: the next one gets the answer when it repeats the call in the same conversation.
     await personAt(data).decide(review_id, { action: 'confirm', tasks: [{ title: 'Kept' }] })
     const again = await joined(['--session', 'c1'])
     expect((await again.call('plan', PLAN)).data).toMatchObject({ next: '1 Kept' })
   })
 
-  it('[MC7] a page of another store is not named as one that shows its plans', async () => {
+  it('[MC7] says that a server with another store cannot show its plans', async () => {
     const page = await serveFolder(data, ['--store', 'memory'])
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
     expect(await toldBy(host)).toMatch(/uses another --store and cannot show these plans/)
   })
 
-  it('[MC8] a server that is ended tells the calls that it holds to ask again', async () => {
+  it('[MC8] a stopping server answers held calls with pending_review', async () => {
     const page = await serveFolder(data)
     const person = personAt(data)
     const token = readFileSync(join(data, 'person-token'), 'utf8').trim()
@@ -159,7 +159,7 @@ describe('runsheet mcp', () => {
     expect((await page.ended).code).toBe(0)
   })
 
-  it('[MC8] says nothing on stdout that is not the protocol, whatever comes in', async () => {
+  it('[MC8] writes only protocol messages to stdout, whatever it receives', async () => {
     const child = runCli(['mcp', '--data', data], { env: PAGE_ENV })
     child.process.stdin?.write('this is no JSON\n\n{"jsonrpc":"2.0"}\n[]\n')
     child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
@@ -170,7 +170,7 @@ describe('runsheet mcp', () => {
     for (const each of child.lines) expect(JSON.parse(each)).toMatchObject({ jsonrpc: '2.0' })
   })
 
-  it('[MC8] ends when nobody reads what it says', async () => {
+  it('[MC8] exits when stdout is closed', async () => {
     const child = runCli(['mcp', '--data', data, '--review', 'off'], { env: PAGE_ENV })
     child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
     await child.line(() => true)
@@ -181,7 +181,7 @@ describe('runsheet mcp', () => {
     expect(stderr).not.toContain('await')
   })
 
-  it('[MC3] has a conversation of its own, unless one is named', async () => {
+  it('[MC3] uses a new conversation unless one is named', async () => {
     const [one, two] = [await joined(['--review', 'off']), await joined(['--review', 'off'])]
     await one.call('plan', PLAN)
     expect((await two.call('tasks')).data).toMatchObject({ tasks: [] })
@@ -205,7 +205,7 @@ describe('runsheet mcp', () => {
     expect(ended.stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it('[MC7] takes what new conversations get from runsheet.json', async () => {
+  it('[MC7] takes the policy of new conversations from runsheet.json', async () => {
     const config = join(scratch, 'runsheet.json')
     writeFileSync(config, JSON.stringify({ policy: { toolset: 'task_manager', review: false } }))
     const { client, call } = await joined(['--config', config])

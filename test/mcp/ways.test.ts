@@ -39,7 +39,7 @@ let server: McpTestServer
 beforeAll(async () => {
   scratch = scratchFolder()
   data = join(scratch, 'data')
-  ;[page, server] = await Promise.all([serveFolder(data), startMcpServer({ patience: { panelMs: 50 } })])
+  ;[page, server] = await Promise.all([serveFolder(data), startMcpServer({ waitLimits: { panelMs: 50 } })])
 })
 afterAll(async () => {
   page.process.kill()
@@ -63,7 +63,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     return { ...host, person: server.person, session }
   }
 
-  // Each is a process on stdio: there one stands for all.
+  // Over stdio each toolset is a process: one is enough.
   const served = transport === 'stdio' ? (['runsheet'] as const) : (Object.keys(TOOLSETS) as ToolsetName[])
   it.each(served)('[MC1] serves %s: its tools with schemas and hints, and every answer fits', async toolset => {
     const { client, call, person, session } = await connected({ toolset })
@@ -78,23 +78,23 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
         annotations: { openWorldHint: false },
       })
     }
-    // The client itself checks structured answers against the schema, and throws where they do not fit.
+    // The client validates structured content against the output schema.
     const answer = call(creating, input as Record<string, unknown>)
     const { review_id } = await waiting(person, session)
     const { result } = await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Mine' }] })
     expect(await answer).toEqual({ text: JSON.stringify(result), data: result, isError: false })
-    // Of a no, too; and of what it answers to who waits for it.
+    // The same for a declined plan, and for await_review.
     const again = call(creating, { ...(input as Record<string, unknown>) })
     const second = await waiting(person, session)
     await person.decide(second.review_id, { action: 'cancel', comment: 'no' })
     const refused = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'no' }
     expect((await again).data).toMatchObject(refused)
     expect((await call('await_review', { review_id: second.review_id })).data).toMatchObject(refused)
-    const reading = tools.find(({ annotations }) => annotations?.readOnlyHint && annotations.idempotentHint)
+    const reading = tools.find(({ name, annotations }) => annotations?.readOnlyHint && name !== 'await_review')
     if (reading) expect((await call(reading.name)).data).toBeDefined()
   })
 
-  it('[MC2] a refusal is told to the model in words, and nothing is written', async () => {
+  it('[MC2] a refusal is an error message for the model, and writes nothing', async () => {
     const { call } = await connected({ review: false })
     const refused = await call('plan', { tasks: 'Look, leap' })
     expect(refused).toMatchObject({ isError: true, data: undefined })
@@ -102,7 +102,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect((await call('tasks')).data).toEqual({ tasks: [], next: null, remaining: 0 })
   })
 
-  it('[MC9] a plan that is edited on the page arrives as edited', async () => {
+  it('[MC9] a plan edited on the page arrives as edited', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
     const { review_id, draft_tasks } = await waiting(person, session)
@@ -121,7 +121,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
-  it('[MC9] one that is turned down is not written', async () => {
+  it('[MC9] a declined plan is not written', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
     const { review_id, session_id } = await waiting(person, session)
@@ -131,7 +131,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect((await person.tasks(session_id)).tasks).toEqual([])
   })
 
-  it('[MC10] a client that has forms asks with numbered rows, of which each can be reworded, cleared or added', async () => {
+  it('[MC10] a form has numbered rows to edit, clear or add', async () => {
     const { call, asked } = await connected({
       capabilities: FORM,
       answers: () => ({
@@ -164,7 +164,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
-  it('[MC10] a row that would not begin as to do says so, and a title that is missing beside its priority was cleared', async () => {
+  it('[MC10] a row that does not start as to do has a status; a title missing beside its priority was cleared', async () => {
     const { call, asked, person } = await connected({
       toolset: 'task_manager',
       capabilities: FORM,
@@ -185,7 +185,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect(tasks.map(({ status }) => status)).toEqual(['in_progress', 'pending'])
   })
 
-  it('[MC10] a form that comes back empty is no yes, and one that does not fit is asked again with the reason', async () => {
+  it('[MC10] an empty form is not a yes, and an invalid one is shown again with the reason', async () => {
     const long = 'x'.repeat(401)
     const contents: Record<string, string>[] = [
       {},
@@ -204,7 +204,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
       expect.stringMatching(/^At least 1 task is needed\./),
       expect.stringMatching(/^Task 3: title must be at most 400 characters/),
     ])
-    // What was typed is still there.
+    // The form keeps what was typed.
     expect(formIn(asked[3])).toMatchObject({
       title_1: { default: '' },
       title_2: { default: 'Leap high' },
@@ -212,12 +212,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
-  it.each(['decline', 'cancel'] as const)('[MC10] a form that is answered with %s is a no', async action => {
+  it.each(['decline', 'cancel'] as const)('[MC10] %s is a no', async action => {
     const { call } = await connected({ capabilities: FORM, answers: () => ({ action }) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })
 
-  it('[MC11] a client that can open pages is given the one of this conversation, with a code that signs in once', async () => {
+  it("[MC11] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
     const { call, asked, person, session } = await connected({
       capabilities: URL_MODE,
       answers: () => ({ action: 'accept' }),
@@ -227,18 +227,18 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     const link = await opened(asked)
     expect(link.searchParams.get('chat')).toBe(session_id)
     expect(await person.login(link.hash.slice('#code='.length))).toEqual({ token: expect.any(String) })
-    // To open the page was not to confirm.
+    // Opening the page did not confirm.
     expect((await person.review(review_id)).review.status).toBe('pending')
     await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] })
     expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
   })
 
-  it('[MC11] who does not open the page has turned the plan down', async () => {
+  it('[MC11] declining to open the page declines the plan', async () => {
     const { call } = await connected({ capabilities: URL_MODE, answers: () => ({ action: 'decline' }) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })
 
-  it('[MC12] the page decides before the form does, and counts', async () => {
+  it('[MC12] a decision on the page wins over a later form', async () => {
     const late = Promise.withResolvers<{ action: 'accept'; content: Record<string, string> }>()
     const withdrawn = Promise.withResolvers<void>()
     const { call, asked, person, session } = await connected({
@@ -252,14 +252,14 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     const { review_id } = await waiting(person, session)
     await expect.poll(() => asked.length).toBe(1)
     await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
-    // In the older era the form can be withdrawn; in the newer one its answer comes too late.
+    // 2025: the form is withdrawn. 2026: its answer comes too late.
     if (era === '2025') await withdrawn.promise
     else late.resolve({ action: 'accept', content: { title_1: 'As the form has it' } })
     expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
     late.resolve({ action: 'accept', content: {} })
   })
 
-  it('[MC6] the task list is a resource that tells of its changes', async () => {
+  it('[MC6] the task list is a resource with update notifications', async () => {
     const { client, call, person } = await connected({ review: false })
     await call('plan', PLAN)
     const { resources } = await client.listResources()

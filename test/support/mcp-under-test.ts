@@ -1,4 +1,4 @@
-import { mcpServer } from '../../src/mcp/server.ts'
+import { createMcpServer } from '../../src/mcp/server.ts'
 import { startMcpServer } from './mcp.ts'
 import { addFixtures } from './mcp-conformance.ts'
 import { TOKENS } from './server.ts'
@@ -7,15 +7,15 @@ import { startTokenProxy } from './token-proxy.ts'
 /** For tests: `/mcp` with the conformance suite's fixtures, and with the token that the suite does not send. */
 export async function startUnderTest(): Promise<{ url: URL; close: () => Promise<void> }> {
   const server = await startMcpServer({
-    build: (options, connection) => {
-      const { changed, codec } = options
-      const built = mcpServer(options, connection)
+    createServer: (options, connection) => {
+      const { updates, codec } = options
+      const built = createMcpServer(options, connection)
       addFixtures(built, {
         era: connection.era,
         codec,
         notify: {
-          toolsChanged: () => changed.publish({ kind: 'tools_list_changed' }),
-          promptsChanged: () => changed.publish({ kind: 'prompts_list_changed' }),
+          toolsChanged: () => updates.publish({ kind: 'tools_list_changed' }),
+          promptsChanged: () => updates.publish({ kind: 'prompts_list_changed' }),
         },
       })
       return built

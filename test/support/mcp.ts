@@ -12,8 +12,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, vi } from 'vitest'
 import { createClient, type Client as Person } from '../../src/client/client.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
-import { Changed } from '../../src/mcp/changed.ts'
-import { roundCodec } from '../../src/mcp/codec.ts'
+import { ResourceUpdates } from '../../src/mcp/resource-updates.ts'
+import { roundStateCodec } from '../../src/mcp/round-state.ts'
 import { createMcpEndpoint, type EndpointOptions, type McpEndpoint } from '../../src/mcp/http.ts'
 import { type Child, runCli } from './children.ts'
 import { startServer, type TestServer, TOKENS } from './server.ts'
@@ -44,10 +44,10 @@ export async function startMcpServer(
     version: '0.0.0',
     host: {},
     onError: () => {},
-    codec: roundCodec(TOKENS.person),
-    changed: new Changed(door, 'local', () => {}),
+    codec: roundStateCodec(TOKENS.person),
+    updates: new ResourceUpdates(door, 'local', () => {}),
     closing: ending.signal,
-    page: async (conversation, signedIn) =>
+    pageUrl: async (conversation, signedIn) =>
       `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,
     ...more,
   })

@@ -2,14 +2,15 @@ import { expect, it } from 'vitest'
 import { openDoor } from '../door/door.ts'
 import { note } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { Changed, tasksUri } from './changed.ts'
+import { ResourceUpdates } from './resource-updates.ts'
+import { tasksUri } from './tasks-uri.ts'
 
-it('[MC6] live text does not update the resource: only the log does', async () => {
+it('[MC6] a change of the log updates the resource, live text does not', async () => {
   const store = openMemoryStore()
   const door = openDoor({ store })
   const updated: string[] = []
   const logged = Promise.withResolvers<void>()
-  const leave = new Changed(door, 'local', logged.reject).subscribe(event => {
+  const leave = new ResourceUpdates(door, 'local', logged.reject).subscribe(event => {
     if (event.kind !== 'resource_updated') return
     updated.push(event.uri)
     if (event.uri === tasksUri('logged')) logged.resolve()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { underReview } from '../../test/support/domain.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import { type Content, decisionIn, reviewForm } from './form.ts'
+import { decisionFrom, type FormContent, reviewForm } from './review-form.ts'
 
 function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   const review = underReview(...rows).state.reviews.get('review-1')
@@ -10,11 +10,11 @@ function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   return review
 }
 
-const fieldsOf = (review: ReviewRequest, content?: Content): Record<string, unknown> =>
+const fieldsOf = (review: ReviewRequest, content?: FormContent): Record<string, unknown> =>
   reviewForm(review, content && { message: 'Row 1 is too long.', content }).requestedSchema.properties
 
-const tasksIn = (review: ReviewRequest, content: Content): unknown => {
-  const decision = decisionIn(review, content)?.decision
+const tasksIn = (review: ReviewRequest, content: FormContent): unknown => {
+  const decision = decisionFrom(review, content)?.decision
   return decision?.action === 'confirm' ? decision.tasks : decision
 }
 
@@ -34,7 +34,7 @@ describe('the form', () => {
     expect([18, 19, 20].map(count => titles(count).length)).toEqual([20, 20, 20])
   })
 
-  it('[MC10] shows what a row holds, and describes what has no field', () => {
+  it("[MC10] shows a row's fields and describes the rest", () => {
     const review = reviewOf({ title: 'A', details: 'soon', criteria: 'seen', priority: 'high', tags: ['x', 'y'] })
     expect(fieldsOf(review)).toMatchObject({
       title_1: { title: 'Task 1', default: 'A', description: 'soon · Done when: seen · Tags: x, y' },
@@ -95,25 +95,25 @@ describe('the decision in a form', () => {
 
   it('[MC10] adds a spare row that is filled in, and says which row each task came from', () => {
     const content = { title_1: '', title_2: 'B', title_4: 'D', status_2: 'doing', comment: ' Go ' }
-    expect(decisionIn(review, content)).toEqual({
+    expect(decisionFrom(review, content)).toEqual({
       decision: {
         action: 'confirm',
         tasks: [{ title: 'B', status: 'doing', draft_index: 1 }, { title: 'D' }],
         comment: ' Go ',
       },
-      places: [2, 4],
+      formRows: [2, 4],
     })
   })
 
   it.each([{}, { comment: 'Fine' }, { priority_1: 'high' }, { title: 'A' }])(
-    '[MC10] is none without a single title: %j',
+    '[MC10] is undefined without any title: %j',
     content => {
-      expect(decisionIn(review, content)).toBeUndefined()
+      expect(decisionFrom(review, content)).toBeUndefined()
     },
   )
 
   it('[MC10] leaves out a comment that is blank or no text', () => {
-    expect([' ', 5, undefined].map(comment => decisionIn(review, { title_1: 'A', comment })?.decision)).toEqual(
+    expect([' ', 5, undefined].map(comment => decisionFrom(review, { title_1: 'A', comment })?.decision)).toEqual(
       Array.from({ length: 3 }, () => expect.not.objectContaining({ comment: expect.anything() })),
     )
   })

@@ -1,7 +1,8 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { tasksUri } from './changed.ts'
-import { conversationOf, isListening, isToolset, listensElsewhere, misnamed } from './incoming.ts'
+import { tasksUri } from './tasks-uri.ts'
+import { clientConversation } from './binding.ts'
+import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
 
 describe('the conversation of a client without a session', () => {
   it.each([
@@ -11,26 +12,26 @@ describe('the conversation of a client without a session', () => {
     [undefined, 'mcp-client'],
     ['n'.repeat(200), `mcp-${'n'.repeat(64)}`],
   ])('[MC3] of %j is %s', (client, conversation) => {
-    expect(conversationOf(client)).toBe(conversation)
+    expect(clientConversation(client)).toBe(conversation)
   })
 })
 
 describe('the headers of a request', () => {
   it('[MC3] may be missing, or name what exists', () => {
     const named = { 'runsheet-session': 'chat-1', 'runsheet-turn': 'turn_1', 'runsheet-toolset': 'checklist' }
-    expect([{}, named].map(headers => misnamed(new Headers(headers)))).toEqual([undefined, undefined])
+    expect([{}, named].map(headers => headerProblem(new Headers(headers)))).toEqual([undefined, undefined])
   })
 
   it.each([
     [{ 'runsheet-session': 'no name' }, /1 to 128/],
     [{ 'runsheet-turn': '' }, /1 to 128/],
-    [{ 'runsheet-toolset': 'constructor' }, /There are: .*checklist/],
+    [{ 'runsheet-toolset': 'constructor' }, /must be one of: .*checklist/],
   ])('[MC3] %j is refused with what is allowed', (headers, words) => {
-    expect(misnamed(new Headers(headers))).toMatch(words)
+    expect(headerProblem(new Headers(headers))).toMatch(words)
   })
 
-  it('[MC1] a toolset is one of ours, and no part of a prototype', () => {
-    expect(['runsheet', 'toString', ''].map(isToolset)).toEqual([true, false, false])
+  it("[MC1] a toolset's name is an own key, not one of the prototype", () => {
+    expect(['runsheet', 'toString', ''].map(isToolsetName)).toEqual([true, false, false])
   })
 })
 
@@ -40,10 +41,10 @@ describe('a subscription', () => {
     params: { notifications: { resourceSubscriptions: uris }, ...(_meta ? { _meta } : {}) },
   })
   const elsewhere = (body: unknown, headers: Record<string, string> = {}): boolean =>
-    listensElsewhere(new Headers(headers), body)
+    subscribesElsewhere(new Headers(headers), body)
 
-  it('[MC6] is a request to listen, and no other', () => {
-    expect([listen([]), { method: 'tools/list' }, undefined].map(isListening)).toEqual([true, false, false])
+  it('[MC6] is a subscriptions/listen request', () => {
+    expect([listen([]), { method: 'tools/list' }, undefined].map(isListenRequest)).toEqual([true, false, false])
   })
 
   it("[MC3] to the list of the client's own conversation is allowed, however that is named", () => {
@@ -54,18 +55,18 @@ describe('a subscription', () => {
     expect(elsewhere(listen([tasksUri('mcp-a-host')], client))).toBe(false)
   })
 
-  it('[MC3] to the list of another conversation is not, not even beside its own', () => {
+  it('[MC3] to the list of another conversation is not allowed, not even beside its own', () => {
     const headers = { 'runsheet-session': 'chat-1' }
     expect(elsewhere(listen([tasksUri('chat-2')]), headers)).toBe(true)
     expect(elsewhere(listen([tasksUri('chat-1'), tasksUri('chat-2')]), headers)).toBe(true)
     expect(elsewhere(listen([tasksUri('chat-1')], { 'runsheet/session_id': 'chat-2' }), headers)).toBe(true)
   })
 
-  it.each([5, null, '', 'no name'])('[MC3] a conversation named as %j is none of its own', session => {
+  it.each([5, null, '', 'no name'])('[MC3] an invalid conversation name, %j, is not its own', session => {
     expect(elsewhere(listen([tasksUri('chat-1')], { 'runsheet/session_id': session }))).toBe(true)
   })
 
-  it('[MC3] to something else is not ours to judge', () => {
+  it('[MC3] to other resources is ignored', () => {
     expect(elsewhere(listen(['file:///x', 7]))).toBe(false)
     expect(elsewhere(listen('nothing'))).toBe(false)
     expect(elsewhere({ method: 'tools/list' })).toBe(false)

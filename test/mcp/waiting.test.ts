@@ -19,8 +19,11 @@ let server: McpTestServer
 
 afterEach(() => server.close())
 
-const started = async (patience: EndpointOptions['patience'], more: Partial<EndpointOptions> = {}): Promise<void> => {
-  server = await startMcpServer({ patience: { panelMs: 1, ...patience }, ...more })
+const started = async (
+  waitLimits: EndpointOptions['waitLimits'],
+  more: Partial<EndpointOptions> = {},
+): Promise<void> => {
+  server = await startMcpServer({ waitLimits: { panelMs: 1, ...waitLimits }, ...more })
 }
 
 async function connected(
@@ -33,11 +36,11 @@ async function connected(
   return overHttp(server, host, { as, headers: { 'runsheet-session': session } })
 }
 
-/** No longer than a client would wait for: each of these is how long it takes us to say so. */
-const IMPATIENT = { holdMs: 30, roundMs: 15, rounds: 2 }
+/** Short waits, so that calls answer `pending_review` quickly. */
+const IMPATIENT = { holdMs: 30, roundMs: 15, maxRounds: 2 }
 
 describe.each(['2025', '2026'] as const)('%s', era => {
-  it('[MC14] who cannot wait is told that nothing is written, where the person is asked, and how to wait on', async () => {
+  it("[MC14] a client that cannot wait gets pending_review, the page's URL and how to wait on", async () => {
     await started(IMPATIENT)
     const { client, call } = await connected(era)
     const { content, structuredContent } = await client.callTool({ name: 'plan', arguments: PLAN })
@@ -46,7 +49,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const [first, second] = content as { text: string }[]
     expect(JSON.parse(first?.text ?? '')).toEqual(structuredContent)
     expect(second?.text).toContain(`${server.url.href}?chat=c1 `)
-    // The model reads this: it must not be what a person signs in with.
+    // The model reads this, so it must not contain a sign-in code.
     expect(second?.text).not.toContain('code=')
 
     expect((await call('await_review', { review_id })).data).toEqual(structuredContent)
@@ -56,7 +59,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await call('await_review', { review_id })).data).toMatchObject(answer)
   })
 
-  it('[MC15] the same call again finds the same review: while it waits, and once it is decided unheard', async () => {
+  it('[MC15] a repeated call finds its review, whether pending or decided but undelivered', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era)
     const first = await call('plan', PLAN)
@@ -65,12 +68,12 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const review_id = String(first.data?.['review_id'])
     await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited' }] })
     expect((await call('plan', PLAN)).data).toMatchObject({ ids: [1], next: '1 Edited' })
-    // Now it was heard: to propose the same once more is to ask once more.
+    // The answer was delivered: proposing the same again opens another review.
     expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
     expect((await server.person.tasks('c1')).tasks).toHaveLength(1)
   })
 
-  it('[MC12] who has forms is not asked about what is decided already', async () => {
+  it('[MC12] a client with forms is not asked about a decided review', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era)
     const review_id = String((await call('plan', PLAN)).data?.['review_id'])
@@ -81,7 +84,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(again.asked).toEqual([])
   })
 
-  it('[MC10] a row that a person has cleared is still clear when they are asked again', async () => {
+  it('[MC10] a cleared row stays clear when the form is shown again', async () => {
     await started({})
     const { call, asked } = await connected(era, {
       capabilities: FORM,
@@ -98,17 +101,17 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     })
   })
 
-  it('[MC14] a page that cannot be named keeps nobody waiting', async () => {
-    await started({ ...IMPATIENT, pageMs: 10 }, { page: () => new Promise(() => {}) })
+  it("[MC14] answers pending_review even if the page's URL is slow or unknown", async () => {
+    await started({ ...IMPATIENT, pageUrlMs: 10 }, { pageUrl: () => new Promise(() => {}) })
     const { call } = await connected(era)
     expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
     await server.close()
-    await started(IMPATIENT, { page: () => Promise.reject(new Error('no page')) })
+    await started(IMPATIENT, { pageUrl: () => Promise.reject(new Error('no page')) })
     const other = await connected(era)
     expect((await other.call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
   })
 
-  it('[MC13] where a page shows the review already, the client is not asked as well', async () => {
+  it('[MC13] the client is not asked if a page shows the review', async () => {
     await started({ panelMs: 20_000 })
     const { call, asked } = await connected(era, { capabilities: FORM })
     const answer = call('plan', PLAN)
@@ -119,8 +122,8 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(asked).toEqual([])
   })
 
-  it('[MC16] a held call shows that it is alive, to who asked for that', async () => {
-    await started({ progressMs: 5 })
+  it('[MC16] a held call sends progress to clients that ask for it', async () => {
+    await started({ progressIntervalMs: 5 })
     const { client } = await connected(era)
     const third = Promise.withResolvers<void>()
     const seen: { progress: number; message?: string | undefined }[] = []
@@ -137,7 +140,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     )
   })
 
-  it('[MC17] a call that the client takes back is not a decision', async () => {
+  it('[MC17] cancelling a call decides nothing', async () => {
     await started({})
     const { client, call } = await connected(era)
     const taken = new AbortController()
@@ -150,13 +153,13 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 All the same' })
   })
 
-  it('[MC18] silence is no yes: at the deadline nothing is written', async () => {
+  it('[MC18] without an answer nothing is written at the deadline', async () => {
     await started({}, { host: { review_timeout_ms: 40 } })
     const { call } = await connected(era, { capabilities: FORM, answers: () => new Promise(() => {}) })
     if (era === '2025') {
       expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'review_timeout' })
     } else {
-      // Its form is the client's to withdraw: whenever it answers, it is too late.
+      // A 2026 server cannot withdraw the form: its answer comes too late.
       void call('plan', PLAN).catch(() => {})
       const statuses = async (): Promise<string[]> => {
         const { reviews } = await server.person.session('c1').catch(() => ({ reviews: [] }))
@@ -167,7 +170,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await server.person.tasks('c1')).tasks).toEqual([])
   })
 
-  it("[MC19] with an agent's token nothing that the client answers decides", async () => {
+  it("[MC19] with an agent's token the client's answers decide nothing", async () => {
     await started(IMPATIENT)
     const { call, asked } = await connected(era, {
       as: 'agent',
@@ -181,7 +184,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(review.status).toBe('pending')
   })
 
-  it("[MC19] an agent's client is shown the page without a code, and its no is not a person's", async () => {
+  it("[MC19] an agent's client gets the page's URL without a code, and cannot decline", async () => {
     await started(IMPATIENT)
     const { call, asked } = await connected(era, {
       as: 'agent',
@@ -195,7 +198,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(review.status).toBe('pending')
   })
 
-  it('[MC3] a review of another conversation is not there', async () => {
+  it('[MC3] a review of another conversation is not found', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era, { session: 'c1' })
     const { data } = await call('plan', PLAN)
@@ -207,8 +210,8 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 })
 
-it('[MC14] what a client brings back was sealed by us, and belongs to one call', async () => {
-  await started({ roundMs: 1, rounds: 8 })
+it('[MC14] a round state must be ours and belong to the call', async () => {
+  await started({ roundMs: 1, maxRounds: 8 })
   const { client } = await connected('2026')
   const ask = (requestState?: string, tasks = PLAN.tasks): Promise<unknown> =>
     client.callTool(
@@ -218,19 +221,19 @@ it('[MC14] what a client brings back was sealed by us, and belongs to one call',
   const first = (await ask()) as { requestState: string }
   expect(first.requestState).toEqual(expect.any(String))
   await expect(ask(`${first.requestState}x`)).rejects.toThrow('requestState')
-  // With other arguments it is another call.
+  // Other arguments make it another call.
   await ask(first.requestState, [{ title: 'Something else' }])
   expect((await server.person.pendingReviews()).reviews).toHaveLength(2)
 })
 
-it('[MC8] one who is about to end does not have a client come back at once', async () => {
+it('[MC8] a stopping server does not ask clients to repeat the call', async () => {
   await started({}, { closing: AbortSignal.abort() })
   const { client } = await connected('2026')
   const answer = await client.callTool({ name: 'plan', arguments: PLAN }, { allowInputRequired: true })
   expect(answer).toMatchObject({ structuredContent: { status: 'pending_review' } })
 })
 
-it('[MC17] a form goes with the call that is taken back, and the next one asks again', async () => {
+it('[MC17] cancelling a call withdraws its form, and the next call asks again', async () => {
   await started({})
   const withdrawn = Promise.withResolvers<void>()
   const { client, call, asked } = await connected('2025', {
@@ -250,7 +253,7 @@ it('[MC17] a form goes with the call that is taken back, and the next one asks a
   expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 Asked again' })
 })
 
-it('[MC17] where two calls wait and the one that asked is taken back, the other asks', async () => {
+it('[MC17] if the call that asked is cancelled, another waiting call asks', async () => {
   await started({})
   const { client, call, asked } = await connected('2025', {
     capabilities: FORM,
@@ -268,8 +271,8 @@ it('[MC17] where two calls wait and the one that asked is taken back, the other 
   expect((await second).data).toMatchObject({ next: '1 By the other' })
 })
 
-it('[MC10] an answer to a form that nobody was asked decides nothing', async () => {
-  await started({ roundMs: 1, rounds: 8 })
+it('[MC10] an answer to a form that was never shown decides nothing', async () => {
+  await started({ roundMs: 1, maxRounds: 8 })
   const { client } = await connected('2026')
   const ask = (more: Record<string, unknown> = {}): Promise<unknown> =>
     client.callTool({ name: 'plan', arguments: PLAN, ...more }, { allowInputRequired: true })
@@ -279,7 +282,7 @@ it('[MC10] an answer to a form that nobody was asked decides nothing', async () 
   expect((await server.person.pendingReviews()).reviews).toHaveLength(1)
 })
 
-it('[MC12] a client that cannot do what it says is asked the next best way, and each way once', async () => {
+it('[MC12] if a declared method fails, the next one is tried, each once', async () => {
   await started({})
   const ways: string[] = []
   const { call } = await connected('2025', {
@@ -336,7 +339,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     expect(seen).toContain('1 From the stream')
   })
 
-  it('[MC17] a call after one whose connection was cut asks again, and the first form still counts', async () => {
+  it('[MC17] after a disconnect the next call asks again, and the first form still counts', async () => {
     await started({})
     await begun({ elicitation: {} })
     const cut = new AbortController()
@@ -351,7 +354,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     expect(await new Response(rest).text()).toContain('1 By the first')
   })
 
-  /** The id of the question that comes on a stream. */
+  /** The id of the elicitation request on a stream. */
   async function asksOn({ body }: Response): Promise<number> {
     let seen = ''
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()).values({ preventCancel: true }) ?? []) {
@@ -362,7 +365,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     throw new Error(`nothing was asked: ${seen}`)
   }
 
-  it('[MC15] a call whose connection was cut did not hear the answer, and gets it when it asks again', async () => {
+  it('[MC15] after a disconnect the repeated call gets the answer', async () => {
     await started({})
     await begun({})
     const cut = new AbortController()

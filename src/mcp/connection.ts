@@ -1,0 +1,208 @@
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type ListResourcesResult,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { tasksInView } from '../domain/conversation.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { type Door, StoreError } from '../door/door.ts'
+import { beginCall, failureAnswer } from '../toolsets/calls.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import type { Tool, Toolset } from '../toolsets/toolset.ts'
+import { type Binding, bindingOf, turnFor } from './binding.ts'
+import type { ResourceUpdates } from './resource-updates.ts'
+import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
+import { isTasksUri, tasksUri } from './tasks-uri.ts'
+import { AWAIT_REVIEW, errorResult, toolResult } from './tool-result.ts'
+import { DEFAULT_WAIT_LIMITS, type WaitLimits } from './wait-limits.ts'
+
+/** What all connections share. */
+export interface McpOptions extends Pick<ReviewWaiterDeps, 'door' | 'codec' | 'pageUrl' | 'closing' | 'onError'> {
+  readonly tenant: string
+  readonly version: string
+  /** The policy of new conversations. */
+  readonly host: PolicyPatch
+  readonly updates: ResourceUpdates
+  readonly waitLimits?: Partial<WaitLimits>
+}
+
+/** One connection: its protocol, its tools and its client. */
+export interface ConnectionOptions {
+  readonly era: 'legacy' | 'modern'
+  readonly toolset: Toolset
+  /** Whether answers to the client's forms count as a person's. */
+  readonly isPerson: boolean
+  /** The conversation of a request that names none. */
+  readonly conversation: (ctx: ServerContext, client: string | undefined) => string
+  /** Whether the connection outlives a request, so that updates can be sent on it. */
+  readonly persistent: boolean
+}
+
+type Result = CallToolResult | InputRequiredResult
+
+export const AWAIT_REVIEW_INPUT = z.object({ review_id: z.string() })
+
+/** Handles the requests of one connection. */
+export class Connection {
+  readonly #server: McpServer
+  readonly #options: McpOptions
+  readonly #connection: ConnectionOptions
+  readonly #door: Door
+  readonly #reviews: ReviewWaiter
+  /** The task lists of the conversations that this connection has used. */
+  readonly #ownUris = new Set<string>()
+
+  constructor(server: McpServer, options: McpOptions, connection: ConnectionOptions) {
+    this.#server = server
+    this.#options = options
+    this.#connection = connection
+    this.#door = options.door
+    const { era, isPerson } = connection
+    const waitLimits = { ...DEFAULT_WAIT_LIMITS, ...options.waitLimits }
+    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, waitLimits })
+  }
+
+  callTool(tool: Tool, input: unknown, ctx: ServerContext): Promise<Result> {
+    return this.#answer(async () => {
+      const { toolset } = this.#connection
+      const binding = this.#binding(ctx)
+      const round = this.#reviews.roundState(ctx, tool.name, input)
+      if (round) return this.#waitForReview(tool.name, input, round.review, binding, ctx)
+      const context = await this.#toolContext(binding, tool.created !== undefined)
+      try {
+        const call = await beginCall(toolset, tool.name, input, context)
+        if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
+        if (call.status === 'claimed') throw new TypeError('only calls of a run can be claimed')
+        return await this.#waitForReview(tool.name, input, call.review_id, binding, ctx)
+      } catch (error) {
+        return errorResult(await failureAnswer(toolset, error, context))
+      }
+    })
+  }
+
+  /** Waits for a review of this conversation, whichever call asked for it. */
+  awaitReview(input: unknown, ctx: ServerContext): Promise<Result> {
+    return this.#answer(async () => {
+      const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
+      if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
+      return this.#waitForReview(AWAIT_REVIEW, input, parsed.data.review_id, this.#binding(ctx), ctx)
+    })
+  }
+
+  listResources(ctx: ServerContext): ListResourcesResult {
+    const uri = tasksUri(this.#binding(ctx).conversation)
+    return { resources: [{ uri, name: 'tasks', mimeType: 'application/json' }] }
+  }
+
+  async readTasks(uri: string, ctx: ServerContext): Promise<ReadResourceResult> {
+    const conversation = this.#ownConversation(uri, ctx)
+    const state = await this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
+      if (!isExpected(error)) this.#options.onError(error)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, messageFor(error))
+    })
+    const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
+  }
+
+  /** Sends updates of the resources that the client subscribed to. */
+  sendUpdates(): void {
+    const { era, persistent } = this.#connection
+    const { server } = this.#server
+    const subscribed = new Set<string>()
+    let stop = (): void => {}
+    const start = (): void => {
+      stop()
+      stop = this.#options.updates.subscribe(event => {
+        // A modern transport filters by subscription; it only must not see other conversations.
+        const allowed = era === 'modern' ? this.#ownUris : subscribed
+        if (event.kind !== 'resource_updated' || !allowed.has(event.uri)) return
+        server.sendResourceUpdated({ uri: event.uri }).catch(this.#options.onError)
+      })
+    }
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
+    server.onclose = () => stop()
+    if (era === 'modern') {
+      if (persistent) start()
+      return
+    }
+    server.setRequestHandler('resources/subscribe', ({ params }, ctx) => {
+      if (isTasksUri(params.uri)) this.#ownConversation(params.uri, ctx)
+      subscribed.add(params.uri)
+      start()
+      return {}
+    })
+    server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+      subscribed.delete(params.uri)
+      if (subscribed.size === 0) stop()
+      return {}
+    })
+  }
+
+  async #waitForReview(
+    tool: string,
+    input: unknown,
+    reviewId: string,
+    binding: Binding,
+    ctx: ServerContext,
+  ): Promise<Result> {
+    const { conversation, record } = await this.#door.reviews.get(this.#options.tenant, reviewId)
+    if (conversation !== binding.conversation) {
+      throw new Refusal('review_not_found', { review_id: reviewId.slice(0, 64).toWellFormed() })
+    }
+    const { review } = record
+    const context = await this.#toolContext({ ...binding, turn: review.conversation_turn_id }, false)
+    const round = this.#reviews.roundState(ctx, tool, input)
+    return this.#reviews.wait({ tool, input, review, context }, ctx, round)
+  }
+
+  /** The conversation of a task list's URI, which must be the request's own. */
+  #ownConversation(uri: string, ctx: ServerContext): string {
+    const { conversation } = this.#binding(ctx)
+    if (uri === tasksUri(conversation)) return conversation
+    throw new ResourceNotFoundError(uri, `Resource not found. Available: ${tasksUri(conversation)}`)
+  }
+
+  #binding(ctx: ServerContext): Binding {
+    const client = this.#clientName(ctx)
+    const binding = bindingOf(ctx, () => this.#connection.conversation(ctx, client))
+    this.#ownUris.add(tasksUri(binding.conversation))
+    return binding
+  }
+
+  #clientName({ mcpReq }: ServerContext): string | undefined {
+    const envelope = mcpReq.envelope as Readonly<Record<string, { readonly name?: string }>> | undefined
+    return envelope?.['io.modelcontextprotocol/clientInfo']?.name ?? this.#server.server.getClientVersion()?.name
+  }
+
+  async #toolContext(binding: Binding, creates: boolean): Promise<ToolContext> {
+    const { tenant, host } = this.#options
+    const { conversation, toolCallId, sources } = binding
+    const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
+    return { door: this.#door, tenant, conversation, turn, toolCallId, host, ...sources }
+  }
+
+  /** Turns every failure into an answer for the model. */
+  async #answer(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isExpected(error)) this.#options.onError(error)
+      return errorResult(`Error: ${messageFor(error)}`)
+    }
+  }
+}
+
+const isExpected = (error: unknown): error is Refusal | StoreError =>
+  error instanceof Refusal || error instanceof StoreError
+
+/** Unexpected errors are logged, not returned. */
+const messageFor = (error: unknown): string =>
+  isExpected(error) ? error.message : 'Internal error. See the log of the server.'

@@ -1,0 +1,31 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { Json } from '../domain/event.ts'
+
+export const AWAIT_REVIEW = 'await_review'
+
+/** A tool's answer twice: hosts show the model either the text or the data, so both say the same. */
+export function toolResult(answer: Json): CallToolResult {
+  // Toolsets answer with objects; anything else is an error message.
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return errorResult(answer)
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } }
+}
+
+/** A refusal, for the model to read and correct its call. */
+export function errorResult(answer: Json): CallToolResult {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
+  return { isError: true, content: [{ type: 'text', text }] }
+}
+
+/** The answer when a client cannot wait any longer: how to wait on, and where the person decides. */
+export function pendingResult(review_id: string, pageUrl: string | undefined): CallToolResult {
+  const structuredContent = { status: 'pending_review', review_id }
+  const where = pageUrl === undefined ? '' : ` The user can decide at ${pageUrl} now.`
+  const text = `Nothing is written yet.${where} Call ${AWAIT_REVIEW} with this review_id.`
+  return {
+    content: [
+      { type: 'text', text: JSON.stringify(structuredContent) },
+      { type: 'text', text },
+    ],
+    structuredContent,
+  }
+}

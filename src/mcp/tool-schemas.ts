@@ -1,0 +1,68 @@
+import type { StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { plainJsonSchema } from '../toolsets/formats.ts'
+import type { JsonObject, Tool } from '../toolsets/toolset.ts'
+
+/** A schema that is shown to clients but not enforced: the toolset validates, and its refusals teach the model. */
+export type DisplaySchema = StandardSchemaWithJSON<unknown, unknown>
+
+export function displaySchema(json: JsonObject): DisplaySchema {
+  const schema = (): Record<string, unknown> => json
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'runsheet',
+      validate: value => ({ value }),
+      jsonSchema: { input: schema, output: schema },
+    },
+  }
+}
+
+// Made once per tool, not per connection: over HTTP every request may be a connection.
+const inputs = new WeakMap<Tool, DisplaySchema>()
+const outputs = new WeakMap<Tool, DisplaySchema>()
+
+export const inputSchema = (tool: Tool): DisplaySchema => cached(inputs, tool, () => plainJsonSchema(tool.input))
+
+/** The top-level fields of a tool's answer. Answers show the rest; nested schemas would cost tokens in every conversation. */
+export const outputSchema = (tool: Tool): DisplaySchema =>
+  cached(outputs, tool, ({ output, created }) => fieldTypes({ ...output.shape, ...(created ? REVIEWED : {}) }))
+
+function cached(cache: WeakMap<Tool, DisplaySchema>, tool: Tool, jsonOf: (tool: Tool) => JsonObject): DisplaySchema {
+  const known = cache.get(tool)
+  if (known) return known
+  const schema = displaySchema(jsonOf(tool))
+  cache.set(tool, schema)
+  return schema
+}
+
+/** The fields that a review adds to an answer, or that replace it. */
+const REVIEWED = {
+  confirmed: z.boolean(),
+  reason: z.string(),
+  comment: z.string(),
+  // In the toolset's own form.
+  changes: z.unknown(),
+  status: z.string(),
+  review_id: z.string(),
+}
+
+/** An object schema with the type of each field. No field is required: a review's decision says which are there. */
+function fieldTypes(shape: Readonly<Record<string, z.core.$ZodType>>): JsonObject {
+  const properties = Object.entries(plainJsonSchema(z.object(shape))['properties'] ?? {})
+  const typeOnly = properties.map(([name, { type }]: [string, JsonObject]) => [
+    name,
+    type === undefined ? {} : { type },
+  ])
+  return { type: 'object', properties: Object.fromEntries(typeOnly) }
+}
+
+/** Only what differs from the protocol's defaults: not read-only, destructive, not idempotent, open world. */
+export function annotationsOf({ reads, removes, repeats }: Tool): ToolAnnotations {
+  if (reads) return { readOnlyHint: true, openWorldHint: false }
+  return {
+    ...(removes ? {} : { destructiveHint: false }),
+    ...(repeats ? { idempotentHint: true } : {}),
+    openWorldHint: false,
+  }
+}
