@@ -6,8 +6,6 @@ import { type Connection, emptyFold, type Folded, folded, foldOf, type LiveState
 import { RunsheetError } from './runsheet-error.ts'
 import { Watchdog } from './watchdog.ts'
 
-export type { LiveState } from './live-state.ts'
-
 /** A conversation that follows its log. `snapshot` returns the same object until something changes. */
 export interface LiveConversation {
   readonly snapshot: () => LiveState

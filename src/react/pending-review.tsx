@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react'
 import { type ReactElement, useId, useRef } from 'react'
 import type { Client } from '../client/client.ts'
-import type { LiveState } from '../client/live.ts'
+import type { LiveState } from '../client/live-state.ts'
 import type { Review } from '../domain/review.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { turnsInOrder } from './chronological.ts'

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
 import { type Driver, inRun } from '../../test/support/domain.ts'
 import { liveState } from '../client/live-state.ts'
+import { listed } from '../domain/conversation.ts'
 import { view } from '../domain/view.ts'
 import { isUnseen } from './unseen-changes.ts'
 
 /** The numbers of the tasks that are marked. */
 function unseenIn({ state, log }: Driver): number[] {
   const live = liveState({ conversation: state, view: view.of(log) }, { status: 'live', text: null, error: null })
-  return Object.values(live.conversation.tasks).flatMap(task => (isUnseen(live, task) ? task.number : []))
+  return listed(live.conversation).flatMap(task => (isUnseen(live, task) ? task.number : []))
 }
 
 it('[PA5] marks what a person added or changed until the agent gets an answer', () => {
@@ -17,7 +18,7 @@ it('[PA5] marks what a person added or changed until the agent gets an answer', 
   chat.run(chat.sets('person', 2, { title: 'B 2' }))
   chat.run(chat.adds('person', 'D'))
   chat.run(chat.sets('model', 1, { title: 'A 2' }))
-  expect(unseenIn(chat).sort()).toEqual([2, 4])
+  expect(unseenIn(chat)).toEqual([2, 4])
   chat.answer()
   expect(unseenIn(chat)).toEqual([])
   chat.run(chat.sets('person', 4, { title: 'D 2' }))
