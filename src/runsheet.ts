@@ -12,7 +12,7 @@ import { isId } from './domain/text.ts'
 import type { Commit } from './store/commit.ts'
 import { StoreError } from './store/store-error.ts'
 import { decidedReview, type ReviewRecord } from './store/rows.ts'
-import type { At, Committed, Ref, Store } from './store/store.ts'
+import type { At, Committed, LiveEntry, Ref, Store } from './store/store.ts'
 
 // What stands on the door needs no other import for what comes out of it.
 export { StoreError } from './store/store-error.ts'
@@ -45,6 +45,8 @@ export interface Runsheet {
   read(ref: Ref): Promise<Conversation>
   /** The commits behind `after`, then new ones, until the signal: no gap, no double. */
   tail(ref: Ref, options?: { after?: number; signal?: AbortSignal }): AsyncIterable<Commit>
+  /** The live text of a running step each time it is written, in whichever process, until the signal. */
+  texts(ref: Ref, options?: { signal?: AbortSignal }): AsyncIterable<LiveEntry>
   /** A review as it stands now: an overdue one reads as expired before anybody wrote so. */
   review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }>
   /** The same decision again answers the same; another one is refused. */
@@ -114,8 +116,12 @@ class Door implements Runsheet {
 
   tail(ref: Ref, { after = 0, signal }: { after?: number; signal?: AbortSignal } = {}): AsyncIterable<Commit> {
     checkIds(ref)
-    const ending = this.#ending.signal
-    return this.#tails.follow(ref, after, signal ? AbortSignal.any([signal, ending]) : ending)
+    return this.#tails.follow(ref, after, this.#untilEnd(signal))
+  }
+
+  texts(ref: Ref, { signal }: { signal?: AbortSignal } = {}): AsyncIterable<LiveEntry> {
+    checkIds(ref)
+    return this.#tails.followText(ref, this.#untilEnd(signal))
   }
 
   async review(tenant: string, reviewId: string): Promise<Ref & { readonly record: ReviewRecord }> {
@@ -167,6 +173,11 @@ class Door implements Runsheet {
     this.#ending.abort()
     await this.#deadlines.stop()
     await this.store.close()
+  }
+
+  #untilEnd(signal: AbortSignal | undefined): AbortSignal {
+    const ending = this.#ending.signal
+    return signal ? AbortSignal.any([signal, ending]) : ending
   }
 
   /** What a commit of ours makes due sooner is looked at in time; the rest is found by looking now and then. */
