@@ -11,21 +11,21 @@ import { type Line, median, millis, printTable, times } from './table.ts'
 
 const ROUNDS = 15
 const TASKS = 20
-/** How many plans a process has done that counts as warm, and how many are then measured. */
+/** Plans before a process counts as warm, and plans measured after that. */
 const BEFORE = 10
 const LATER = 5
 
 const PLANS = 200
 const SMALL = 5
-/** Until the code of a process that lasts is compiled, and the files of one that does not are in memory. */
+/** Until the code of a lasting process is compiled, and the files of a fresh one are cached. */
 const WARM_UP = 100
 const WARM_UP_PROCESSES = 5
-/** Of the first plans and of the last. */
+/** Plans at either end. */
 const FEW = 5
-/** What two medians of five differ by on a machine that does other things as well. */
+/** How much two medians of five differ on a busy machine. */
 const NOISE = 1.1
 
-/** A plan of twenty: the first of a process, as a conversation begins, and later ones. */
+/** A plan of twenty: the first of a process, and later ones. */
 export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: Folder): Promise<void> {
   const contenders = [ours, bare, bareNormal]
   const cold: number[][] = []
@@ -33,7 +33,7 @@ export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: 
   for (let round = 0; round < ROUNDS; round += 1) {
     const sessions = await Promise.all(contenders.map(contender => connect(contender, folder(contender))))
     const inTurn = [...sessions.entries()]
-    // Plan by plan, so that what disturbs one disturbs its neighbours; and none always comes first.
+    // Plan by plan, so that noise hits neighbours alike, and in alternating order.
     for (let plan = 0; plan < BEFORE + LATER; plan += 1) {
       const took: number[] = []
       for (const [index, session] of (round + plan) % 2 === 0 ? inTurn : inTurn.toReversed()) {
@@ -47,12 +47,12 @@ export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: 
   printTable(`A plan of ${TASKS}, from create to the last completion: ${TASKS + 1} calls, each flushed (FULL)`, [
     beside('the first of a process', cold, 1, 'FULL', 1.3),
     beside('after ten more', warm, 1, 'FULL', 1.3),
-    beside('the first, beside one that does not flush', cold, 2, 'NORMAL'),
-    beside('after ten more, beside the same', warm, 2, 'NORMAL'),
+    beside('the first, beside a bare server that does not flush', cold, 2, 'NORMAL'),
+    beside('after ten more, beside the same server', warm, 2, 'NORMAL'),
   ])
 }
 
-/** Ours, which comes first, beside another of the same round. */
+/** Ours, at index 0, beside another of the same round. */
 function beside(what: string, rounds: readonly number[][], other: number, sync: string, goal?: number): Line {
   const of = (index: number): number => median(rounds.map(took => took[index] ?? Number.NaN))
   const ratio = median(rounds.map(took => (took[0] ?? Number.NaN) / (took[other] ?? Number.NaN)))
@@ -66,7 +66,7 @@ function beside(what: string, rounds: readonly number[][], other: number, sync: 
   }
 }
 
-/** Two hundred plans on one data folder: whether the last ones take longer than the first. */
+/** 200 plans on one data folder: whether the last ones take longer than the first. */
 export async function benchMany({ ours, bare }: Contenders, folder: Folder): Promise<void> {
   const apart = await processEach([ours, bare], folder)
   const lasting: Growth[][] = []
@@ -80,19 +80,19 @@ export async function benchMany({ ours, bare }: Contenders, folder: Folder): Pro
     }
   }
   printTable(`${PLANS} plans of ${SMALL} on one data folder: the first five → the last five`, [
-    growing('a process for each: from its spawn', [apart.map(({ whole }) => whole)]),
-    growing('a process for each: the calls alone', [apart.map(({ calls }) => calls)]),
-    growing(`one process and conversation, ${ROUNDS} times over`, lasting),
+    growing('one process per plan, from spawn', [apart.map(({ whole }) => whole)]),
+    growing('one process per plan, calls only', [apart.map(({ calls }) => calls)]),
+    growing(`one process, ${ROUNDS} rounds`, lasting),
   ])
 }
 
-/** The first few and the last few. */
+/** Medians of the first and the last plans. */
 interface Growth {
   readonly first: number
   readonly last: number
 }
 
-/** The bare one has nothing to grow slower by: what it shows is the machine. */
+/** The bare server does not slow down by itself: its figure shows the machine. */
 function growing(what: string, rounds: readonly (readonly Growth[])[]): Line {
   const of = (index: number, pick: (growth: Growth) => number): number =>
     median(rounds.flatMap(round => round[index] ?? []).map(pick))

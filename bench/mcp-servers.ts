@@ -8,14 +8,14 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { rolldown } from 'rolldown'
 
-/** A server on stdio: how it is started on a data folder, in a conversation of its own or in the one that is named. */
+/** A server on stdio: its arguments for a data folder, and for a conversation if one is named. */
 export interface Contender {
   readonly name: string
   args(data: string, session?: string): string[]
 }
 
 export interface Contenders {
-  /** As it is installed: what `bin` in package.json names. */
+  /** As installed: `bin` in package.json. */
   readonly ours: Contender
   readonly oursFromSource: Contender
   /** Bundled, with the compile cache. */
@@ -37,7 +37,7 @@ export interface Session {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Bundles the bare one into `folder`. */
+/** Bundles the bare server into `folder`. */
 export async function contenders(folder: string): Promise<Contenders> {
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: { runsheet: string } }
   const installed = join(root, bin.runsheet)
@@ -60,12 +60,12 @@ export async function contenders(folder: string): Promise<Contenders> {
   }
 }
 
-/** A client of the official SDK that has asked for the tools. Every request of it gives up after a minute. */
+/** A client of the official SDK that has listed the tools. Requests time out after a minute. */
 export async function connect(contender: Contender, data: string, session?: string): Promise<Session> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: contender.args(data, session),
-    // The compile cache goes there as well, and away with the rest.
+    // The compile cache goes there as well, and is removed with the rest.
     env: { TMPDIR: join(data, '..') },
     stderr: 'pipe',
   })
@@ -92,10 +92,10 @@ export async function connect(contender: Contender, data: string, session?: stri
   }
 }
 
-/** An answer that acknowledges nothing. */
+/** A tool call that was refused. */
 export class Refused extends Error {}
 
-/** A plan from create to the last completion, in milliseconds. */
+/** Milliseconds for a plan, from create to the last completion. */
 export async function workThrough(session: Session, titles: readonly string[]): Promise<number> {
   const started = performance.now()
   for (const id of await session.plan(titles)) await session.settle(id, 'Done.')
@@ -105,10 +105,7 @@ export async function workThrough(session: Session, titles: readonly string[]): 
 export const titlesOf = (plan: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `Step ${index + 1} of plan ${plan}`)
 
-/**
- * A data folder of ours that is served already, so that `runsheet mcp` finds a server and leaves none behind. It is
- * the bench's own child, and ends with `end`.
- */
+/** Serves a data folder of ours from a child process, so that `runsheet mcp` finds a server and leaves none behind. */
 export async function servedFolder(data: string): Promise<{ end(): Promise<void> }> {
   mkdirSync(data, { recursive: true })
   const args = [join(root, 'src/cli/main.ts'), 'serve', '--port', '0', '--data', data]

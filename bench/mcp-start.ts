@@ -5,7 +5,7 @@ import { type Line, millis, printTable, times, turnByTurn } from './table.ts'
 
 const ROUNDS = 15
 
-/** From the spawn until the tools are listed. */
+/** From spawn to the answer to `tools/list`. */
 export async function benchStart(
   { ours, oursFromSource, bare, bareFromSource }: Contenders,
   folder: Folder,
@@ -26,8 +26,8 @@ export async function benchStart(
     met: figures.ratio(mine, theirs) < 1.2,
   })
   printTable(`Spawn to tools/list answered (Node alone: ${millis(figures.median('node'))})`, [
-    line('as installed, beside one bundled with the compile cache', 'ours', 'bare'),
-    line('as installed, beside one that is run as it was written', 'ours', 'bareFromSource'),
+    line('installed, beside a bundled bare server', 'ours', 'bare'),
+    line('installed, beside a bare server from source', 'ours', 'bareFromSource'),
     line('both from source', 'oursFromSource', 'bareFromSource'),
   ])
 }
@@ -40,7 +40,7 @@ async function start(contender: Contender, data: string): Promise<number> {
   return took
 }
 
-/** What no server can be faster than. */
+/** The lower bound of any server. */
 async function nodeAlone(): Promise<number> {
   const started = performance.now()
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')

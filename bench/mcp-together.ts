@@ -6,7 +6,7 @@ import { type Line, printTable } from './table.ts'
 const PLANS = 200
 const TASKS = 5
 
-/** What a server acknowledged, by the task's title, of which there is one of each. */
+/** What a server acknowledged, by the task's unique title. */
 interface Acknowledged {
   readonly created: Map<string, number>
   readonly settled: Set<string>
@@ -28,7 +28,7 @@ interface Outcome {
   readonly seconds: number
 }
 
-/** Two servers on one data folder that write at once. */
+/** Two servers that write to one data folder concurrently. */
 export async function benchTogether({ ours, bare }: Contenders, folder: Folder): Promise<void> {
   const lines: Line[] = []
   for (const session of [undefined, 'shared']) {
@@ -89,7 +89,7 @@ async function unlessRefused<T>(acknowledged: Acknowledged, work: () => Promise<
   }
 }
 
-/** Lost: acknowledged, and not there as it was. Doubled: there beyond what was acknowledged, or under another's id. */
+/** Lost: acknowledged but not stored that way. Doubled: stored but not acknowledged, or with a reused id. */
 function compared(told: readonly Acknowledged[], kept: readonly Kept[], before: number): Omit<Outcome, 'seconds'> {
   const byTitle = Map.groupBy(kept, ({ title }) => title)
   const isLost = ({ settled }: Acknowledged, [title, id]: [string, number]): boolean =>
@@ -127,7 +127,7 @@ function keptByBare(data: string): Kept[] {
   }))
 }
 
-/** Read past the servers, from the file itself. */
+/** Read from the database itself, not through a server. */
 function rowsOf(file: string, sql: string): Record<string, unknown>[] {
   const db = new DatabaseSync(file)
   try {

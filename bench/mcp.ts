@@ -32,7 +32,7 @@ try {
   rmSync(scratch, { recursive: true, maxRetries: 5 })
 }
 
-/** Each part has data folders of its own; ours is served, as it is where a person has the page open. */
+/** Each part has its own data folders; ours is served, as when a person has the page open. */
 async function onFreshFolders(
   name: string,
   all: Contenders,

@@ -10,7 +10,7 @@ import { type Line, median, micros, perSecond, printTable, rate, sideBySide, tim
 
 const ROUNDS = 7
 
-/** A transaction without any rules: the rows that `count` changes of ours write, in the same schema, with the same flush. */
+/** A bare transaction: the rows that a change of ours writes, in the same schema, with the same flush. */
 export async function bareSqlite(
   path: string,
 ): Promise<{ transact: (events: number) => void; read: (conversation: string) => unknown; close: () => void }> {
@@ -33,7 +33,7 @@ export async function bareSqlite(
     `SELECT data FROM events JOIN conversations c ON c.id = conversation_id
      WHERE tenant = ? AND conversation = ? AND type = 'task_created' ORDER BY seq`,
   )
-  // As long as what a change of ours writes.
+  // As long as those of a change of ours.
   const data = 'x'.repeat(640)
   const search = 'x'.repeat(110)
   const at = new Date().toISOString()
@@ -160,7 +160,7 @@ async function together(runsheet: Runsheet, transact: (events: number) => void):
   }
 }
 
-/** The same change in conversations that are short, long and very long, their lists grown along with them. */
+/** The same change in short, long and very long conversations, whose lists have grown with them. */
 async function growing(runsheet: Runsheet): Promise<Line[]> {
   const sizes = [10, 1_000, 100_000]
   const refs = await Promise.all(sizes.map(size => grown(runsheet, size)))
@@ -186,7 +186,7 @@ async function growing(runsheet: Runsheet): Promise<Line[]> {
   })
 }
 
-/** Plans of five, made and settled one after the other, until the log is as long as asked. */
+/** Plans of five, created and settled one after another, until the log has this many events. */
 async function grown(runsheet: Runsheet, events: number): Promise<Ref> {
   const ref = await planned(runsheet, `grown-${events}`, 2)
   for (let { seq } = await runsheet.read(ref); seq < events; ) {

@@ -18,7 +18,7 @@ const STEPS = [
 ]
 const OUTCOME = 'Done, all as planned.'
 
-/** How a model makes a plan and settles one of its tasks, in each vocabulary. */
+/** How a model creates a plan and settles a task in each vocabulary. */
 const SPEAK: Record<
   ToolsetName,
   { create: (titles: string[]) => [string, JsonObject][]; settle: (task: Made) => [string, JsonObject] | undefined }
@@ -72,7 +72,7 @@ export async function benchTokens(): Promise<void> {
   )
 }
 
-/** The tokens of every call and every answer of a plan, which a person confirms as it is where one is asked. */
+/** The tokens of all calls and answers of a plan; a person confirms it unchanged if asked. */
 async function traffic(name: ToolsetName, size: number): Promise<number> {
   const runsheet = createRunsheet({ store: openMemoryStore() })
   const ref = { tenant: 'local', conversation: 'bench' }
@@ -84,7 +84,7 @@ async function traffic(name: ToolsetName, size: number): Promise<number> {
     tokens += countTokens(tool) + countTokens(JSON.stringify(input)) + countTokens(JSON.stringify(answer))
     return answer
   }
-  /** The person, who has nothing to add. */
+  /** The person, who confirms without changes. */
   const decided = async (): Promise<void> => {
     for await (const { events } of runsheet.tail(ref)) {
       for (const event of events) {
