@@ -96,7 +96,7 @@ describe('a database that cannot be trusted', () => {
     copyFileSync(join(folder, 'kept-wal'), `${path}-wal`)
     await expect(openSqliteStore({ path })).rejects.toMatchObject({
       code: 'corrupt',
-      message: expect.stringMatching(/-wal is there/),
+      message: expect.stringMatching(/-wal exists/),
     })
     expect(existsSync(path)).toBe(false)
   })
