@@ -80,13 +80,13 @@ export async function benchMany({ ours, bare }: Contenders, folder: Folder): Pro
     }
   }
   printTable(`${PLANS} plans of ${SMALL} on one data folder: the first five → the last five`, [
-    growing('a process for each: from its spawn', [apart.map(({ whole }) => whole)]),
-    growing('a process for each: the calls alone', [apart.map(({ calls }) => calls)]),
-    growing(`one process and conversation, ${ROUNDS} times over`, lasting),
+    growing('one process per plan, from spawn', [apart.map(({ whole }) => whole)]),
+    growing('one process per plan, calls only', [apart.map(({ calls }) => calls)]),
+    growing(`one process, ${ROUNDS} rounds`, lasting),
   ])
 }
 
-/** The first few and the last few. */
+/** Medians of the first and the last plans. */
 interface Growth {
   readonly first: number
   readonly last: number

@@ -92,10 +92,10 @@ export async function connect(contender: Contender, data: string, session?: stri
   }
 }
 
-/** An answer that acknowledges nothing. */
+/** A tool call that was refused. */
 export class Refused extends Error {}
 
-/** A plan from create to the last completion, in milliseconds. */
+/** Milliseconds for a plan, from create to the last completion. */
 export async function workThrough(session: Session, titles: readonly string[]): Promise<number> {
   const started = performance.now()
   for (const id of await session.plan(titles)) await session.settle(id, 'Done.')
@@ -105,10 +105,7 @@ export async function workThrough(session: Session, titles: readonly string[]): 
 export const titlesOf = (plan: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `Step ${index + 1} of plan ${plan}`)
 
-/**
- * A data folder of ours that is served already, so that `runsheet mcp` finds a server and leaves none behind. It is
- * the bench's own child, and ends with `end`.
- */
+/** Serves a data folder of ours from a child process, so that `runsheet mcp` finds a server and leaves none behind. */
 export async function servedFolder(data: string): Promise<{ end(): Promise<void> }> {
   mkdirSync(data, { recursive: true })
   const args = [join(root, 'src/cli/main.ts'), 'serve', '--port', '0', '--data', data]

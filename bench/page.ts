@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
@@ -8,7 +9,7 @@ import { openMemoryStore } from '../src/store/memory.ts'
 import { createClient } from '../src/client/client.ts'
 import { openBrowser } from '../test/support/browser.ts'
 
-/** A plan of so many tasks changes so often while text streams: how long is the page busy at a stretch? */
+/** How long the page is busy at a stretch while a large plan changes and text streams. */
 const TASKS = 200
 const CHANGES_PER_SECOND = 10
 const PIECES_PER_SECOND = 30
@@ -40,7 +41,7 @@ await page.locator('.rs-summary').click()
 await page.waitForTimeout(1_000)
 const metrics = await page.context().newCDPSession(page)
 await metrics.send('Performance.enable')
-/** Seconds that the page has worked, without what other processes took meanwhile. */
+/** CPU seconds of the page's main thread. */
 const busy = async (): Promise<number> => {
   const { metrics: all } = await metrics.send('Performance.getMetrics')
   const of = (name: string): number => all.find(each => each.name === name)?.value ?? 0
@@ -71,7 +72,7 @@ for (const view of ['plan open', 'all of it shown', 'plan closed']) {
       changes += 1
     }
     const due = started + ((tick + 1) * 1_000) / PIECES_PER_SECOND
-    await new Promise(resolve => setTimeout(resolve, Math.max(0, due - performance.now())))
+    await delay(Math.max(0, due - performance.now()))
   }
   await page.waitForTimeout(300)
   const long = await page.evaluate<number[]>('window.long')

@@ -24,7 +24,7 @@ export const create = (door: Door, count: number): Command => ({
   })),
 })
 
-/** One change of one task, each time another one. */
+/** A change of one task; each round differs. */
 export const change = (round: number): Command => ({
   type: 'edit_tasks',
   by: 'person',

@@ -13,7 +13,7 @@ interface Bare {
   readonly close: () => Promise<void>
 }
 
-/** A transaction without any rules: the rows that a change of ours writes, in the same schema, by prepared statements. */
+/** A bare transaction: the rows that a change of ours writes, in the same schema, with prepared statements. */
 async function barePostgres(url: string): Promise<Bare> {
   const client = new Client({ connectionString: url })
   await client.connect()

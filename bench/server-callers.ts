@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { busyMeter, nowMs, serveParent, startedWith } from './server-process.ts'
 import type { Listening } from './server-host.ts'
 
-// Agents that call one tool after the other, each over a connection of its own that stays open, in a process of their
-// own. Plain sockets: it is the server that is measured.
+// Agents that call one tool after another, each over its own open connection, in a separate process. Plain sockets: the
+// server is what is measured.
 const { port, token } = startedWith() as Listening
-/** A conversation takes so many tasks, then comes the next. */
+/** Tasks per conversation. */
 const TASKS_EACH = 50
 
 let conversations = 0
@@ -61,7 +61,7 @@ class Caller {
 const busy = busyMeter()
 
 serveParent({
-  /** So many calls over so many connections; answers calls per second and how busy this process was. */
+  /** Makes calls over several connections; returns calls per second and how busy this process was. */
   calls: async ({ connections, count }: { connections: number; count: number }) => {
     const callers = Array.from({ length: connections }, () => new Caller())
     await Promise.all(callers.map(caller => caller.call()))

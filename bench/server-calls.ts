@@ -2,7 +2,7 @@ import type { HostOrder, Listening } from './server-host.ts'
 import { startWorker, type Worker } from './server-process.ts'
 import { type Line, median, micros, perSecond, printTable, times } from './table.ts'
 
-/** Many short ones: the disk of a machine that others use is a different one from second to second. */
+/** Many short rounds: a shared disk varies from second to second. */
 const ROUNDS = 25
 const WARM_UP = 5
 const MOST_MS = 10_000
@@ -10,11 +10,11 @@ const GOAL = 0.8
 
 interface Figure {
   readonly rate: number
-  /** Microseconds of the server's for each call. */
+  /** Server CPU per call, in microseconds. */
   readonly work: number
 }
 
-/** A server with those who call it. */
+/** A server and its callers. */
 async function openDesk(kind: HostOrder['kind']): Promise<{ host: Worker; callers: Worker }> {
   const host = startWorker('server-host.ts', { kind, store: 'sqlite' })
   return { host, callers: startWorker('server-callers.ts', await host.ask<Listening>('listening')) }

@@ -17,9 +17,9 @@ import { scratchFolder } from '../test/support/scratch.ts'
 import { change, planned, refOf } from './plan.ts'
 import { busyMeter, nowMs, serveParent, settledMemory, startedWith } from './server-process.ts'
 
-// One server in a process of its own: ours, or a bare node:http that sends the same bytes and makes the same calls.
+// One server in its own process: ours, or a bare node:http that sends the same bytes and makes the same calls.
 export interface HostOrder {
-  /** `joined` is bare too, but writes what came in one tick at once. */
+  /** `joined` is bare as well, but joins the writes of one tick. */
   readonly kind: 'ours' | 'bare' | 'joined'
   readonly store: 'memory' | 'sqlite'
 }
@@ -47,13 +47,13 @@ const { port, path, event } = order.kind === 'ours' ? await ours() : await bare(
 
 serveParent({
   listening: (): Listening => ({ port, path, token: TOKENS.agent }),
-  /** Events one after the other, as fast as they can be committed. */
+  /** Events one after another, as fast as they can be committed. */
   burst: async (count: number) => {
     const start = nowMs()
     for (let index = 0; index < count; index += 1) await event()
     return start
   },
-  /** Events at a fixed rate; answers when each was committed. */
+  /** Events at a fixed rate; returns when each was committed. */
   steady: async ({ count, everyMs }: { count: number; everyMs: number }) => {
     const start = nowMs()
     const committed: number[] = []
@@ -63,19 +63,19 @@ serveParent({
     }
     return committed
   },
-  /** Microseconds of work so far. */
+  /** CPU microseconds so far. */
   work: () => {
     const { user, system } = process.cpuUsage()
     return user + system
   },
   memory: settledMemory,
-  /** What the process does while nobody asks anything of it. */
+  /** What the process does while idle. */
   idle: async (ms: number) => {
     busy()
     asked.clear()
     await sleep(ms)
     const looks = asked.get('due') ?? 0
-    // The clock is asked for along with the next deadline.
+    // The clock is read along with the next deadline.
     const clock = asked.get('now') ?? 0
     const all = [...asked.values()].reduce((sum, count) => sum + count, 0)
     return { busy: busy(), looks, others: all - looks - clock }
@@ -157,7 +157,7 @@ async function recorded(door: Door, count: number): Promise<string[]> {
   return frames
 }
 
-/** A tool call without a server around it: no credentials, no checks, no limits, no figures. */
+/** A tool call without a server: no credentials, checks, limits or metrics. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -176,7 +176,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
 }
 
-/** So many calls, each in a conversation of its own: answered at once, or waiting for a person. */
+/** Calls, each in its own conversation: answered at once, or waiting for a person. */
 async function plans({ count, review }: { count: number; review: boolean }): Promise<void> {
   const host = { review, review_timeout_ms: 3_600_000 }
   const toolset = toolsets.task_manager
@@ -193,7 +193,7 @@ async function plans({ count, review }: { count: number; review: boolean }): Pro
   await sleep(500)
 }
 
-/** Counts what is asked of a store. */
+/** Counts the calls of a store. */
 function counted(store: Store): Store {
   return new Proxy(store, {
     get: (target, name) => {

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** A process of the bench's own, which does what it is asked, one thing after the other. */
+/** A child process of the bench that runs one command after another. */
 export interface Worker {
   ask<T>(what: string, argument?: unknown): Promise<T>
   end(): Promise<void>
@@ -12,7 +13,7 @@ interface Answered {
   readonly error?: string
 }
 
-/** Longer than anything here takes: whoever hangs is ended, and says so. */
+/** Longer than anything here takes: a child that hangs is killed and reported. */
 const MOST_MS = 60_000
 
 export function startWorker(file: string, argument: unknown): Worker {
@@ -48,13 +49,13 @@ export function startWorker(file: string, argument: unknown): Worker {
   }
 }
 
-/** With PROFILE=folder the servers leave their CPU profiles there. */
+/** With PROFILE=folder the servers write their CPU profiles there. */
 function profiled(file: string): string[] {
   const folder = process.env['PROFILE']
   return folder && file.includes('host') ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : []
 }
 
-/** The other side: what the process was started with, and what it can be asked. */
+/** The child's side: its arguments, and the commands it takes. */
 export const startedWith = (): unknown => JSON.parse(process.argv[2] ?? '{}')
 
 export function serveParent(can: Readonly<Record<string, (argument: never) => unknown>>): void {
@@ -68,10 +69,10 @@ export function serveParent(can: Readonly<Record<string, (argument: never) => un
   process.on('disconnect', () => process.exit())
 }
 
-/** On Linux and macOS all processes read the same clock. */
+/** On Linux and macOS all processes share this clock. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** How much of a core this process used since the last time it was asked. */
+/** The share of a core that this process used since the last call. */
 export function busyMeter(): () => number {
   let cpu = process.cpuUsage()
   let at = nowMs()
@@ -92,7 +93,7 @@ export interface Memory {
 export async function settledMemory(): Promise<Memory> {
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.()
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await delay(50)
   }
   const { rss, heapUsed, external } = process.memoryUsage()
   return { rss, heap: heapUsed + external }

@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { connect } from 'node:net'
 import { busyMeter, nowMs, serveParent, startedWith } from './server-process.ts'
 import type { Listening } from './server-host.ts'
 
-// Many who follow one conversation, in a process of their own. They look for one mark and parse nothing: it is the
-// server that is measured.
+// Many readers of one conversation, in a separate process. They look for one marker and parse nothing: the server is what
+// is measured.
 export interface ReadersOrder extends Listening {
   readonly count: number
 }
@@ -12,7 +13,7 @@ const MARK = Buffer.from('\nid: ')
 const LINE_END = 10
 
 const order = startedWith() as ReadersOrder
-/** One for all: what was read is looked at before the next reading. */
+/** Shared by all: each read is processed before the next. */
 const shared = Buffer.allocUnsafe(256 * 1024)
 let bytes = 0
 let seen = 0
@@ -20,7 +21,7 @@ let opened = 0
 let closed = 0
 let expected = Number.POSITIVE_INFINITY
 let reached = Promise.withResolvers<number>()
-/** When each event reached each reader, while that is asked for. */
+/** When each event reached each reader, while recording. */
 let arrivals: Float64Array[] | undefined
 
 class Follower {
@@ -36,7 +37,7 @@ class Follower {
     bytes += read.length
     const chunk = this.#carried.length === 0 ? read : Buffer.concat([this.#carried, read])
     for (let at = chunk.indexOf(MARK); at !== -1; at = chunk.indexOf(MARK, at + MARK.length)) this.#event()
-    // A mark may be cut in two; what begins one is looked at again.
+    // A marker may be split between reads: its beginning is kept.
     const end = chunk.lastIndexOf(LINE_END)
     const tail = end !== -1 && end > chunk.length - MARK.length ? chunk.subarray(end) : chunk.subarray(chunk.length)
     this.#carried = tail.length === 0 ? tail : Buffer.from(tail)
@@ -59,12 +60,12 @@ serveParent({
   open: async () => {
     for (const follower of followers) {
       follow(follower)
-      // Not all in one moment: a queue of connections is not what is measured.
+      // Not all at once: the accept queue is not what is measured.
       if (index(follower) % 50 === 49) await until(() => opened > index(follower))
     }
     await until(() => opened === order.count)
   },
-  /** From now on, so many events for each; `arrived` answers when the last one was there. */
+  /** Expects this many events per reader; `arrived` resolves with the last one. */
   expect: ({ events, timed }: { events: number; timed: boolean }) => {
     for (const follower of followers) follower.events = 0
     arrivals = timed ? Array.from({ length: events }, () => new Float64Array(order.count)) : undefined
@@ -107,5 +108,5 @@ function follow(follower: Follower): void {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(resolve => setTimeout(resolve, 2))
+  while (!holds()) await delay(2)
 }

@@ -4,7 +4,7 @@ import { type Line, median, perSecond, printTable, times } from './table.ts'
 
 const READERS = 1_000
 const ROUNDS = 5
-/** Less for each reader than what a slow one may leave lying: nobody is cut in a fair run. */
+/** Below the limit for slow readers: none is disconnected in a fair run. */
 const BURST = 50
 const STEADY = { count: 40, everyMs: 50 }
 const STEADY_ROUNDS = 3
@@ -17,11 +17,11 @@ interface Arrived {
   readonly closed: number
 }
 
-/** A server with its readers. */
+/** A server and its readers. */
 class Hall {
   readonly #host: Worker
   readonly #readers: Worker
-  /** Of one idle reader. */
+  /** Per idle reader. */
   readonly memory: Memory
 
   private constructor(host: Worker, readers: Worker, memory: Memory) {

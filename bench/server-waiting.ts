@@ -7,16 +7,16 @@ const MOST_MB = 100
 
 interface Idle {
   readonly busy: number
-  /** How often it looked for what is due. */
+  /** Polls for deadlines. */
   readonly looks: number
   readonly others: number
 }
 
-/** What calls cost that wait for a person: memory, and work while nothing happens. */
+/** What calls that wait for a person cost: memory, and CPU while idle. */
 export async function benchWaiting(): Promise<Line[]> {
   const host = startWorker('server-host.ts', { kind: 'ours', store: 'sqlite' })
   try {
-    // As many calls that are answered come first: a process that works is larger than a fresh one, whoever waits.
+    // As many answered calls come first: a working process is larger than a fresh one.
     await host.ask('plans', { count: WAITING, review: false })
     const before = await host.ask<Memory>('memory')
     const without = await host.ask<Idle>('idle', IDLE_MS)

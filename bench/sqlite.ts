@@ -10,7 +10,7 @@ import { type Line, median, micros, perSecond, printTable, rate, sideBySide, tim
 
 const ROUNDS = 7
 
-/** A transaction without any rules: the rows that `count` changes of ours write, in the same schema, with the same flush. */
+/** A bare transaction: the rows that a change of ours writes, in the same schema, with the same flush. */
 export async function bareSqlite(
   path: string,
 ): Promise<{ transact: (events: number) => void; read: (conversation: string) => unknown; close: () => void }> {
@@ -33,7 +33,7 @@ export async function bareSqlite(
     `SELECT data FROM events JOIN conversations c ON c.id = conversation_id
      WHERE tenant = ? AND conversation = ? AND type = 'task_created' ORDER BY seq`,
   )
-  // As long as what a change of ours writes.
+  // As long as those of a change of ours.
   const data = 'x'.repeat(640)
   const search = 'x'.repeat(110)
   const at = new Date().toISOString()

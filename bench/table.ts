@@ -1,4 +1,4 @@
-/** One line of a result: our figure beside the machine's, or a peer's, from the same run. */
+/** One line of a result: our figure beside a bare one from the same run. */
 export interface Line {
   readonly what: string
   readonly ours: string
@@ -25,7 +25,7 @@ export function printTable(title: string, lines: readonly Line[]): void {
     )
 }
 
-/** The middle of several rounds: one that another process disturbed does not count. */
+/** The median, so that a disturbed round does not count. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -46,7 +46,7 @@ export async function rate(count: number, work: () => Promise<void> | void): Pro
   return (count / (performance.now() - start)) * 1_000
 }
 
-/** Rounds of the two in turn, so that both meet the same machine. */
+/** Alternating rounds, so that both meet the same conditions. */
 export async function sideBySide(
   rounds: number,
   ours: () => Promise<number>,
@@ -63,7 +63,7 @@ export async function sideBySide(
   }
 }
 
-/** Rounds of several in turn, forwards and backwards, so that none always comes after the same one. */
+/** Rounds of several, in alternating order. */
 export async function turnByTurn<K extends string>(
   rounds: number,
   work: Readonly<Record<K, () => Promise<number>>>,
@@ -73,7 +73,7 @@ export async function turnByTurn<K extends string>(
   for (let round = -1; round < rounds; round += 1) {
     const figure = {} as Record<K, number>
     for (const key of round % 2 === 0 ? keys : keys.toReversed()) figure[key] = await work[key]()
-    // The one before the first is a warm-up.
+    // Round -1 is a warm-up.
     if (round >= 0) figures.push(figure)
   }
   return {

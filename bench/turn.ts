@@ -14,7 +14,7 @@ import { bareSqlite } from './sqlite.ts'
 import { type Line, median, printTable } from './table.ts'
 
 const TASKS = 20
-/** The plan, one step for each task, and the answer. */
+/** The plan, one step per task, and the answer. */
 const STEPS = TASKS + 2
 const ROUNDS = 9
 const AT_ONCE = 200
@@ -24,7 +24,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: undefined },
 }
 
-/** A model that takes no time: it plans twenty tasks, settles them one by one, and answers. */
+/** A model without latency: it plans twenty tasks, settles them one by one, and answers. */
 const model: LanguageModelV4 = {
   specificationVersion: 'v4',
   provider: 'bench',
@@ -63,7 +63,7 @@ function* said({ prompt }: LanguageModelV4CallOptions): Generator<LanguageModelV
 
 const tools = toolsFor(toolsets.turn_todos, [])
 
-/** The same model and the same calls, with nothing kept but an array; `flush` stands for what a step of ours commits. */
+/** The same model and calls with an array as the store; `flush` stands for the commits of a step. */
 async function bareTurn(flush: () => void = () => {}): Promise<number> {
   const messages: ModelMessage[] = [{ role: 'user', content: 'Do twenty things.' }]
   const todos = Array.from({ length: TASKS }, (_, i) => ({ id: `todo-${i}`, title: `Step ${i + 1}`, order: i + 1 }))
@@ -118,7 +118,7 @@ const inMemory = new Runner({ door: memory, models })
 const figures: { bare: number; flushed: number; memory: number; sqlite: number }[] = []
 for (let round = 0; round < ROUNDS + 2; round += 1) {
   const bareMs = await bareTurn()
-  // As often as a step of ours commits: once for what was said, once for what was answered.
+  // As often as a step of ours commits: once for the text, once for the tool's answer.
   const flushed = await bareTurn(() => {
     bare.transact(1)
     bare.transact(1)

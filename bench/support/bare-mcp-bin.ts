@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module'
 
-// Before the rest is loaded: what was loaded earlier would not be cached.
+// First: modules that are loaded earlier are not cached.
 enableCompileCache()
 await import('./bare-mcp.ts')

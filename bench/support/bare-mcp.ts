@@ -8,8 +8,8 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import * as z from 'zod'
 
 /**
- * What ours is measured beside: a todo server as one writes it in an hour, on the same SDK and node:sqlite. No review,
- * no history, no rules; but its writes are transactions, and with `--sync FULL` each is flushed as ours is.
+ * The baseline: a todo server that takes an hour to write, on the same SDK and node:sqlite. No review, history or rules,
+ * but its writes are transactions, and `--sync FULL` flushes each one, as ours does.
  */
 const { values } = parseArgs({
   options: {

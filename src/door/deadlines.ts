@@ -1,11 +1,12 @@
 import type { Instant } from '../domain/instant.ts'
 import type { DueReview, Store } from '../store/store.ts'
 
-/** How late a deadline may be noticed that a process set which is gone. */
-const LOOK_EVERY_MS = 2_000
-const AT_ONCE = 100
+/** How late the deadline of a process that has died may be noticed. */
+const POLL_MS = 2_000
+/** Reviews expired at a time. */
+const BATCH = 100
 
-/** One timer for all deadlines that there are, whoever set them. Any process may expire a review: the first one does. */
+/** One timer for all deadlines of all processes. Any process may expire a review; the first one does. */
 export class Deadlines {
   readonly #store: Store
   readonly #expire: (review: DueReview) => Promise<unknown>
@@ -22,9 +23,9 @@ export class Deadlines {
     this.within(0)
   }
 
-  /** Sees to it that the next look is not later than this. */
+  /** Looks again within this time at the latest. */
   within(ms: number): void {
-    const at = performance.now() + Math.max(0, Math.min(ms, LOOK_EVERY_MS))
+    const at = performance.now() + Math.max(0, Math.min(ms, POLL_MS))
     if (this.#stopped || at >= this.#firesAt) return
     this.#firesAt = at
     if (!this.#sweeping) this.#arm()
@@ -40,7 +41,7 @@ export class Deadlines {
     clearTimeout(this.#timer)
     if (this.#stopped) return
     this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.ceil(this.#firesAt - performance.now())))
-    // Waiting for a person must not keep a process alive that has nothing else to do.
+    // Waiting for a person must not keep an otherwise idle process alive.
     this.#timer.unref()
   }
 
@@ -49,26 +50,26 @@ export class Deadlines {
     this.#sweeping = this.#sweep().then(next => {
       this.#sweeping = undefined
       this.within(next)
-      // Also when a deadline that was set meanwhile is the sooner one.
+      // A deadline that was set meanwhile may be sooner.
       this.#arm()
     })
   }
 
-  /** Expires what is due, and says in how many milliseconds to look again. */
+  /** Expires overdue reviews and returns after how many milliseconds to look again. */
   async #sweep(): Promise<number> {
     try {
-      for (let limit = AT_ONCE; ; ) {
+      for (let limit = BATCH; ; ) {
         const { reviews, next } = await this.#store.due(limit)
         const outcomes = await Promise.allSettled(reviews.map(review => this.#expire(review)))
         const failures = outcomes.filter(outcome => outcome.status === 'rejected')
         for (const { reason } of failures) if (!this.#stopped) this.#onError(reason)
-        if (reviews.length < limit || this.#stopped) return next ? await this.#until(next) : LOOK_EVERY_MS
-        // Those that cannot be written now must not stand in the way of the others.
+        if (reviews.length < limit || this.#stopped) return next ? await this.#until(next) : POLL_MS
+        // Reviews that fail now must not hold up the others.
         limit += failures.length
       }
     } catch (error) {
       if (!this.#stopped) this.#onError(error)
-      return LOOK_EVERY_MS
+      return POLL_MS
     }
   }
 

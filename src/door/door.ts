@@ -95,6 +95,8 @@ export interface Door {
   read(ref: Ref): Promise<Conversation>
   /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
   tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
+  /** Yields the text of a running step each time a process writes it, until the signal. */
+  texts(ref: Ref, options?: { readonly signal?: AbortSignal }): AsyncIterable<LiveEntry>
   /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
 

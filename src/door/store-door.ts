@@ -17,7 +17,7 @@ import type {
   Templates,
   Turns,
 } from './door.ts'
-import type { At, Committed, Hint, Ref, Store } from '../store/store.ts'
+import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
 import { DoorReviews } from './reviews.ts'
@@ -79,8 +79,11 @@ export class StoreDoor implements Door {
   }
 
   tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
-    const ending = this.#ending.signal
-    return this.#tails.follow(checked(ref), after, signal ? AbortSignal.any([signal, ending]) : ending)
+    return this.#tails.follow(checked(ref), after, this.#untilEnd(signal))
+  }
+
+  texts(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<LiveEntry> {
+    return this.#tails.followText(checked(ref), this.#untilEnd(signal))
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {
@@ -123,6 +126,11 @@ export class StoreDoor implements Door {
     this.#ending.abort()
     await this.#deadlines.stop()
     await this.#store.close()
+  }
+
+  #untilEnd(signal: AbortSignal | undefined): AbortSignal {
+    const ending = this.#ending.signal
+    return signal ? AbortSignal.any([signal, ending]) : ending
   }
 
   /** Deadlines that this process sets are met on time; those of other processes are found by the regular sweep. */

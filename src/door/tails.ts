@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Commit, commitsAfter } from '../store/commit.ts'
-import { type Hint, type Ref, refKey, type Store } from '../store/store.ts'
+import { type Hint, type LiveEntry, type Ref, refKey, type Store } from '../store/store.ts'
+import { Follower, type Member, TextFollower } from './follower.ts'
 
 /** Events per read. */
 const PAGE = 500
-/** Events held for a slow follower; beyond that it reads the log again by itself. */
-const MAX_BUFFERED = 2_000
 /** The longest timer there is. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1
 const RETRY_LISTENING_MS = 500
@@ -26,9 +25,7 @@ export class Tails {
   /** The commits behind `after`, then new ones as they come, until the signal. */
   async *follow(ref: Ref, after: number, signal: AbortSignal): AsyncGenerator<Commit, void> {
     const follower = new Follower(after)
-    const feed = this.#join(ref, follower)
-    const wake = (): void => follower.wake()
-    signal.addEventListener('abort', wake)
+    const { feed, leave } = this.#join(ref, follower, signal)
     try {
       while (!signal.aborted) {
         const offered = follower.take()
@@ -40,8 +37,23 @@ export class Tails {
       // A store that closes under an aborted follower is not a failure.
       if (!signal.aborted) throw error
     } finally {
-      signal.removeEventListener('abort', wake)
-      this.#leave(ref, feed, follower)
+      leave()
+    }
+  }
+
+  /** The live text each time it is written, in whichever process, until the signal. */
+  async *followText(ref: Ref, signal: AbortSignal): AsyncGenerator<LiveEntry, void> {
+    const follower = new TextFollower()
+    const { leave } = this.#join(ref, follower, signal)
+    try {
+      while (!signal.aborted) {
+        await follower.woken()
+        // If the read fails, the next write brings the whole text again.
+        const text = signal.aborted ? undefined : await this.#store.live.read(ref).catch(() => undefined)
+        if (text) yield text
+      }
+    } finally {
+      leave()
     }
   }
 
@@ -59,24 +71,31 @@ export class Tails {
     return commits
   }
 
-  #join(ref: Ref, follower: Follower): Feed {
+  #join(ref: Ref, member: Member, signal: AbortSignal): { readonly feed: Feed; readonly leave: () => void } {
     const feed = this.#feeds.get(refKey(ref)) ?? new Feed()
     this.#feeds.set(refKey(ref), feed)
-    feed.followers.add(follower)
-    if (!this.#listening) {
-      this.#listening = new AbortController()
-      // The process must not exit under its followers: one handle for all of them.
-      this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS)
-      void this.#listen(this.#listening.signal)
+    feed.members.add(member)
+    const wake = (): void => member.wake()
+    signal.addEventListener('abort', wake)
+    this.#startListening()
+    const leave = (): void => {
+      signal.removeEventListener('abort', wake)
+      feed.members.delete(member)
+      if (feed.members.size === 0) this.#feeds.delete(refKey(ref))
+      if (this.#feeds.size === 0) this.#stopListening()
     }
-    return feed
+    return { feed, leave }
   }
 
-  #leave(ref: Ref, feed: Feed, follower: Follower): void {
-    feed.followers.delete(follower)
-    if (feed.followers.size > 0) return
-    this.#feeds.delete(refKey(ref))
-    if (this.#feeds.size > 0) return
+  #startListening(): void {
+    if (this.#listening) return
+    this.#listening = new AbortController()
+    // The process must not exit under its followers: one handle for all of them.
+    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS)
+    void this.#listen(this.#listening.signal)
+  }
+
+  #stopListening(): void {
     this.#listening?.abort()
     this.#listening = undefined
     clearInterval(this.#keepAlive)
@@ -89,7 +108,7 @@ export class Tails {
       this.#onError(error)
       await delay(RETRY_LISTENING_MS, undefined, { ref: false })
       if (signal.aborted) return
-      // Hints were missed: every follower looks for itself.
+      // Hints were missed: every member looks for itself.
       for (const feed of this.#feeds.values()) feed.reset()
       void this.#listen(signal)
     }
@@ -97,9 +116,13 @@ export class Tails {
 
   #hear(hint: Hint): void {
     const feed = this.#feeds.get(refKey(hint))
-    if (!feed || hint.kind !== 'log') return
+    if (!feed) return
+    if (hint.kind === 'text') {
+      for (const member of feed.members) member.textChanged()
+      return
+    }
     feed.hinted = Math.max(feed.hinted, hint.seq)
-    if (feed.seq === undefined) feed.wake()
+    if (feed.seq === undefined) feed.reset()
     else if (hint.seq > feed.seq) feed.reading ??= this.#read(hint, feed)
   }
 
@@ -110,7 +133,7 @@ export class Tails {
         const { hinted } = feed
         const commits = await commitsAfter(this.#store, ref, feed.seq ?? 0, PAGE)
         feed.seq = commits.at(-1)?.seq ?? feed.seq
-        if (commits.length > 0) for (const follower of feed.followers) follower.offer(commits)
+        if (commits.length > 0) for (const member of feed.members) member.offer(commits)
         // A hint that came during the read may be about a commit that the read did not see.
         else if (hinted === feed.hinted) break
       }
@@ -124,67 +147,18 @@ export class Tails {
   }
 }
 
-/** One reader of a conversation. It keeps its own place, so that nothing it is offered is missed or doubled. */
-class Follower {
-  seq: number
-  #buffer: Commit[] = []
-  #buffered = 0
-  #wake = Promise.withResolvers<void>()
-
-  constructor(seq: number) {
-    this.seq = seq
-  }
-
-  offer(commits: readonly Commit[]): void {
-    const size = commits.reduce((sum, { events }) => sum + events.length, 0)
-    if (this.#buffered + size > MAX_BUFFERED) this.#clear()
-    else {
-      this.#buffer.push(...commits)
-      this.#buffered += size
-    }
-    this.wake()
-  }
-
-  wake(): void {
-    this.#wake.resolve()
-  }
-
-  async woken(): Promise<void> {
-    await this.#wake.promise
-    this.#wake = Promise.withResolvers<void>()
-  }
-
-  /** The buffered commits that follow its place without a gap. */
-  take(): readonly Commit[] {
-    const fresh = this.#buffer.filter(({ seq }) => seq > this.seq)
-    this.#clear()
-    const [first] = fresh
-    if (!first || first.events[0]?.seq !== this.seq + 1) return []
-    this.seq = fresh.at(-1)?.seq ?? this.seq
-    return fresh
-  }
-
-  #clear(): void {
-    this.#buffer = []
-    this.#buffered = 0
-  }
-}
-
 /** The followers of one conversation, who share one reading of its log. */
 class Feed {
-  readonly followers = new Set<Follower>()
+  readonly members = new Set<Member>()
   /** How far the shared reading is; unknown until the first follower has caught up. */
   seq: number | undefined
   /** The newest head that was hinted at. */
   hinted = 0
   reading: Promise<void> | undefined
 
-  wake(): void {
-    for (const follower of this.followers) follower.wake()
-  }
-
+  /** Lets each member look for itself. */
   reset(): void {
     this.seq = undefined
-    this.wake()
+    for (const member of this.members) member.wake()
   }
 }

@@ -6,12 +6,12 @@ import type { NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Decided } from '../store/store.ts'
 
-/** Several commands that become one commit: each is decided on what the ones before it leave. */
+/** Several commands as one commit: each is decided on the state that the ones before it leave. */
 export class Transaction {
   readonly now: Instant
   readonly events: NewEvent[] = []
   #state: Conversation
-  /** Decided and not folded in yet: most transactions are one command, and nobody asks for the state in between. */
+  /** Decided but not folded in yet: the state in between is often not needed. */
   #ahead: readonly StoredEvent[] = []
 
   #discarded = false
@@ -37,7 +37,7 @@ export class Transaction {
     return this.#ahead
   }
 
-  /** The same, where a refusal is the end of the whole transaction. */
+  /** Like `run`, but throws a refusal, which ends the transaction. */
   mustRun(command: Command): readonly StoredEvent[] {
     const decided = this.run(command)
     if (decided instanceof Refusal) throw decided
@@ -50,7 +50,7 @@ export class Transaction {
     return value
   }
 
-  /** What the store is to do with this transaction. */
+  /** The transaction as a decision for the store. */
   decided<T>(value: T): Decided<T> {
     return this.#discarded ? { value, discard: true } : { value, events: this.events, after: this.state }
   }

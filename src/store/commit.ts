@@ -10,7 +10,7 @@ export interface Commit {
   readonly events: readonly StoredEvent[]
 }
 
-/** The commits behind `after`, about `limit` events of them, each as a whole; none at the end of the log. */
+/** Whole commits after `after`, about `limit` events in all; empty at the end of the log. */
 export async function commitsAfter(
   store: Pick<Store, 'eventsAfter'>,
   ref: Ref,
@@ -25,7 +25,7 @@ export async function commitsAfter(
   return commitsAfter(store, ref, after, limit * 2)
 }
 
-/** A commit of these events, which are at least one. */
+/** The commit of at least one event. */
 export function commitOf(events: readonly StoredEvent[]): Commit {
   const last = events.at(-1)
   if (!last) throw new TypeError('a commit has at least one event')

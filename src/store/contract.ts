@@ -8,14 +8,14 @@ import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
 
-/** A store under test, and the ways in which the suite looks at it from outside. */
+/** A store under test, and what the suite can do to it from outside. */
 export interface Subject {
   readonly store: Store
-  /** A second handle on the same data, as another process would have it; where there can be one. */
+  /** A second handle on the same data, as in another process; undefined for memory. */
   readonly another?: () => Promise<Store>
-  /** Opens the same data again after `store` was closed; where it is kept. */
+  /** Opens the same data again after `store` was closed; undefined for memory. */
   readonly reopen?: () => Promise<Store>
-  /** Moves the store's clock ahead, from now on. */
+  /** Moves the store's clock ahead. */
   readonly advance: (ms: number) => void
   readonly dispose: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('commit', () => {
-      it('[ST1] writes all events of a decision with consecutive seqs and answers the state after them', async () => {
+      it('[ST1] writes all events of a decision with consecutive seqs and returns the state after them', async () => {
         const first = await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
         expect(first.events.map(({ seq, type }) => [seq, type])).toEqual([
           [1, 'policy_set'],
@@ -53,7 +53,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.eventsAfter(ref, 0, 100)).toEqual([...first.events, ...second.events])
       })
 
-      it('[ST1] answers the value of the decision, and writes nothing where there are no events', async () => {
+      it('[ST1] returns the value of the decision, and writes nothing without events', async () => {
         const committed = await store.commit(ref, () => ({ events: [], value: { seen: true } }))
         expect(committed).toMatchObject({ value: { seen: true }, events: [], conversation: { seq: 0 } })
         expect(await store.load(ref)).toMatchObject({ seq: 0 })
@@ -81,7 +81,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq).toBe(1)
       })
 
-      it('[ST2] a throw writes nothing, and the same error comes out', async () => {
+      it('[ST2] a throw writes nothing and rejects with the same error', async () => {
         await store.commit(ref, run(openTurn('t1')))
         const boom = new Error('boom')
         const failing = store.commit(ref, () => {
@@ -91,7 +91,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.load(ref)).toMatchObject({ seq: 2 })
       })
 
-      it('[ST2][ST3] of callers that come at once, those that throw drop out alone and the others see each other', async () => {
+      it('[ST2][ST3] of concurrent calls, those that throw fail alone and the others see each other', async () => {
         await store.commit(ref, run(openTurn('t1')))
         const calls = Array.from({ length: 60 }, (_, index) =>
           store.commit(index % 2 ? ref : other, state => {
@@ -112,7 +112,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq + (await store.load(other)).seq).toBe(2 + 40)
       })
 
-      it('[ST4] a used key answers what it answered, writes nothing, and refuses another body', async () => {
+      it('[ST4] a used key replays its answer, writes nothing, and refuses a different body', async () => {
         const once = { key: 'call-1', bodyHash: 'h1' }
         const first = await store.commit({ ...ref, once }, () => ({ events: [note('a')], value: { n: 1 } }))
         const again = await store.commit({ ...ref, once }, () => ({ events: [note('b')], value: { n: 2 } }))
@@ -128,7 +128,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.eventsAfter(ref, 0, 10)).toHaveLength(1)
       })
 
-      it('[ST4] a key is remembered without events, not after a throw, and counts among callers that come at once', async () => {
+      it('[ST4] a key is kept without events, not after a throw, and holds among concurrent calls', async () => {
         const once = { key: 'k', bodyHash: 'h' }
         const failing = store.commit({ ...ref, once }, () => {
           throw new Refusal('no_turn', {})
@@ -149,7 +149,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
-      it('[ST4] a key that was drawn for one call holds up no other, and its answer need not be kept', async () => {
+      it('[ST4] calls with fresh keys are independent of each other', async () => {
         const fresh = (key: string) => ({ ...ref, once: { key, bodyHash: 'h', isFresh: true } })
         const first = await store.commit(fresh('k1'), () => ({ events: [note('a')], value: 1 }))
         const second = await store.commit(fresh('k2'), () => ({ events: [note('b')], value: 2 }))
@@ -160,7 +160,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq).toBe(2)
       })
 
-      it('[ID2] an id of a task or review in another conversation is refused, and nobody else comes to harm', async () => {
+      it('[ID2] an id of a task or review in another conversation is refused; concurrent calls are not affected', async () => {
         const task = { id: testId(), title: 'mine' }
         const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })
         await store.commit(ref, run(openTurn('t1'), make('t1')))
@@ -182,7 +182,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.review('acme', 'rev-1')).toMatchObject(ref)
       })
 
-      it('[ST2] an answer that cannot be kept under its key writes nothing', async () => {
+      it('[ST2] an answer that is not JSON writes nothing under a key', async () => {
         const once = { key: 'k', bodyHash: 'h' }
         for (const value of [1n, () => {}]) {
           const failing = store.commit({ ...ref, once }, () => ({ events: [note('a')], value }))
@@ -191,7 +191,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq).toBe(0)
       })
 
-      it('[EV4] now neither goes back nor stands still: each commit has a moment of its own', async () => {
+      it('[EV4] time is strictly increasing: each commit has its own timestamp', async () => {
         subject.advance(3_600_000)
         const ahead = await store.commit(ref, (_, now) => ({ events: [note('a')], value: now }))
         subject.advance(-3_600_000)
@@ -266,7 +266,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('changes', () => {
-      it('[ST8] names every conversation that was written to, once it can be read', async () => {
+      it('[ST8] a hint names the conversation once the commit can be read', async () => {
         const stop = new AbortController()
         const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
         await store.commit(ref, () => ({ events: [note('a')], value: null }))
@@ -277,7 +277,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await hints.next()).toMatchObject({ done: true })
       })
 
-      it('[ST8] also what another process writes', async () => {
+      it('[ST8] hints come for commits of other processes, too', async () => {
         const elsewhere = await subject.another?.()
         if (!elsewhere) return
         const stop = new AbortController()
@@ -299,7 +299,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(claims.filter(Boolean)).toEqual([{ ...ref, turn: 't1', attempt: 1 }])
       })
 
-      it('[ST9] an expired lease is free, with a higher attempt; a finished or parked turn is not to be had', async () => {
+      it('[ST9] an expired lease is free, with a higher attempt; a finished or parked turn cannot be claimed', async () => {
         await store.commit(ref, run(startTurn('t1')))
         expect(await store.claim('r1', 1_000)).toMatchObject({ attempt: 1 })
         subject.advance(1_001)
@@ -314,7 +314,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.claim('r4', 1_000)).toBeUndefined()
       })
 
-      it('[ST9] claims the turn that is wanted, and no other', async () => {
+      it('[ST9] claims the wanted turn and no other', async () => {
         await store.commit(ref, run(startTurn('t1')))
         await store.commit(other, run(startTurn('t1')))
         expect(await store.claim('r', 1_000, { ...other, turn: 't1' })).toEqual({ ...other, turn: 't1', attempt: 1 })
@@ -327,7 +327,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const first = held(await store.claim('r1', 1_000))
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('mine')], value: null }))
         subject.advance(1_001)
-        // Late, but nobody else has come: still the only one.
+        // Late, but not claimed by another: still the holder.
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('late')], value: null }))
         const second = held(await store.claim('r2', 1_000))
         const before = (await store.load(ref)).seq
@@ -337,7 +337,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit({ ...ref, lease: second }, () => ({ events: [note('new')], value: null }))
       })
 
-      it('[ST10] it is fenced under a key that the other one has used, too', async () => {
+      it('[ST10] it is fenced even if its key was used by the other attempt', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const first = held(await store.claim('r1', 1_000))
         subject.advance(1_001)
@@ -350,7 +350,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await again).toMatchObject({ replayed: true })
       })
 
-      it('[ST11] renew prolongs what is held and says when it was lost; release frees at once', async () => {
+      it('[ST11] renew extends a held lease and reports a lost one; release frees it at once', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const first = held(await store.claim('r1', 1_000))
         subject.advance(900)
@@ -368,7 +368,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('deadlines', () => {
-      it('[ST12] lists what is overdue, soonest first, and when the next is due', async () => {
+      it('[ST12] lists overdue reviews by deadline, and the next deadline', async () => {
         expect((await store.due(10)).next).toBeUndefined()
         await store.commit(ref, run(startTurn('t1', { review_timeout_ms: 60_000 }), propose('t1', 'rev-late', 'a')))
         await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-soon', 'a')))
@@ -386,7 +386,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.due(10)).reviews.map(({ review_id }) => review_id)).toEqual(['rev-late'])
       })
 
-      it('[ST12][RE8] a panel that left moves the deadline forward, and coming back takes it away again', async () => {
+      it('[ST12][RE8] a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
         await store.commit(ref, run(startTurn('t1', { panel_grace_ms: 500 }), propose('t1', 'rev-1', 'a')))
         await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
         await store.commit(ref, run({ type: 'leave_panel', review_id: 'rev-1', panel: 'p' }))
@@ -420,7 +420,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
-      it('[ST13] names a conversation without a message by its first task, proposed or made', async () => {
+      it('[ST13] a conversation without a message is titled after its first task, proposed or created', async () => {
         const titles = async (): Promise<unknown> =>
           (await store.queries.conversations('acme', { limit: 5 })).items.map(({ title }) => title)
         const proposed = { tenant: 'acme', conversation: 'proposed' }
@@ -472,7 +472,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.review('other', 'rev-1')).toBeUndefined()
       })
 
-      it('[ST13] a confirmed review names the tasks that it made, and no others of the same moment', async () => {
+      it('[ST13] a confirmed review has the tasks that it created, not those of concurrent calls', async () => {
         const refs = [ref, other]
         for (const each of refs)
           await store.commit(each, run(startTurn('t1'), propose('t1', `rev-${each.conversation}`, 'a')))
@@ -488,7 +488,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         }
       })
 
-      it('[ST13] lists the reviews that wait, soonest over first, of one conversation or of all', async () => {
+      it('[ST13] lists pending reviews by deadline, of one conversation or of all', async () => {
         const waiting = async (conversation?: string): Promise<string[]> =>
           (await store.queries.waiting('acme', conversation, 10)).map(({ review_id }) => review_id)
         const ids = [ref, other].map(({ conversation }) => `rev-${conversation}`)
@@ -502,7 +502,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await waiting()).toEqual([ids[1]])
       })
 
-      it('[ST13] a conversation by its id', async () => {
+      it('[ST13] finds a conversation by its id', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const [first] = (await store.queries.conversations('acme', { limit: 10 })).items
         expect(await store.queries.conversation(ref)).toEqual(first)
@@ -565,7 +565,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       ])
     })
 
-    it('[ST15] live text is overwritten, hinted at, read by others, and cleared', async () => {
+    it('[ST15] live text is overwritten, hinted at, read by other processes, and cleared', async () => {
       const stop = new AbortController()
       const reader = (await subject.another?.()) ?? store
       const hints = reader.changes(stop.signal)[Symbol.asyncIterator]()
@@ -584,7 +584,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (reader !== store) await reader.close()
     })
 
-    it('[ST16] finishes what is under way on close, and refuses what comes after', async () => {
+    it('[ST16] close finishes calls under way and rejects later ones', async () => {
       const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
       await store.close()
       expect((await underWay).value).toBe('done')
@@ -601,7 +601,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       for (const call of late) await expect(call).rejects.toMatchObject({ code: 'closed' })
     })
 
-    it('[ST17] what was acknowledged is there after opening again', async () => {
+    it('[ST17] acknowledged commits survive reopening', async () => {
       if (!subject.reopen) return
       await store.commit(
         { ...ref, once: { key: 'k', bodyHash: 'h' } },
@@ -618,7 +618,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect((await store.due(10)).reviews).toEqual([{ ...ref, review_id: 'rev-1' }])
     })
 
-    it('[ST3][FA2] two handles that write at once lose nothing', async () => {
+    it('[ST3][FA2] two handles that write concurrently lose nothing', async () => {
       const elsewhere = (await subject.another?.()) ?? store
       const calls = Array.from({ length: 200 }, (_, index) =>
         (index % 2 ? store : elsewhere).commit(ref, state => ({ events: [note(`${index}`)], value: state.seq })),
@@ -634,10 +634,10 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 }
 
 let ids = 0
-/** Ids in the form of ours, counted up. */
+/** Consecutive ids in our format. */
 export const testId = (): string => `0190a000-0000-7000-8000-${String((ids += 1)).padStart(12, '0')}`
 
-/** A decision that runs commands by the domain's own rules. */
+/** A decision that runs commands by the domain's rules. */
 export function run(...commands: readonly Command[]): Decide<null> {
   return (state, now) => {
     const events: NewEvent[] = []
@@ -716,7 +716,7 @@ export const finish = (turn_id: string): Command => ({
   usage: {},
 })
 
-/** An event without rules: a message. */
+/** An event that needs no state: a message. */
 export const note = (text: string): NewEvent => ({
   type: 'message_added',
   turn_id: 't',
@@ -728,7 +728,7 @@ const template = (name: string, title: string): Template => ({
   tasks: [{ title, details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }],
 })
 
-/** The next hint about a conversation; hints about others may come between. */
+/** The next hint about a conversation, skipping others. */
 export async function nextHint(hints: AsyncIterator<Hint>, wanted: Ref): Promise<Hint> {
   for (;;) {
     const { value, done } = await hints.next()

@@ -1,14 +1,14 @@
 import { invalidField } from '../domain/refusal.ts'
 import type { Page, Paged } from './store.ts'
 
-/** A place in a sorted list: the sort values of its last item. Opaque to clients. */
+/** A position in a sorted list: the sort values of the last item seen. Opaque to clients. */
 export type Place = readonly (string | number)[]
 
 export function encodeCursor(place: Place): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/** The place that a client hands back, checked against what this list is sorted by. */
+/** The position in a client's cursor, checked against the sort keys of this list. */
 export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): Place | undefined {
   if (page.cursor === undefined) return undefined
   const place = parsed(page.cursor)
@@ -18,7 +18,7 @@ export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]
   throw invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
 }
 
-/** A page of `limit` items out of `rows`, which holds one more if there is a next one. */
+/** A page of `limit` items; `rows` holds one more if there is a next page. */
 export function paged<R, T>(
   rows: readonly R[],
   limit: number,
@@ -33,7 +33,7 @@ export function paged<R, T>(
   }
 }
 
-/** A page of `rows`, which may come in any order. */
+/** Sorts `rows` and cuts a page out of them. */
 export function sortedPage<R>(
   rows: readonly R[],
   page: Page,
@@ -63,7 +63,7 @@ export function comparePlaces(a: Place, b: Place): number {
   return 0
 }
 
-/** No place of ours holds a character that a database could choke on. */
+/** Our cursors are plain ASCII: anything else could trip a database. */
 const fits = (value: unknown, kind: string | undefined): boolean =>
   typeof value === kind && (typeof value !== 'string' || /^[\x20-\x7e]*$/.test(value))
 

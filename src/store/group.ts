@@ -1,17 +1,19 @@
-/** So that one flush stays short even when everybody comes at once. */
-const MOST = 500
-/** How long groups may follow each other before the event loop gets a turn. */
-const IN_A_ROW_MS = 2
-/** How many microtasks it takes whoever was just answered to come back with the next call. */
-const HOPS = 5
+import { setImmediate } from 'node:timers/promises'
 
-/** Collects who comes within one turn of the event loop and serves them together, one group at a time. */
+/** Calls per group, so that one flush stays short under load. */
+const MAX_CALLS = 500
+/** How long groups may run back to back before the event loop gets a turn. */
+const MAX_RUN_MS = 2
+/** Microtasks that a caller needs from its answer to its next call. */
+const MICROTASKS = 5
+
+/** Collects the calls of one event loop turn and serves them together, one group at a time. */
 export class Group<C> {
   readonly #serve: (calls: readonly C[]) => Promise<void> | undefined
   #waiting: C[] = []
   #busy: Promise<void> | undefined
 
-  /** `serve` answers its callers itself and never rejects. */
+  /** `serve` answers the calls itself and never rejects. */
   constructor(serve: (calls: readonly C[]) => Promise<void> | undefined) {
     this.#serve = serve
   }
@@ -21,7 +23,7 @@ export class Group<C> {
     this.#busy ??= this.#run()
   }
 
-  /** Resolves when everybody was served. */
+  /** Resolves when all calls were served. */
   async idle(): Promise<void> {
     while (this.#busy) await this.#busy
   }
@@ -29,13 +31,13 @@ export class Group<C> {
   async #run(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
-        await new Promise(resolve => setImmediate(resolve))
+        await setImmediate()
         const turn = performance.now()
         do {
-          await this.#serve(this.#waiting.splice(0, MOST))
-          // A caller who works through a list comes back at once: it need not wait for the event loop to come round.
-          for (let hop = 0; hop < HOPS; hop += 1) await Promise.resolve()
-        } while (this.#waiting.length > 0 && performance.now() - turn < IN_A_ROW_MS)
+          await this.#serve(this.#waiting.splice(0, MAX_CALLS))
+          // A caller that works through a list calls again at once: it need not wait for the next turn.
+          for (let hop = 0; hop < MICROTASKS; hop += 1) await Promise.resolve()
+        } while (this.#waiting.length > 0 && performance.now() - turn < MAX_RUN_MS)
       }
     } finally {
       this.#busy = undefined

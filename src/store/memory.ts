@@ -26,11 +26,11 @@ import {
 import { taskPage } from './task-page.ts'
 
 export interface MemoryStoreOptions {
-  /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
+  /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
   readonly skewMs?: () => number
 }
 
-/** A store that forgets: for tests, and for trying things out. */
+/** A store that keeps nothing after `close`: for tests and experiments. */
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options)
 }
@@ -40,8 +40,8 @@ interface TurnLease extends TurnRow {
   readonly until: Instant | null
 }
 
-/** Everything about one conversation. */
-class Shelf {
+/** All that is stored of one conversation. */
+class Entry {
   readonly ref: Ref
   state: Conversation
   title: string | null = null
@@ -59,9 +59,9 @@ class Shelf {
 }
 
 class MemoryStore implements Store {
-  readonly #shelves = new Map<string, Shelf>()
-  /** Where a task or review lies, by tenant and id. */
-  readonly #owners = new Map<string, Shelf>()
+  readonly #entries = new Map<string, Entry>()
+  /** The conversation that owns a task or review, by tenant and id. */
+  readonly #owners = new Map<string, Entry>()
   readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #skewMs: () => number
@@ -102,13 +102,13 @@ class MemoryStore implements Store {
   async claim(_runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
     this.#check()
     const now = this.#now()
-    for (const shelf of wanted ? [this.#peek(wanted)] : this.#shelves.values()) {
-      for (const turn of shelf.turns.values()) {
+    for (const entry of wanted ? [this.#peek(wanted)] : this.#entries.values()) {
+      for (const turn of entry.turns.values()) {
         if (wanted && turn.turn !== wanted.turn) continue
         if (turn.status !== 'running' || turn.parked || (turn.until !== null && turn.until > now)) continue
         const attempt = turn.attempt + 1
-        shelf.turns.set(turn.turn, { ...turn, attempt, until: plusMs(now, ttlMs) })
-        return { ...shelf.ref, turn: turn.turn, attempt }
+        entry.turns.set(turn.turn, { ...turn, attempt, until: plusMs(now, ttlMs) })
+        return { ...entry.ref, turn: turn.turn, attempt }
       }
     }
     return undefined
@@ -125,7 +125,7 @@ class MemoryStore implements Store {
   async due(limit: number): ReturnType<Store['due']> {
     this.#check()
     const now = this.#now()
-    const waiting = [...this.#shelves.values()]
+    const waiting = [...this.#entries.values()]
       .flatMap(({ ref, reviews }) => [...reviews.values()].map(({ id, due_at }) => ({ ...ref, review_id: id, due_at })))
       .flatMap(({ due_at, ...review }) => (due_at === null ? [] : [{ review, due_at }]))
       .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
@@ -149,8 +149,8 @@ class MemoryStore implements Store {
     },
     conversation: async ref => {
       this.#check()
-      const shelf = this.#shelves.get(refKey(ref))
-      return shelf && shelf.state.seq > 0 ? summaryOf(shelf) : undefined
+      const entry = this.#entries.get(refKey(ref))
+      return entry && entry.state.seq > 0 ? summaryOf(entry) : undefined
     },
     tasks: async (ref, filter, page) => {
       this.#check()
@@ -158,9 +158,9 @@ class MemoryStore implements Store {
     },
     review: async (tenant, reviewId) => {
       this.#check()
-      const shelf = this.#owners.get(`${tenant}/${reviewId}`)
-      const row = shelf?.reviews.get(reviewId)
-      return shelf && row && { ...shelf.ref, record: row.body }
+      const entry = this.#owners.get(`${tenant}/${reviewId}`)
+      const row = entry?.reviews.get(reviewId)
+      return entry && row && { ...entry.ref, record: row.body }
     },
     waiting: async (tenant, conversation, limit) => {
       const now = this.#now()
@@ -201,12 +201,12 @@ class MemoryStore implements Store {
   readonly live: LiveText = {
     write: async (ref, entry) => {
       this.#check()
-      this.#shelf(ref).live = entry
+      this.#ensure(ref).live = entry
       this.#hints.publish({ ...ref, kind: 'text' })
     },
     read: async ref => this.#peek(ref).live,
     clear: async ref => {
-      this.#shelf(ref).live = undefined
+      this.#ensure(ref).live = undefined
     },
   }
 
@@ -220,15 +220,15 @@ class MemoryStore implements Store {
     for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
       const [first] = group
       if (!first) continue
-      const shelf = this.#peek(first.at)
+      const entry = this.#peek(first.at)
       const staged = stage(
         group,
-        { state: shelf.state, key: key => shelf.keys.get(key), attempt: turn => shelf.turns.get(turn)?.attempt },
+        { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
         clock,
       )
       staged.rejectRefused()
       try {
-        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#ensure(first.at), staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -236,22 +236,22 @@ class MemoryStore implements Store {
     }
   }
 
-  #write(shelf: Shelf, { before, after, commits, keys }: Staged): void {
+  #write(entry: Entry, { before, after, commits, keys }: Staged): void {
     const rows = rowsOf(before, after, commits)
-    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${shelf.ref.tenant}/${id}`)
-    if (owned.some(key => (this.#owners.get(key) ?? shelf) !== shelf)) throw idTaken()
-    for (const key of owned) this.#owners.set(key, shelf)
-    shelf.state = after
-    shelf.title ??= rows.conversation.title
-    shelf.events.push(...eventsOf(commits))
-    for (const row of keys) shelf.keys.set(row.key, row)
-    for (const row of rows.tasks) shelf.tasks.set(row.id, row)
+    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${entry.ref.tenant}/${id}`)
+    if (owned.some(key => (this.#owners.get(key) ?? entry) !== entry)) throw idTaken()
+    for (const key of owned) this.#owners.set(key, entry)
+    entry.state = after
+    entry.title ??= rows.conversation.title
+    entry.events.push(...eventsOf(commits))
+    for (const row of keys) entry.keys.set(row.key, row)
+    for (const row of rows.tasks) entry.tasks.set(row.id, row)
     for (const row of rows.turns) {
-      const { attempt = 0, until = null } = shelf.turns.get(row.turn) ?? {}
-      shelf.turns.set(row.turn, { ...row, attempt, until })
+      const { attempt = 0, until = null } = entry.turns.get(row.turn) ?? {}
+      entry.turns.set(row.turn, { ...row, attempt, until })
     }
-    for (const row of rows.reviews) shelf.reviews.set(row.id, row)
-    if (commits.length > 0) this.#hints.publish({ ...shelf.ref, kind: 'log', seq: after.seq })
+    for (const row of rows.reviews) entry.reviews.set(row.id, row)
+    if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
   #withLease(lease: Lease, until: Instant | null): boolean {
@@ -271,23 +271,23 @@ class MemoryStore implements Store {
     if (this.#closed) throw closed()
   }
 
-  #peek(ref: Ref): Shelf {
-    return this.#shelves.get(refKey(ref)) ?? new Shelf({ tenant: ref.tenant, conversation: ref.conversation })
+  #peek(ref: Ref): Entry {
+    return this.#entries.get(refKey(ref)) ?? new Entry({ tenant: ref.tenant, conversation: ref.conversation })
   }
 
-  #shelf(ref: Ref): Shelf {
-    const shelf = this.#peek(ref)
-    this.#shelves.set(refKey(ref), shelf)
-    return shelf
+  #ensure(ref: Ref): Entry {
+    const entry = this.#peek(ref)
+    this.#entries.set(refKey(ref), entry)
+    return entry
   }
 
-  #of(tenant: string): Shelf[] {
+  #of(tenant: string): Entry[] {
     this.#check()
-    return [...this.#shelves.values()].filter(({ ref }) => ref.tenant === tenant)
+    return [...this.#entries.values()].filter(({ ref }) => ref.tenant === tenant)
   }
 }
 
-const summaryOf = ({ state, title }: Shelf): ConversationSummary => ({
+const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
   session_id: state.session_id,
   title,
   seq: state.seq,

@@ -3,7 +3,7 @@ import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Lru } from './lru.ts'
 
-it('the cache lets go of what was used longest ago', () => {
+it('the cache drops the least recently used value', () => {
   const cache = new Lru<number>(2)
   cache.set('a', 1)
   cache.set('b', 2)
@@ -30,7 +30,7 @@ it('[ST8] a slow listener gets the newest hint of each conversation and kind, no
   expect((await listener.next()).done).toBe(true)
 })
 
-it('[ST8] listening begins with the first listener and ends with the last', () => {
+it('[ST8] listening starts with the first listener and ends with the last', () => {
   const calls: string[] = []
   const hints = new Hints(
     () => calls.push('first'),
@@ -45,7 +45,7 @@ it('[ST8] listening begins with the first listener and ends with the last', () =
   expect(calls).toEqual(['first', 'last'])
 })
 
-it('[FA2] a caller who comes back at once, again and again, does not keep the event loop to itself', async () => {
+it('[FA2] a caller in a tight loop does not starve the event loop', async () => {
   const group = new Group<() => void>(async calls => {
     const until = performance.now() + 1
     while (performance.now() < until);

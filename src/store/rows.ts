@@ -8,7 +8,7 @@ import { title } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
 
-/** What the queries read: derived from the log in the same transaction, by this one function, for every store. */
+/** What the queries read: derived from the log in the same transaction, by one function for every store. */
 export interface Rows {
   readonly conversation: {
     readonly seq: number
@@ -22,7 +22,7 @@ export interface Rows {
 }
 export interface TaskRow {
   readonly id: string
-  /** The event that holds it as it is now. */
+  /** The event that holds its current version. */
   readonly seq: number
   readonly turn: string
   readonly status: TaskStatus
@@ -30,7 +30,7 @@ export interface TaskRow {
   readonly number: number
   readonly created_at: Instant
   readonly removed: boolean
-  /** Title, details and outcome in lower case: what search looks through. */
+  /** Title, details and outcome in lower case, for search. */
   readonly search: string
   readonly body: Task
 }
@@ -45,15 +45,15 @@ export interface ReviewRow {
   readonly body: ReviewRecord
 }
 
-/** A review with how it ended, drafts included: the state lets go of them, this does not. */
+/** A review with its drafts and its outcome; the state drops the drafts once it is resolved. */
 export interface ReviewRecord {
   readonly review: ReviewRequest
   readonly resolution: EventData['task_create_review_resolved'] | null
-  /** The tasks that a confirm wrote, as they were then. */
+  /** The tasks that a confirm created, as of then. */
   readonly tasks: readonly Task[]
 }
 
-/** An event as the databases keep it. */
+/** An event as databases store it. */
 export interface EventRow {
   readonly seq: number
   readonly v: number
@@ -69,13 +69,13 @@ export function eventOf(conversation: string, row: EventRow): StoredEvent {
   return upcast(v, { type, timestamp, seq, session_id: conversation, turn_id, data: JSON.parse(row.data) })
 }
 
-/** The task that an event of the timeline is about. */
+/** The task that an event is about. */
 export function taskIdOf({ data }: StoredEvent): string | undefined {
   if ('task' in data) return data.task.id
   return 'task_id' in data ? data.task_id : undefined
 }
 
-/** The rows that `commits`, which lead from `before` to `after`, make or change. */
+/** The rows that `commits`, which lead from `before` to `after`, create or change. */
 export function rowsOf(before: Conversation, after: Conversation, commits: readonly Commit[]): Rows {
   const events = eventsOf(commits)
   return {
@@ -91,7 +91,7 @@ export function rowsOf(before: Conversation, after: Conversation, commits: reado
   }
 }
 
-/** A review as a decision leaves it, from the events of the commit that decides it. */
+/** A review as resolved by the events of one commit. */
 export function decidedReview(
   before: Conversation,
   after: Conversation,
@@ -99,7 +99,7 @@ export function decidedReview(
   id: string,
 ): ReviewRecord {
   const row = reviewRows(before, after, [{ events }]).find(each => each.id === id)
-  if (!row) throw new TypeError(`these events do not decide ${id}`)
+  if (!row) throw new TypeError(`these events do not resolve ${id}`)
   return row.body
 }
 
@@ -167,7 +167,7 @@ function reviewRows(
   })
 }
 
-/** The review that an event of a commit makes or changes. */
+/** The review that an event of a commit creates or changes. */
 function reviewAfter(
   event: StoredEvent,
   commit: readonly StoredEvent[],

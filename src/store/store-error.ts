@@ -1,5 +1,5 @@
 export type StoreErrorCode =
-  /** The key was used with another body. */
+  /** The idempotency key was used with a different body. */
   | 'key_conflict'
   /** Another attempt drives the turn now. */
   | 'fenced'
@@ -7,21 +7,21 @@ export type StoreErrorCode =
   | 'busy'
   | 'full'
   | 'readonly'
-  /** What is stored cannot be trusted: it is left as it is. */
+  /** The data cannot be trusted; it is left untouched. */
   | 'corrupt'
   | 'newer'
   | 'io'
-  /** The connection was lost while committing, and there was no key to find out by. */
+  /** The connection was lost during COMMIT, and there was no key to check with. */
   | 'unknown_outcome'
-  /** A JSON file that is broken or of another shape. */
+  /** A task file that is not valid JSON, or has an unknown shape. */
   | 'file_invalid'
-  /** A file name, or the id of a task or review, that belongs to another conversation. */
+  /** A file name, or a task or review id, that belongs to another conversation. */
   | 'id_taken'
   | 'closed'
 
 /**
- * A failure of storage. Its message is fit for anybody's eyes: no path, no SQL, except where `code` belongs to opening
- * a store, which only an operator sees. The rest is in `cause`, for the log.
+ * A storage failure. Its message is safe to show: no path and no SQL, except for failures to open a store, which only an
+ * operator sees. Details are in `cause`, for the log.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -33,7 +33,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Ids are drawn to be unique; where a host's are not, nobody's row is written over. */
+/** Ids are unique by design; where a host's are not, no row is overwritten. */
 export const idTaken = (): StoreError =>
   new StoreError('id_taken', 'A task or review of another conversation has this id.')
 

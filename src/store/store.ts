@@ -6,7 +6,7 @@ import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
 
-/** The primary key of everything: a tenant's conversation. */
+/** A tenant's conversation: the primary key of everything. */
 export interface Ref {
   readonly tenant: string
   readonly conversation: string
@@ -15,10 +15,10 @@ export interface Ref {
 /** A conversation's key in maps: no id holds a slash. */
 export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
 
-/** The tenant of an installation that has only one. */
+/** The tenant of a single-tenant installation. */
 export const LOCAL_TENANT = 'local'
 
-/** The right to drive one turn. Whoever claims it next gets a higher attempt, and this one is fenced off. */
+/** The right to drive one turn. The next claim gets a higher attempt, which fences this one off. */
 export interface Lease extends Ref {
   readonly turn: string
   readonly attempt: number
@@ -32,18 +32,18 @@ export interface Once {
   readonly isFresh?: boolean
 }
 
-/** Where and under which conditions a commit goes. */
+/** Where a commit goes, and under which conditions. */
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 
-/** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
+/** Synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */
 export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
 
 /** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
 export type Decided<T> =
-  /** `after` is the state after the events, where the caller has folded them already. */
+  /** `after`: the state after the events, if the caller has folded them already. */
   | { readonly value: T; readonly events: readonly NewEvent[]; readonly after?: Conversation }
   | { readonly value: T; readonly discard: true }
 
@@ -51,12 +51,12 @@ export interface Committed<T> {
   readonly value: T
   /** What this call wrote: empty if it was replayed or discarded. */
   readonly events: readonly StoredEvent[]
-  /** The state after it. */
+  /** The state after this call. */
   readonly conversation: Conversation
   readonly replayed: boolean
 }
 
-/** Says that a log or a live text changed, never how: read it to know. `seq` is the head of the log at that time. */
+/** Says that a log or a live text changed, never how: read it to find out. `seq` is the head of the log then. */
 export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 export interface Page {
@@ -87,11 +87,11 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Reviews that wait for a decision, soonest over first: of one conversation, or of all. */
+  /** Pending reviews of one conversation or of all, by deadline. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
-  /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
+  /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
-  /** A part of the log, in order: what a timeline or a list of messages is made of. `last`: the newest so many of it. */
+  /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
   events(
     ref: Ref,
     filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
@@ -103,11 +103,11 @@ export interface Templates {
   /** By name. */
   list(tenant: string): Promise<readonly Template[]>
   put(tenant: string, template: Template): Promise<void>
-  /** Says whether there was one. */
+  /** Whether there was one. */
   delete(tenant: string, name: string): Promise<boolean>
 }
 
-/** The text of a running step: overwritten as it grows, not part of the log, and not flushed. */
+/** The text of a running step: overwritten as it grows, not in the log, not flushed. */
 export interface LiveText {
   write(ref: Ref, entry: LiveEntry): Promise<void>
   read(ref: Ref): Promise<LiveEntry | undefined>
@@ -119,9 +119,9 @@ export interface LiveEntry {
   readonly text: string
 }
 
-/** Where logs live. The rules that each store keeps are the test suite in `contract.ts`. */
+/** Where logs live. `contract.ts` is the test suite of the rules that every store keeps. */
 export interface Store {
-  /** Runs `decide` on the current state and commits its events. Answers once that is durable. */
+  /** Runs `decide` on the current state and commits its events. Resolves once that is durable. */
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
   /** The clock by which leases end and reviews fall due. */
   now(): Promise<Instant>
@@ -129,16 +129,16 @@ export interface Store {
   eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
-  /** A running turn that nobody drives; of one conversation and turn, if `wanted` names it. */
+  /** Claims a running turn without a driver: any, or the wanted one. */
   claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
-  /** Reviews that are over by now and not written so, soonest first; and when the next one will be. */
+  /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
-  /** Finishes what is under way, then lets go. */
+  /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }
 

@@ -4,13 +4,10 @@ import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
 
-/** So many events are read at once for one who resumes. */
+/** Events per read for a reader that resumes. */
 const PAGE = 100
-/** Beyond this, of the lists that are due in one tick only the newest goes out: the others are history already. */
-const MOST_LISTS = 128 * 1024
-
-/** How often text is looked for that another process writes. */
-const LOOK_EVERY_MS = 200
+/** Beyond this many characters only the newest of the lists due in one tick is sent: the others are outdated. */
+const MAX_LISTS = 128 * 1024
 
 interface Page {
   readonly frames: string
@@ -20,15 +17,15 @@ interface Page {
 
 interface Due {
   readonly frame: string
-  /** The list in view, which a later one replaces. */
+  /** A list in view, which a later one replaces. */
   readonly isList: boolean
   /** The turn that it ends. */
   readonly endOf?: string
 }
 
 /**
- * Everybody who follows one conversation here. They share one tail: an event is read once, framed once, and handed to
- * all of them in one write for each tick.
+ * All readers of one conversation in this process. They share one tail: each event is read once, framed once, and sent
+ * to all of them in one write per tick.
  */
 export class Channel {
   readonly #door: Door
@@ -37,14 +34,17 @@ export class Channel {
   readonly #live = new Set<Reader>()
   readonly #recent = new Recent()
   #state: Conversation
-  /** What is framed and not handed out yet, and up to where that reaches. */
+  /** Framed and not sent yet, and the seq up to which. */
   #due: Due[] = []
   #framed: number
-  /** How far those are who have everything. */
+  /** The seq that live readers have. */
   #sent: number
-  /** The text that is being written, as far as everybody has it. */
+  /** The text of the running step that live readers have. */
   #text: LiveEntry | undefined
-  #watch: NodeJS.Timeout | undefined
+  /** The text as it was last read from the store. */
+  #stored: LiveEntry | undefined
+  /** The messages that the running turn has finished: their text is in the log. */
+  readonly #finished = new Set<string>()
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
   constructor(door: Door, ref: Ref, state: Conversation, onEnd: (error?: unknown) => void) {
@@ -52,22 +52,22 @@ export class Channel {
     this.#ref = ref
     this.#state = state
     this.#framed = this.#sent = state.seq
-    this.#watchText()
     void this.#follow().then(() => onEnd(), onEnd)
+    void this.#followText()
   }
 
   get head(): number {
     return this.#framed
   }
 
-  /** Gives a reader what it has missed, the list as it is, and from then on what comes. */
+  /** Sends a reader what it has missed and the list in view, then keeps it live. */
   async serve(reader: Reader): Promise<void> {
     while (!reader.gone) {
-      // Nothing that is due may fall between what is replayed and what is live.
+      // Nothing that is due may fall between the replay and what is live.
       this.#flush()
       if (reader.seq >= this.#sent) {
         this.#live.add(reader)
-        // It has seen what another process wrote and we have not read: it gets the list once we have.
+        // It is ahead of us, by what another process wrote: it gets the list once we have caught up.
         if (reader.seq > this.#sent) return
         reader.write(this.#framedTodos())
         return this.#greet(reader)
@@ -82,10 +82,9 @@ export class Channel {
     }
   }
 
-  /** Text as it is being written, by a step that runs here. */
+  /** Shows text as a step in this process writes it. */
   showText(text: LiveEntry): void {
-    clearInterval(this.#watch)
-    this.#watch = undefined
+    this.#stored = undefined
     this.#spread(text)
   }
 
@@ -94,7 +93,6 @@ export class Channel {
   }
 
   close(): void {
-    clearInterval(this.#watch)
     this.#stop.abort()
   }
 
@@ -103,24 +101,27 @@ export class Channel {
     for await (const commit of this.#door.tail(this.#ref, { after: this.#state.seq, signal })) this.#take(commit)
   }
 
-  /** Frames a commit: its facts, and the list in view where it touched that. */
+  /** Frames a commit: its events, and the list in view if it changed. */
   #take({ events }: Commit): void {
     const before = this.#state
     this.#state = fold(before, events)
     if (this.#due.length === 0) setImmediate(() => this.#flush())
     for (const event of events) {
-      if (event.type === 'step_finished' || event.type === 'turn_finished') this.#text = undefined
+      if (event.type === 'step_finished') this.#finished.add(event.data.message_id)
+      if (event.type === 'turn_finished') this.#finished.clear()
       const frame = framed(event)
       const ends = event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}
       this.#due.push({ frame, isList: false, ...ends })
       this.#recent.add(event.seq, frame)
     }
     this.#framed = this.#state.seq
-    this.#watchText()
     if (touchesView(events, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
+    if (this.#text && !this.#isRunning(this.#text)) this.#text = undefined
+    // Text may be read before the commit that starts its turn.
+    this.#showStored()
   }
 
-  /** One write for each reader, whatever has come together in this tick. */
+  /** One write per reader for all that came in this tick. */
   #flush(): void {
     if (this.#due.length === 0) return
     const due = this.#due
@@ -142,7 +143,7 @@ export class Channel {
       this.#live.delete(reader)
       reader.end()
     }
-    // These go on from where they are, one by one: they were ahead of us.
+    // These were ahead of us and resume one by one from where they are.
     for (const reader of wereAhead) {
       this.#live.delete(reader)
       void this.serve(reader).catch(() => reader.end())
@@ -164,25 +165,32 @@ export class Channel {
     return this.#todos.frame
   }
 
-  /** One who joins while a step is being written gets its text so far. */
+  /** A reader that joins while a step is being written gets its text so far. */
   async #greet(reader: Reader): Promise<void> {
-    while (!reader.gone) {
-      const { running_turn, seq } = this.#state
-      if (running_turn === null) return
-      // Whoever writes it may have begun before there was anybody here to tell.
-      if (!this.#text) this.#watchText()
-      const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
-      // What came meanwhile may have ended that text: nobody is to see it after its end.
-      if (this.#state.seq !== seq) continue
-      if (text?.turn_id !== running_turn) return
-      this.#text ??= text
-      return reader.write(this.#framedText('text_snapshot', this.#text.message_id, this.#text.text))
+    if (this.#state.running_turn === null) return
+    const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
+    if (text && !this.#text) this.#spread(text, reader)
+    if (this.#text) reader.write(this.#framedText('text_snapshot', this.#text.message_id, this.#text.text))
+  }
+
+  /** Follows text that another process writes. */
+  async #followText(): Promise<void> {
+    for await (const text of this.#door.texts(this.#ref, this.#stop)) {
+      this.#stored = text
+      this.#showStored()
     }
   }
 
-  /** Hands on what has been added to a text; one that begins anew is sent as a whole. */
-  #spread(text: LiveEntry): void {
-    if (text.turn_id !== this.#state.running_turn) return
+  #showStored(): void {
+    const [shown, stored] = [this.#text, this.#stored]
+    // The stored text of a step in this process lags behind what was shown.
+    const lags = shown?.message_id === stored?.message_id && shown?.text.startsWith(stored?.text ?? '')
+    if (stored && !lags) this.#spread(stored)
+  }
+
+  /** Sends what was added to a text; one that begins anew is sent as a whole. */
+  #spread(text: LiveEntry, except?: Reader): void {
+    if (!this.#isRunning(text)) return
     this.#flush()
     const before = this.#text?.message_id === text.message_id ? this.#text.text : ''
     if (text.text === before) return
@@ -191,26 +199,11 @@ export class Channel {
       ? this.#framedText('text_delta', text.message_id, text.text.slice(before.length))
       : this.#framedText('text_snapshot', text.message_id, text.text)
     this.#text = text
-    for (const reader of this.#live) if (reader.seq === this.#sent) reader.write(frame)
+    for (const reader of this.#live) if (reader.seq === this.#sent && reader !== except) reader.write(frame)
   }
 
-  /** Looks now and then at what another process writes, while a turn runs and nobody here writes it. */
-  #watchText(): void {
-    if (this.#state.running_turn === null) {
-      clearInterval(this.#watch)
-      this.#watch = undefined
-      return
-    }
-    this.#watch ??= setInterval(() => void this.#lookAtText(), LOOK_EVERY_MS).unref()
-  }
-
-  async #lookAtText(): Promise<void> {
-    const { seq } = this.#state
-    const text = await this.#door.liveText.read(this.#ref).catch(() => undefined)
-    if (!text || this.#state.seq !== seq || !this.#watch) return
-    // What is written now and then may lag behind what everybody has.
-    const lags = this.#text?.message_id === text.message_id && this.#text.text.startsWith(text.text)
-    if (!lags) this.#spread(text)
+  #isRunning({ turn_id, message_id }: LiveEntry): boolean {
+    return turn_id === this.#state.running_turn && !this.#finished.has(message_id)
   }
 
   #framedText(type: 'text_delta' | 'text_snapshot', message_id: string, text: string): Buffer {
@@ -221,6 +214,6 @@ export class Channel {
 function joined(due: readonly Due[]): Buffer {
   const size = due.reduce((sum, { frame, isList }) => sum + (isList ? frame.length : 0), 0)
   const last = due.findLastIndex(({ isList }) => isList)
-  const kept = size <= MOST_LISTS ? due : due.filter(({ isList }, place) => !isList || place === last)
+  const kept = size <= MAX_LISTS ? due : due.filter(({ isList }, place) => !isList || place === last)
   return Buffer.from(kept.map(({ frame }) => frame).join(''))
 }

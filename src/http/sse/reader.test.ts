@@ -22,10 +22,10 @@ async function line(): Promise<{ response: ServerResponse; client: Promise<Incom
 
 const PAGE = Buffer.alloc(16 * 1024 * 1024, ' ')
 
-describe('one who takes a page of what it missed', () => {
+describe('a reader that takes a page of the replay', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('[SS6] has half a minute for it, and is cut then', async () => {
+  it('[SS6] is disconnected after half a minute', async () => {
     const { response } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
@@ -40,7 +40,7 @@ describe('one who takes a page of what it missed', () => {
     await drained
   })
 
-  it('[SS6] is left alone once it has taken it', async () => {
+  it('[SS6] stays connected once it has taken it', async () => {
     const { response, client } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { SAFE } from '../headers.ts'
 
-/** What may lie in memory for a reader who does not read; beyond it the line is cut, and resuming makes that safe. */
-const MOST_BUFFERED = 256 * 1024
-/** How long a reader may take over one page of what it missed. */
+/** Bytes buffered for a slow reader; beyond that it is disconnected, and resumes later. */
+const MAX_BUFFERED = 256 * 1024
+/** How long a reader may take for one page of the replay. */
 const DRAIN_MS = 30_000
 
 const HEADERS = {
@@ -13,10 +13,10 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** One connection that follows a conversation, and how far it has got. */
+/** One connection that follows a conversation, and its position in the log. */
 export class Reader {
   seq: number
-  /** The turn whose end is the end of this stream. */
+  /** The turn whose end ends this stream. */
   readonly until: string | undefined
   readonly #response: ServerResponse
   readonly #onCut: () => void
@@ -38,20 +38,20 @@ export class Reader {
     return this.#response.destroyed || this.#response.writableEnded
   }
 
-  /** Hands over what is due; one who has left too much of it lying is cut off instead. */
+  /** Sends a chunk, or disconnects a reader that is too far behind. */
   write(chunk: string | Uint8Array): void {
-    // Before its headers there is nothing to say: they may still turn out to be a refusal.
+    // Nothing before the headers: the response may still become a refusal.
     if (this.gone || !this.#response.headersSent) return
-    if (this.#response.writableLength > MOST_BUFFERED) this.cut()
+    if (this.#response.writableLength > MAX_BUFFERED) this.cut()
     else this.#response.write(chunk)
   }
 
-  /** Keeps the line open. One who is taking a page needs none, and has its own time for that. */
+  /** Sends a heartbeat, unless the reader is still taking a page: that has its own timeout. */
   beat(chunk: Uint8Array): void {
     if (!this.#draining) this.write(chunk)
   }
 
-  /** Resolves once the reader has taken what was written, or is gone. */
+  /** Resolves once the buffer is drained or the reader is gone. */
   drained(): Promise<void> {
     const response = this.#response
     if (this.gone || !response.writableNeedDrain) return Promise.resolve()

@@ -10,7 +10,7 @@ const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  /** So many readers at once; the next is told to come back. */
+  /** Concurrent readers; further ones get a 503. */
   readonly most: number
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
@@ -21,13 +21,13 @@ interface Place {
   readonly readers: Set<Reader>
 }
 
-/** The event streams of this process: who follows what, and how many they may be. */
+/** The event streams of this process. */
 export class Streams {
   readonly #options: StreamsOptions
   readonly #places = new Map<string, Place>()
   readonly #readers = new Set<Reader>()
   readonly #heartbeat: NodeJS.Timeout
-  /** Readers that were cut off because they did not read. */
+  /** Slow readers that were disconnected. */
   cuts = 0
 
   constructor(options: StreamsOptions) {
@@ -42,10 +42,10 @@ export class Streams {
     return this.#readers.size
   }
 
-  /** Serves the log behind `after`, then what comes, for as long as the client stays or until a turn is over. */
+  /** Streams the log after `after`, then new events, until the client leaves or the turn `until` ends. */
   async serve(ref: Ref, after: number, response: ServerResponse, until?: string): Promise<void> {
     if (this.#readers.size >= this.#options.most) {
-      throw new HttpError(503, 'too_many_streams', 'Too many follow already; try again in a moment.', {
+      throw new HttpError(503, 'too_many_streams', 'Too many streams. Try again in a few seconds.', {
         headers: { 'retry-after': '5' },
       })
     }
@@ -58,11 +58,11 @@ export class Streams {
     response.once('close', () => this.#leave(ref, place, reader))
     try {
       const channel = await place.channel
-      // Asked for anew: another process may have written what the channel has not read yet.
+      // Read again: another process may have written what the channel has not seen yet.
       const state = after > channel.head ? await this.#options.door.read(ref) : undefined
       if (reader.gone) return
       reader.open()
-      // That asks for the headers only.
+      // HEAD wants the headers only.
       if (response.req.method === 'HEAD') return reader.end()
       if (state && after > state.seq) {
         reader.seq = 0
@@ -80,7 +80,7 @@ export class Streams {
     }
   }
 
-  /** Text as it is being written by a step that runs here. */
+  /** Shows text as a step in this process writes it. */
   showText(ref: Ref, text: LiveEntry): void {
     void this.#places.get(refKey(ref))?.channel.then(
       channel => channel.showText(text),
@@ -127,7 +127,7 @@ export class Streams {
       return new Channel(door, ref, state, error => {
         if (error !== undefined) onError(error)
         this.#drop(ref, place)
-        // Whoever still reads comes back, and finds a new one or hears why not.
+        // Its readers reconnect, to a new channel or to an error.
         for (const reader of place.readers) reader.end()
       })
     }

@@ -1,10 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import { begin } from '../sqlite/open.ts'
+import { whenFree } from '../sqlite/open.ts'
 
-/**
- * One at a time among all processes on the same folder. An empty SQLite file serves as the lock, because its lock is
- * the operating system's: whoever dies lets go of it.
- */
+/** A lock among all processes on one folder: that of an empty SQLite file, which the OS frees if its holder dies. */
 export class FolderLock {
   readonly #db: DatabaseSync
   #turn: Promise<unknown> = Promise.resolve()
@@ -19,7 +16,7 @@ export class FolderLock {
 
   hold<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(async () => {
-      await begin(() => this.#db.exec('BEGIN EXCLUSIVE'))
+      await whenFree(() => this.#db.exec('BEGIN EXCLUSIVE'))
       try {
         return await work()
       } finally {

@@ -9,22 +9,22 @@ import { closed, StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
-import { connectUnflushed, patiently } from '../sqlite/open.ts'
+import { connectUnflushed, retryWhileBusy } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, Mirror } from './mirror.ts'
 
-/** How often another program may come first before we say so. */
-const MOST_TRIES = 20
+/** Retries while another program keeps writing to the file. */
+const MAX_RETRIES = 20
 
 export interface FileStoreOptions {
-  /** The data folder: the files lie in its `.agents/tasks`, the log behind them in its database. */
+  /** The data folder: files in `.agents/tasks`, the log in `runsheet.db`. */
   readonly data: string
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: FileFaultPoint) => void
 }
 
-/** SQLite with a face of JSON files: takes in what others wrote there, decides, commits, writes the file, answers. */
+/** SQLite mirrored to JSON files: imports edits from the file, decides, commits, writes the file, answers. */
 export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: FileStoreOptions): Promise<Store> {
   const path = join(data, 'runsheet.db')
   const mirror = new Mirror(data, onFaultPoint)
@@ -36,7 +36,7 @@ export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: F
   })
   try {
     mirror.open()
-    const store = new FileStore(inner, mirror, await patiently(() => connectUnflushed(path)))
+    const store = new FileStore(inner, mirror, await retryWhileBusy(() => connectUnflushed(path)))
     await store.sweep().catch(async (error: unknown) => {
       await store.close()
       throw error
@@ -55,7 +55,7 @@ class FileStore implements Store {
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
   readonly #group = new Group<Call>(calls => this.#serve(calls))
-  /** Reads rows, and notes what needs no flush. */
+  /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
   #closed = false
 
@@ -123,16 +123,16 @@ class FileStore implements Store {
     await this.#inner.close()
   }
 
-  /** Clears away what a process that died left half-made. */
+  /** Removes temporary files of dead processes. */
   async sweep(): Promise<void> {
-    await this.#mirror.alone(async () => this.#mirror.sweep())
+    await this.#mirror.exclusively(async () => this.#mirror.sweep())
   }
 
   async #serve(calls: readonly Call[]): Promise<void> {
     try {
-      await this.#mirror.alone(() => this.#serveLocked(calls))
+      await this.#mirror.exclusively(() => this.#serveLocked(calls))
     } catch (error) {
-      // The lock could not be had: nobody was served.
+      // The lock was not free: no call was served.
       for (const call of calls) call.reject(error)
     }
   }
@@ -142,7 +142,7 @@ class FileStore implements Store {
     const served = groups.map(async group => {
       const [first] = group
       if (!first) return
-      // The conversation only: what is taken in beside a call must not go under the call's key.
+      // Without the key: imported edits must not be stored under it.
       const { tenant, conversation } = first.at
       const ref = { tenant, conversation }
       try {
@@ -166,21 +166,21 @@ class FileStore implements Store {
     await Promise.all(served)
   }
 
-  /** Looks at the file, if it is not as we left it, before anything is read of its list. */
+  /** Imports edits from the file before the list is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
-    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.alone(() => this.#look(ref))
+    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.exclusively(() => this.#look(ref))
   }
 
-  /** Brings log and file together: a write of ours that a crash cut short, and what another program wrote. */
+  /** Brings log and file in line: imports edits, and completes a write that a crash cut short. */
   async #look(ref: Ref): Promise<void> {
-    const took = await this.#takeIn(ref)
-    if (!took && this.#mirror.isCut(this.#db, ref)) await this.#refresh(ref)
+    const took = await this.#importEdits(ref)
+    if (!took && this.#mirror.isUnpublished(this.#db, ref)) await this.#refresh(ref)
     await this.#publish(ref)
   }
 
-  /** Says whether anything came of it for the list. */
-  async #takeIn(ref: Ref): Promise<boolean> {
+  /** Whether it changed the list. */
+  async #importEdits(ref: Ref): Promise<boolean> {
     const command = await this.#mirror.look(this.#db, ref, await this.#inner.load(ref))
     if (!command) return false
     try {
@@ -195,11 +195,11 @@ class FileStore implements Store {
     }
   }
 
-  /** Another program that writes at the same moment goes first, as often as it does. */
+  /** Edits that another program makes at the same time come first. */
   async #publish(ref: Ref): Promise<void> {
     for (let tries = 0; await this.#mirror.publish(this.#db, ref); tries += 1) {
-      if (tries === MOST_TRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
-      if (!(await this.#takeIn(ref))) await this.#refresh(ref)
+      if (tries === MAX_RETRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
+      if (!(await this.#importEdits(ref))) await this.#refresh(ref)
     }
   }
 

@@ -1,13 +1,13 @@
 import { type Instant, instantOf } from '../../domain/instant.ts'
 import { StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
-import { type Call, type Ground, stage, type Staged } from '../stage.ts'
+import { type Call, type Basis, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database, Session } from './connections.ts'
 import { unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
-/** Where a test may cut the line. Up to `written` nothing has happened; from `committing` on nobody knows. */
+/** Where tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is unknown. */
 export type PostgresFaultPoint = 'begun' | 'staged' | 'written' | 'committing' | 'committed'
 
 export interface CommitsOptions {
@@ -18,31 +18,31 @@ export interface CommitsOptions {
 
 /** Calls that share a transaction. */
 interface Batch {
-  /** Those who wait for an answer. */
+  /** Not answered yet. */
   left: readonly Call[]
-  /** Those of them whose last try got lost while it was being committed. */
+  /** Those whose last attempt was lost during COMMIT. */
   readonly unsure: Set<Call>
 }
 
-/** How one call ended: it is told once the transaction has. */
+/** How one call ended; answered once the transaction has ended. */
 interface Outcome {
   readonly call: Call
   readonly wrote: boolean
   readonly answer: () => void
 }
 
-/** The callers of one conversation, and how many of them still wait. */
-interface Line {
+/** The queue of one conversation, and how many calls still wait in it. */
+interface Queue {
   readonly group: Group<Call>
   waiting: number
 }
 
-/** Commits the calls on one conversation together, one group after the other; those on others go on beside them. */
+/** Commits the calls of one conversation group by group; conversations do not wait for each other. */
 export class Commits {
   readonly #database: Database
   readonly #log: PostgresLog
   readonly #options: CommitsOptions
-  readonly #lines = new Map<string, Line>()
+  readonly #queues = new Map<string, Queue>()
 
   constructor(database: Database, log: PostgresLog, options: CommitsOptions) {
     this.#database = database
@@ -52,16 +52,16 @@ export class Commits {
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     const key = refKey(at)
-    const line = this.#lines.get(key) ?? { group: new Group<Call>(calls => this.#serve(at, calls)), waiting: 0 }
-    this.#lines.set(key, line)
-    line.waiting += 1
+    const queue = this.#queues.get(key) ?? { group: new Group<Call>(calls => this.#serve(at, calls)), waiting: 0 }
+    this.#queues.set(key, queue)
+    queue.waiting += 1
     try {
       return await new Promise<Committed<T>>((resolve, reject) => {
-        line.group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+        queue.group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
       })
     } finally {
-      line.waiting -= 1
-      if (line.waiting === 0) this.#lines.delete(key)
+      queue.waiting -= 1
+      if (queue.waiting === 0) this.#queues.delete(key)
     }
   }
 
@@ -71,7 +71,7 @@ export class Commits {
       await this.#database.use(session => this.#attempt(session, ref, batch))
     } catch (error) {
       const { left } = batch
-      // One that cannot be written must not take the others with it; a database that fails would only fail again.
+      // One that cannot be written must not fail the others; a failing database would only fail again.
       if (left.length > 1 && (!(error instanceof StoreError) || error.code === 'id_taken')) {
         for (const call of left) await this.#serve(ref, [call], unsure)
       } else {
@@ -80,12 +80,12 @@ export class Commits {
     }
   }
 
-  /** One transaction. It is thrown out of as long as it can be tried again; nobody who is left was answered then. */
+  /** One transaction. Throws if it can be retried; calls that are left were not answered. */
   async #attempt(session: Session, ref: Ref, batch: Batch): Promise<void> {
     const { skewMs, onFaultPoint, onCommitted } = this.#options
-    const { ground, clock } = await this.#log.take(session, ref, batch.left)
+    const { basis, clock } = await this.#log.take(session, ref, batch.left)
     await onFaultPoint('begun')
-    const { staged, outcomes } = decided(batch.left, ground, instantOf(clock + skewMs()))
+    const { staged, outcomes } = decided(batch.left, basis, instantOf(clock + skewMs()))
     await onFaultPoint('staged')
     if (staged.commits.length > 0 || staged.keys.length > 0) {
       const remember = await this.#log.write(session, ref, staged)
@@ -110,8 +110,8 @@ export class Commits {
   }
 }
 
-/** Decides the calls, and keeps what each is to be told until the transaction has ended. */
-function decided(calls: readonly Call[], ground: Ground, now: Instant): { staged: Staged; outcomes: Outcome[] } {
+/** Decides the calls and keeps their answers until the transaction has ended. */
+function decided(calls: readonly Call[], basis: Basis, now: Instant): { staged: Staged; outcomes: Outcome[] } {
   const outcomes: Outcome[] = []
   const asked = calls.map(call => ({
     at: call.at,
@@ -124,15 +124,15 @@ function decided(calls: readonly Call[], ground: Ground, now: Instant): { staged
       outcomes.push({ call, wrote: false, answer: () => call.reject(error) })
     },
   }))
-  const staged = stage(asked, ground, now)
+  const staged = stage(asked, basis, now)
   staged.rejectRefused()
   staged.resolve()
   return { staged, outcomes }
 }
 
 /**
- * Whoever wrote nothing can be decided again, and so can whoever has a key: it tells whether it was written. The others
- * are told that nobody knows.
+ * Calls that wrote nothing can be retried, and so can calls with a key, which shows whether they were written. The others
+ * are rejected: their outcome is unknown.
  */
 function afterLostCommit(outcomes: readonly Outcome[], unsure: Set<Call>, error: unknown): Set<Call> {
   const again = new Set<Call>()

@@ -2,25 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 import { connectionError, endsConnection, isTransient, toStoreError } from './to-store-error.ts'
 
-/** With a name it is prepared once on each connection. */
+/** A named statement is prepared once per connection. */
 export interface Statement {
   readonly name?: string
   readonly text: string
 }
 export type Value = string | number | boolean | null | readonly string[]
 
-/** How long a caller waits for a connection to come back, and a transaction for a lock. */
-export const PATIENCE_MS = 5_000
+/** How long a call waits for a connection, and a transaction for a lock. */
+export const MAX_WAIT_MS = 5_000
 
-/** Where statements are run. */
+/** Runs statements. */
 export interface Database {
-  /** One statement of its own. It may run twice: when the connection is lost nobody knows whether it ran. */
+  /** Runs one statement. It may run twice: after a lost connection its outcome is unknown. */
   query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
   /**
-   * Runs `work` on one connection, and again on another while that is lost, or while it has to give way, for a few
-   * seconds. What it leaves open in a transaction is rolled back.
+   * Runs `work` on one connection. Retries for a few seconds if the connection is lost or the transaction conflicts. An
+   * open transaction is rolled back.
    */
-  use<T>(work: (session: Session) => Promise<T>, patienceMs?: number): Promise<T>
+  use<T>(work: (session: Session) => Promise<T>, maxWaitMs?: number): Promise<T>
 }
 
 /** The connections of one process. */
@@ -32,12 +32,12 @@ export class Connections implements Database {
       connectionString: url,
       max: size,
       application_name: 'runsheet',
-      // What does not depend on each other's answers goes out together and costs one round trip.
+      // Independent statements share one round trip.
       pipeline: true,
       keepAlive: true,
-      connectionTimeoutMillis: PATIENCE_MS,
+      connectionTimeoutMillis: MAX_WAIT_MS,
     })
-    // An idle connection that breaks has left the pool already, and whoever comes next gets a new one.
+    // A broken idle connection has left the pool already; the next call gets a new one.
     this.#pool.on('error', () => {})
   }
 
@@ -45,14 +45,14 @@ export class Connections implements Database {
     return this.use(session => session.query<R>(statement, values))
   }
 
-  async use<T>(work: (session: Session) => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, maxWaitMs = MAX_WAIT_MS): Promise<T> {
     let until: number | undefined
     for (let tries = 0; ; tries += 1) {
       const tried = await this.#try(work)
       if (!('error' in tried)) return tried.value
-      until ??= performance.now() + patienceMs
+      until ??= performance.now() + maxWaitMs
       if (!tried.again || performance.now() >= until) throw tried.error
-      // Jitter, so that those who lost a connection together do not come back together.
+      // Jitter, so that calls that lost a connection together do not retry together.
       await delay(Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random()))
     }
   }
@@ -75,7 +75,7 @@ export class Connections implements Database {
   }
 }
 
-/** One connection, for as long as somebody works on it. */
+/** One connection while it is in use. */
 export class Session {
   readonly #client: PoolClient
   readonly #onError = (): void => this.discard()
@@ -86,7 +86,7 @@ export class Session {
     client.on('error', this.#onError)
   }
 
-  /** Whether the connection is gone, as far as we have been told. */
+  /** Whether the connection is known to be gone. */
   get lost(): boolean {
     return this.#lost
   }
@@ -101,7 +101,7 @@ export class Session {
     }
   }
 
-  /** Not to be used again, by nobody. */
+  /** Keeps the connection from being used again. */
   discard(): void {
     this.#lost = true
   }
@@ -116,13 +116,13 @@ export class Session {
     try {
       await this.query({ text: 'ROLLBACK' })
     } catch {
-      // Then closing it does the same.
+      // Closing the connection rolls back as well.
       this.discard()
     }
   }
 }
 
-/** Text as PostgreSQL can hold it: no NUL and no half pairs. JSON escapes both, so this is about names and searches. */
+/** Text that PostgreSQL can hold: no NUL, no lone surrogate. JSON escapes both, so this concerns names and searches. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')
 
 function storableValue(value: Value): Value {

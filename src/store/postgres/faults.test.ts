@@ -19,7 +19,7 @@ const IN_TRANSACTION = `state LIKE 'idle in transaction%'`
 
 describePostgres('postgres: a connection that is lost', () => {
   describe.for(['begun', 'staged', 'written'] as const)('at %s', point => {
-    it('[FA3] is tried again: nothing had been written', async () => {
+    it('[FA3] is retried: nothing had been written', async () => {
       const { store, killed } = await killedAt(point)
       const committed = await store.commit(ref, state => ({ events: [note('a')], value: state.seq }))
       expect(committed).toMatchObject({ value: 1, replayed: false, events: [{ seq: 2 }] })
@@ -28,7 +28,7 @@ describePostgres('postgres: a connection that is lost', () => {
     })
   })
 
-  it('[FA3] while committing: with a key it is tried again and written once', async () => {
+  it('[FA3] during COMMIT: with a key it is retried and written once', async () => {
     const { store, killed } = await killedAt('committing')
     expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
     expect(killed()).toBe(1)
@@ -39,7 +39,7 @@ describePostgres('postgres: a connection that is lost', () => {
     })
   })
 
-  it('[FA3] while committing: without a key the caller is told that nobody knows', async () => {
+  it('[FA3] during COMMIT: without a key the outcome is reported as unknown', async () => {
     const { store, killed } = await killedAt('committing')
     const lost = store.commit(ref, () => ({ events: [note('a')], value: 1 }))
     await expect(lost).rejects.toMatchObject({ name: 'StoreError', code: 'unknown_outcome' })
@@ -48,7 +48,7 @@ describePostgres('postgres: a connection that is lost', () => {
     expect(await texts(store)).toEqual(['before', 'b'])
   })
 
-  it('[FA3] while committing: of a group, only who wrote without a key is left without an answer', async () => {
+  it('[FA3] during COMMIT: of a group, only calls that wrote without a key get no answer', async () => {
     const { store } = await killedAt('committing')
     const [keyed, plain, refused, idle] = await Promise.allSettled([
       store.commit(KEYED, () => ({ events: [note('keyed')], value: 'keyed' })),
@@ -61,19 +61,19 @@ describePostgres('postgres: a connection that is lost', () => {
     expect(keyed).toMatchObject({ status: 'fulfilled', value: { value: 'keyed' } })
     expect(plain).toMatchObject({ status: 'rejected', reason: { code: 'unknown_outcome' } })
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'no_turn' } })
-    // Decided anew, on what is there without the one that was lost.
+    // Decided again, without the one that was lost.
     expect(idle).toMatchObject({ status: 'fulfilled', value: { value: 2 } })
     expect(await texts(store)).toEqual(['before', 'keyed'])
   })
 
-  it('[FA3] at committed: the caller is answered, and it was written once', async () => {
+  it('[FA3] after COMMIT: the call is answered, and was written once', async () => {
     const { store, killed } = await killedAt('committed', 'TRUE')
     expect(await store.commit(ref, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
     expect(killed()).toBeGreaterThan(0)
     expect(await texts(store)).toEqual(['before', 'a'])
   })
 
-  it('[FA3] with the answer to COMMIT: the key tells that it was written', async () => {
+  it('[FA3] with the answer to COMMIT: the key shows that it was written', async () => {
     const { store, afterwards } = await answerLost()
     let runs = 0
     const committed = await store.commit(KEYED, () => ({ events: [note('a')], value: (runs += 1) }))
@@ -82,7 +82,7 @@ describePostgres('postgres: a connection that is lost', () => {
     expect(await texts(afterwards)).toEqual(['a'])
   })
 
-  it('[FA3] with the answer to COMMIT: without a key nobody knows, and it may be there all the same', async () => {
+  it('[FA3] with the answer to COMMIT: without a key the outcome is unknown, though it was written', async () => {
     const { store, afterwards } = await answerLost()
     const lost = store.commit(ref, () => ({ events: [note('a')], value: 1 }))
     await expect(lost).rejects.toMatchObject({ code: 'unknown_outcome' })
@@ -91,7 +91,7 @@ describePostgres('postgres: a connection that is lost', () => {
     expect(await texts(afterwards)).toEqual(['a', 'b'])
   })
 
-  it('[FA3] for good: who had written nothing hears io, who was committing that nobody knows', async () => {
+  it('[FA3] for good: calls that wrote nothing get io, calls in COMMIT get unknown_outcome', async () => {
     const url = await ownDatabase()
     const [before, during] = [await lineTo(url), await lineTo(url)]
     const untouched = await ownStore({ url: before.url })
@@ -116,7 +116,7 @@ describePostgres('postgres: a connection that is lost', () => {
     expect(await texts(await ownStore({ url }))).toEqual([])
   })
 
-  it('[FA1][FA3] again and again: nothing acknowledged is lost, nothing is doubled, seq has no hole', async () => {
+  it('[FA1][FA3] repeatedly: nothing acknowledged is lost, nothing is doubled, seq has no gap', async () => {
     const url = await ownDatabase()
     const stores = [await ownStore({ url }), await ownStore({ url })]
     const calm = new AbortController()
@@ -157,7 +157,7 @@ describePostgres('postgres: a database in trouble', () => {
     })
   })
 
-  it('[ST2] a call that cannot be written is refused alone; those who came with it are written', async () => {
+  it('[ST2] a call that cannot be written fails alone; concurrent calls are written', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await failOn(url, 'events', `NEW.data LIKE '%poison%'`, '22000')
@@ -178,7 +178,7 @@ describePostgres('postgres: a database in trouble', () => {
     expect(await texts(store)).toEqual(['a'])
   })
 
-  it('[SQ5] a conversation that somebody else holds is busy after five seconds', async () => {
+  it('[SQ5] a conversation that is locked elsewhere is busy after five seconds', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
@@ -192,7 +192,7 @@ describePostgres('postgres: a database in trouble', () => {
     await holding
   })
 
-  it('[FA2] a node that stands still within a transaction is cut off, and loses nothing when it wakes', async () => {
+  it('[FA2] a node that stalls within a transaction is disconnected, and loses nothing when it resumes', async () => {
     const url = await ownDatabase()
     const frozen = Promise.withResolvers<void>()
     let freezes = true
@@ -216,7 +216,7 @@ describePostgres('postgres: a database in trouble', () => {
   })
 })
 
-/** A store whose connection is ended from outside at one point of its second commit, once. */
+/** A store whose connection is terminated once, at one point of its second commit. */
 async function killedAt(fault: PostgresFaultPoint, which = IN_TRANSACTION) {
   const url = await ownDatabase()
   let armed = false
@@ -234,7 +234,7 @@ async function killedAt(fault: PostgresFaultPoint, which = IN_TRANSACTION) {
   return { store, killed: () => killed }
 }
 
-/** A store whose first COMMIT succeeds while the answer to it gets lost, and another one with a line of its own. */
+/** A store that loses the answer to its first COMMIT, and another one with its own connection. */
 async function answerLost() {
   const url = await ownDatabase()
   const line = await lineTo(url)
@@ -249,7 +249,7 @@ async function answerLost() {
   return { store, afterwards: await ownStore({ url }) }
 }
 
-/** Makes the database refuse rows of a table. */
+/** Makes the database reject rows of a table. */
 async function failOn(url: string, table: string, when: string, state: string): Promise<void> {
   await sql(
     url,
@@ -259,7 +259,7 @@ async function failOn(url: string, table: string, when: string, state: string): 
   )
 }
 
-/** The log as texts; its seqs are checked on the way. */
+/** The log as texts, with its seqs checked. */
 async function texts(store: Store): Promise<string[]> {
   const events = await store.eventsAfter(ref, 0, 1_000)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))

@@ -1,7 +1,7 @@
 import { closed } from '../store-error.ts'
 import type { Database } from './connections.ts'
 
-/** Lets work in until it is closed, and says when the last has left. */
+/** Admits work until it is closed, and resolves `close` when all work is done. */
 export class Gate {
   readonly #empty = Promise.withResolvers<void>()
   #inside = 0
@@ -29,8 +29,8 @@ export class Gate {
   }
 }
 
-/** A database that is reached through the gate. */
+/** A database behind the gate. */
 export const behind = (gate: Gate, database: Database): Database => ({
   query: (statement, values) => gate.run(() => database.query(statement, values)),
-  use: (work, patienceMs) => gate.run(() => database.use(work, patienceMs)),
+  use: (work, maxWaitMs) => gate.run(() => database.use(work, maxWaitMs)),
 })

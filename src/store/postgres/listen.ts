@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { aborted } from 'node:util'
 import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
 import type { Hint, Ref } from '../store.ts'
-import { type Database, PATIENCE_MS, type Statement } from './connections.ts'
+import { type Database, MAX_WAIT_MS, type Statement } from './connections.ts'
 import { CHANNEL, heard } from './notify.ts'
 
-const LOOK_EVERY_MS = 1_500
+const POLL_MS = 1_500
 
-/** How much further back each look goes: a write may become visible that much later than it was made. */
+/** How far polls overlap: a write may become visible this much later than its timestamp. */
 const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
@@ -20,8 +21,8 @@ interface Changed extends Ref {
 }
 
 /**
- * Notices what other processes commit, while anybody listens: told at once on a connection of its own, and by a look
- * every now and then, because that connection can break, and behind a pooler nothing comes through it.
+ * Hints about commits of other processes, while there are listeners: by LISTEN on a connection of its own, and by
+ * polling, because that connection can break and poolers pass no notifications.
  */
 export class Listener {
   readonly hints = new Hints(
@@ -33,9 +34,9 @@ export class Listener {
   readonly #self: string
   #stop: AbortController | undefined
   #listening: Promise<void> = Promise.resolve()
-  #looking: Promise<void> | undefined
+  #polling: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #lookedAt = 0
+  #polledAt = 0
   #seen: ReadonlyMap<string, string> = new Map()
 
   constructor(url: string, database: Database, self: string) {
@@ -47,15 +48,15 @@ export class Listener {
   async close(): Promise<void> {
     this.#end()
     await this.#listening
-    await this.#looking
+    await this.#polling
   }
 
   #start(): void {
     const stop = new AbortController()
     this.#stop = stop
-    this.#lookedAt = performance.now()
+    this.#polledAt = performance.now()
     this.#seen = new Map()
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
+    this.#timer = setInterval(() => this.#poll(), POLL_MS).unref()
     const before = this.#listening
     this.#listening = this.#listen(stop.signal).then(() => before)
   }
@@ -71,7 +72,7 @@ export class Listener {
         connectionString: this.#url,
         application_name: 'runsheet-listen',
         keepAlive: true,
-        connectionTimeoutMillis: PATIENCE_MS,
+        connectionTimeoutMillis: MAX_WAIT_MS,
       })
       client.on('error', () => {})
       client.on('notification', ({ payload }) => {
@@ -81,26 +82,26 @@ export class Listener {
       try {
         await client.connect()
         await client.query(`LISTEN ${CHANNEL}`)
-        // What was written until now, since nobody told us.
-        this.#look()
-        await Promise.race([ended, aborted(signal)])
+        // Catch up on what was written before LISTEN.
+        this.#poll()
+        await Promise.race([ended, aborted(signal, client)])
       } catch {
-        // Looking goes on meanwhile.
+        // Polling goes on meanwhile.
       }
       await client.end()
       await delay(RECONNECT_AFTER_MS, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  #look(): void {
-    this.#looking ??= this.#publishChanged().finally(() => {
-      this.#looking = undefined
+  #poll(): void {
+    this.#polling ??= this.#publishChanged().finally(() => {
+      this.#polling = undefined
     })
   }
 
   async #publishChanged(): Promise<void> {
     const now = performance.now()
-    const back = now - this.#lookedAt + OVERLAP_MS
+    const back = now - this.#polledAt + OVERLAP_MS
     try {
       const changed = await this.#database.use(session => session.query<Changed>(CHANGED, [back]), 0)
       const seen = new Map<string, string>()
@@ -109,18 +110,11 @@ export class Listener {
         if (this.#seen.get(hintKey(hint)) !== mark) this.hints.publish(hint)
       }
       this.#seen = seen
-      this.#lookedAt = now
+      this.#polledAt = now
     } catch {
-      // The next look goes back as far as the last one that succeeded.
+      // The next poll goes back to the last one that succeeded.
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 const SINCE = `statement_timestamp() - $1::float8 * interval '1 millisecond'`

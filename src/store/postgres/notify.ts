@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { hintKey } from '../hints.ts'
 import type { Hint } from '../store.ts'
 import type { Database, Statement } from './connections.ts'
@@ -8,13 +8,13 @@ export const CHANNEL = 'runsheet'
 /** PostgreSQL takes no more than 7,999 bytes. */
 const MOST_BYTES = 7_900
 
-/** After each message, so that a busy process sends a hundred a second and not one for each commit. */
+/** Pause after each message: a busy process sends a hundred a second, not one per commit. */
 const PAUSE_MS = 10
 
 type Message = readonly [sender: string, hints: readonly Told[]]
 type Told = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
 
-/** Tells the other processes what was written: afterwards, the newest of each conversation, one message at a time. */
+/** Tells other processes about commits: after the fact, the newest of each conversation, one message at a time. */
 export class Notifier {
   readonly #database: Database
   readonly #sender: string
@@ -37,14 +37,14 @@ export class Notifier {
 
   async #run(): Promise<void> {
     while (this.#waiting.size > 0) {
-      // Whoever commits in the same turn of the event loop goes along.
-      await new Promise(resolve => setImmediate(resolve))
+      // Commits of the same event loop turn share a message.
+      await setImmediate()
       const hints = [...this.#waiting.values()]
       this.#waiting.clear()
       try {
         await this.#database.use(session => session.query(NOTIFY, [payloads(this.#sender, hints)]), 0)
       } catch {
-        // Only hints: those who listen look for themselves as well.
+        // Only hints: listeners poll as well.
       }
       await delay(PAUSE_MS)
     }
@@ -52,7 +52,7 @@ export class Notifier {
   }
 }
 
-/** What another process said; nothing if it is our own echo, or not ours at all. */
+/** The hints of another process; empty for our own echo and for foreign messages. */
 export function heard(payload: string | undefined, self: string): Hint[] {
   const message = parsed(payload)
   if (!message || message[0] === self) return []
@@ -84,13 +84,13 @@ const told = (hint: Hint): Told => [hint.tenant, hint.conversation, hint.kind ==
 function payloads(sender: string, hints: readonly Hint[]): string[] {
   const whole = JSON.stringify([sender, hints.map(told)] satisfies Message)
   if (Buffer.byteLength(whole) <= MOST_BYTES) return [whole]
-  // One that does not fit alone is left to those who look.
+  // A hint that does not fit on its own is left to polling.
   if (hints.length === 1) return []
   const half = Math.ceil(hints.length / 2)
   return [...payloads(sender, hints.slice(0, half)), ...payloads(sender, hints.slice(half))]
 }
 
-// Nothing is lost with it, so nobody waits for a flush.
+// A lost hint does no harm, so this waits for no flush.
 const NOTIFY: Statement = {
   name: 'runsheet-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)

@@ -16,7 +16,7 @@ describePostgres('postgres', () => {
     return subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
   })
 
-  it('[SQ3] twenty that open an empty database at once make it once, and all work', async () => {
+  it('[SQ3] twenty stores that open an empty database at once create it once, and all work', async () => {
     const url = await ownDatabase()
     const stores = await Promise.all(Array.from({ length: 20 }, () => ownStore({ url, poolSize: 1 })))
     await Promise.all(stores.map((store, index) => store.commit(ref, () => ({ events: [note(`${index}`)], value: 0 }))))
@@ -24,7 +24,7 @@ describePostgres('postgres', () => {
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
 
-  it('[SQ4] a database of a newer version is refused and left as it is', async () => {
+  it('[SQ4] a database of a newer version is refused and left untouched', async () => {
     const url = await ownDatabase()
     await (await openPostgresStore({ url })).close()
     await sql(url, 'INSERT INTO runsheet.runsheet_migrations (number) VALUES (99)')
@@ -32,7 +32,7 @@ describePostgres('postgres', () => {
     expect(await sql(url, 'SELECT max(number) FROM runsheet.runsheet_migrations')).toEqual([{ max: 99 }])
   })
 
-  it('runs as a user who may not create anything, once the tables are there', async () => {
+  it('runs as a user without CREATE rights once the tables exist', async () => {
     const url = await ownDatabase()
     const plain = Object.assign(new URL(url), { username: `plain_${process.pid}` })
     await sql(url, `CREATE ROLE plain_${process.pid} LOGIN`)
@@ -49,13 +49,13 @@ describePostgres('postgres', () => {
     await sql(url, `DROP OWNED BY plain_${process.pid}; DROP ROLE plain_${process.pid}`)
   })
 
-  it('says that the database cannot be reached, without where it is or what opens it', async () => {
+  it('reports an unreachable database without its address or password', async () => {
     const failing = openPostgresStore({ url: 'postgres://app:sesame@127.0.0.1:1/nowhere' })
     await expect(failing).rejects.toMatchObject({ name: 'StoreError', code: 'io' })
     await expect(failing).rejects.not.toThrow(/sesame|127\.0\.0\.1|nowhere/)
   })
 
-  it('[EV4] now is the time of the database, whatever the clock of the machine says', async () => {
+  it('[EV4] now is the time of the database, not of the machine', async () => {
     const store = await ownStore({ url: await ownDatabase() })
     const before = Date.now()
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01') })
@@ -68,7 +68,7 @@ describePostgres('postgres', () => {
     }
   })
 
-  it('[ST10] nobody takes over a turn between the look at the lease and the commit', async () => {
+  it('[ST10] a turn cannot be claimed between the check of the lease and the commit', async () => {
     const url = await ownDatabase()
     let skew = 0
     const elsewhere = await ownStore({ url, skewMs: () => skew })
@@ -77,7 +77,7 @@ describePostgres('postgres', () => {
       url,
       onFaultPoint: async point => {
         if (point !== 'written' || skew === 0) return
-        // Any turn will do: this one is passed over. This turn and no other: that waits.
+        // A claim of any turn skips this one; a claim of this turn waits.
         expect(await elsewhere.claim('r2', 1_000)).toBeUndefined()
         during.push(elsewhere.claim('r2', 1_000, { ...ref, turn: 't1' }))
       },
@@ -113,13 +113,13 @@ describePostgres('postgres', () => {
     }
   })
 
-  it('a key without events keeps the conversation out of the list', async () => {
+  it('a key without events does not list the conversation', async () => {
     const store = await ownStore({ url: await ownDatabase() })
     await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: 1 }))
     expect((await store.queries.conversations('acme', { limit: 10 })).items).toEqual([])
   })
 
-  it('takes names and searches with a NUL or half a pair for what they are: found nowhere', async () => {
+  it('finds nothing for names and searches with a NUL or a lone surrogate', async () => {
     const store = await ownStore({ url: await ownDatabase() })
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     expect(await store.queries.review('acme', 'rev\u0000')).toBeUndefined()
@@ -133,7 +133,7 @@ describePostgres('postgres', () => {
     expect(await store.commit({ ...ref, once }, () => ({ events: [], value: 3 }))).toMatchObject({ replayed: true })
   })
 
-  it('[ST16] after close nothing keeps the process alive', async () => {
+  it('[ST16] nothing keeps the process alive after close', async () => {
     const script = `
       const { openPostgresStore } = await import(${JSON.stringify(new URL('store.ts', import.meta.url).href)})
       const store = await openPostgresStore({ url: ${JSON.stringify(await ownDatabase())} })

@@ -16,14 +16,14 @@ import { postgresQueries, postgresTemplates } from './queries.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
-  /** Milliseconds that the store's clock is ahead of the database's: lets tests pass a deadline. */
+  /** How far the store's clock is ahead of the database's: lets tests pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: PostgresFaultPoint) => void | Promise<void>
-  /** The most connections that this process opens; one more while anybody listens. */
+  /** Connections of this process at most; one more while there are listeners. */
   readonly poolSize?: number
 }
 
-/** A store for many nodes. Everything is in a schema of its own, `runsheet`, made where there is none. */
+/** A store for many nodes. Everything is in the schema `runsheet`, which is created if missing. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const connections = new Connections(options.url, options.poolSize ?? 10)
   try {
@@ -112,7 +112,7 @@ export class PostgresStore implements Store {
     await this.#connections.close()
   }
 
-  /** To those who listen here at once, to the other processes after it. */
+  /** To listeners in this process at once, then to other processes. */
   #tell(hint: Hint): void {
     this.#listener.hints.publish(hint)
     this.#notifier.add(hint)

@@ -13,10 +13,10 @@ const KNOWN: Readonly<Record<string, Known>> = {
   '40P01': BUSY,
   '55P03': BUSY,
   '57014': BUSY,
-  '53300': ['busy', 'The database takes no more connections.'],
+  '53300': ['busy', 'The database has no connections left.'],
   '53100': ['full', 'The disk of the database is full; nothing was written.'],
-  '25006': ['readonly', 'The database cannot be written to: it is read-only.'],
-  '42501': ['readonly', 'The database cannot be written to: its user may not.'],
+  '25006': ['readonly', 'The database is read-only.'],
+  '42501': ['readonly', 'The database user has no permission to write.'],
   '25P03': IO,
   '08': IO,
   '57': IO,
@@ -28,14 +28,14 @@ const KNOWN: Readonly<Record<string, Known>> = {
   XX002: CORRUPT,
 }
 
-/** What went wrong in words for anybody; PostgreSQL's own words go to the log as the cause. */
+/** A store error with a message that is safe to show; PostgreSQL's own error is its cause. */
 export function toStoreError(error: unknown): unknown {
   const state = sqlState(error)
   const known = state === undefined ? undefined : (KNOWN[state] ?? KNOWN[state.slice(0, 2)])
   return known ? new StoreError(...known, { cause: error }) : error
 }
 
-/** The same where nothing is known but that there is no connection. */
+/** The same for an error of the connection. */
 export function connectionError(error: unknown): unknown {
   const known = toStoreError(error)
   if (known instanceof StoreError) return known
@@ -45,14 +45,14 @@ export function connectionError(error: unknown): unknown {
 export const unknownOutcome = (cause: unknown): StoreError =>
   new StoreError(
     'unknown_outcome',
-    'The connection was lost while committing; whether it was written is unknown. Read before you repeat it.',
+    'The connection was lost while committing; whether it was written is unknown. Check before you retry.',
     { cause },
   )
 
-/** Whether a new transaction may well succeed where this one had to give way. */
+/** Whether a retry may succeed. */
 export const isTransient = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
-/** Whether the connection is gone with the error. What is no error of PostgreSQL's is one of the line to it. */
+/** Whether the connection is gone. An error that is not PostgreSQL's comes from the connection. */
 export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined || state.startsWith('08') || state.startsWith('57P') || ['25P03', '25P04'].includes(state)

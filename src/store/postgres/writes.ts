@@ -9,11 +9,11 @@ import { type Statement, storable, type Value } from './connections.ts'
 interface Write {
   readonly statement: Statement
   readonly values: readonly Value[]
-  /** How many rows it must report to have written: fewer means that an id belongs to another conversation. */
+  /** Rows that it must report: fewer means that an id belongs to another conversation. */
   readonly reports?: number
 }
 
-/** What one group's calls come to, as statements: one for each table that they touch, however many rows. */
+/** A staged group as statements: one per table, however many rows. */
 export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: boolean): Write[] {
   const list: Write[] = []
   const put = (statement: Statement, ...values: readonly Value[]): void => {
@@ -36,7 +36,7 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
   put(SQL.log, seq, title, created_at, updated_at, asJson(eventsOf(staged.commits).map(eventRow)))
   putOwned(
     SQL.tasks,
-    rows.tasks.map(({ body, seq: _seq, ...row }) => ({ ...row, body: JSON.stringify(body) })),
+    rows.tasks.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
   putRows(SQL.turns, rows.turns)
   putOwned(

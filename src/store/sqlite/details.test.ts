@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Looks into the file, or tampers with it, behind the store's back. */
+/** Reads or tampers with the file behind the store's back. */
 function raw<T>(work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path)
   try {
@@ -49,7 +49,7 @@ describe('snapshots', () => {
     return state
   }
 
-  it('[SQ7] are written every 200 events, and a cold load begins with the newest', async () => {
+  it('[SQ7] are written every 200 events, and a cold load starts from the newest', async () => {
     const state = await longLog()
     expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([
       { seq: 200, v: SNAPSHOT_VERSION },
@@ -59,26 +59,26 @@ describe('snapshots', () => {
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
   })
 
-  it('[SQ7] of another version are passed over: the log is folded', async () => {
+  it('[SQ7] of another version are ignored: the log is folded', async () => {
     const state = await longLog()
     raw(db => db.exec(`UPDATE snapshots SET v = 0, state = 'not even JSON'`))
     expect(await coldLoad()).toBe(state)
   })
 
-  it('[SQ7] come less often where the list is long', async () => {
+  it('[SQ7] are written less often for a long list', async () => {
     const store = await openSqliteStore({ path })
     await store.commit(ref, run(openTurn('t1')))
     for (let index = 0; index < 20; index += 1)
       await store.commit(ref, run(add('t1', ...Array.from({ length: 20 }, (_, i) => `${i}`))))
     for (let index = 0; index < 150; index += 1) await store.commit(ref, run(rename('t1', 1, `title ${index}`)))
     await store.close()
-    // The first came when there were 200 tasks; with 400 the next is due 400 events later, beyond the 552 that there are.
+    // The first came with 200 tasks; with 400 the next is due 400 events later, beyond the end of the log.
     expect(raw(db => db.prepare('SELECT seq FROM snapshots').all())).toMatchObject([{ seq: 202 }])
   })
 })
 
 describe('a group', () => {
-  it('[ST2] loses only the one that cannot be written', async () => {
+  it('[ST2] fails only the call that cannot be written', async () => {
     const store = await openSqliteStore({
       path,
       onWrite: (_, { conversation }) => {
@@ -108,12 +108,12 @@ it('[SQ1] a change of one task writes few pages', async () => {
   const pages = (): number => Math.floor((statSync(`${path}-wal`).size - 32) / (24 + 4_096))
   const before = pages()
   for (let index = 0; index < 100; index += 1) await store.commit(ref, run(rename('t1', 1, `title ${index}`)))
-  // The event, its index entry and the task's row; now and then a page that is new.
+  // The event, its index entry and the task's row; sometimes a new page.
   expect((pages() - before) / 100).toBeLessThan(4)
   await store.close()
 })
 
-it('[ST4] a key that was drawn for one call takes no row', async () => {
+it('[ST4] a fresh key takes no row', async () => {
   const store = await openSqliteStore({ path })
   await store.commit({ ...ref, once: { key: 'drawn', bodyHash: 'h', isFresh: true } }, run(openTurn('t1')))
   await store.commit({ ...ref, once: { key: 'named', bodyHash: 'h' } }, run(add('t1', 'a')))
@@ -121,9 +121,9 @@ it('[ST4] a key that was drawn for one call takes no row', async () => {
   expect(raw(db => db.prepare('SELECT key FROM keys').all())).toMatchObject([{ key: 'named' }])
 })
 
-it('[SQ3] opens a database of an older format by running what is missing', async () => {
+it('[SQ3] opens a database of an older format by running the missing migrations', async () => {
   await (await openSqliteStore({ path })).close()
-  // The first migration is the oldest there is: an empty database with our mark stands for what came before it.
+  // An empty database with our application id stands for a format before the first migration.
   rmSync(path)
   raw(db => db.exec('PRAGMA application_id = 1381322323; PRAGMA journal_mode = WAL; VACUUM'))
   const store = await openSqliteStore({ path })

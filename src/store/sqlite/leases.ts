@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Instant, plusMs } from '../../domain/instant.ts'
 import type { DueReview, Lease, Ref } from '../store.ts'
 
-/** Who drives which turn, and which reviews are over: rows, compared with the store's clock. */
+/** Leases of turns and deadlines of reviews, compared with the store's clock. */
 export class SqliteLeases {
   readonly #sql
 

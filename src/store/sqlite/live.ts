@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LiveEntry, LiveText, Ref } from '../store.ts'
-import { begin } from './open.ts'
+import { whenFree } from './open.ts'
 import type { Read } from './queries.ts'
 
-/** Live text, on a connection that does not flush: it is overwritten a moment later, and no loss if a power cut takes it. */
+/** Live text, on a connection that does not flush: losing it in a power cut does no harm. */
 export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => void): LiveText {
   const put = db.prepare(
     'INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text) VALUES (?, ?, ?, ?, ?)',
@@ -12,7 +12,7 @@ export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => 
   const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')
   return {
     write: async (ref, { turn_id, message_id, text }) => {
-      await begin(() => read(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text)))
+      await whenFree(() => read(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text)))
       onWrite(ref)
     },
     read: async ref => {
@@ -20,7 +20,7 @@ export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => 
       return row && ({ ...row } as unknown as LiveEntry)
     },
     clear: async ref => {
-      await begin(() => read(() => remove.run(ref.tenant, ref.conversation)))
+      await whenFree(() => read(() => remove.run(ref.tenant, ref.conversation)))
     },
   }
 }

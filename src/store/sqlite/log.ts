@@ -18,7 +18,7 @@ interface Cached {
   readonly version: number
 }
 
-/** The logs in one SQLite database: their states, and what is written in one transaction. */
+/** The logs in one SQLite database: cached states, and the writes of a transaction. */
 export class SqliteLog {
   readonly #sql
   readonly #cache = new Lru<Cached>(1_000)
@@ -29,8 +29,8 @@ export class SqliteLog {
   }
 
   /**
-   * The state as it is now, whoever wrote last. While no other connection has committed anything (`data_version`),
-   * what is cached is current; otherwise its seq is checked, and what is missing is folded in.
+   * The current state. A cached one is current while no other connection has committed (`data_version`); otherwise its
+   * seq is checked and new events are folded in.
    */
   current(ref: Ref): Conversation {
     const cached = this.#cache.get(refKey(ref))
@@ -62,7 +62,7 @@ export class SqliteLog {
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
-  /** Writes what the calls on one conversation came to. Returns what to do once it is committed. */
+  /** Writes a staged group. Returns what to do once it is committed. */
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
     for (const { key, bodyHash, value } of staged.keys) this.#sql.putKey.run(tenant, conversation, key, bodyHash, value)
@@ -90,7 +90,7 @@ export class SqliteLog {
     return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
   }
 
-  /** The conversation's number; a new row where there is none yet. */
+  /** The conversation's number, from a new row if there is none yet. */
   #putConversation(ref: Ref, { title, created_at }: Rows['conversation']): number {
     const id = this.#idOf(ref)
     if (id === undefined) {

@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, string | number>>
 
 const EVERYTHING = -1
 
-/** Runs a look at the database: refused once it is closed, and with failures in words for anybody. */
+/** Runs a query: rejected once the store is closed, with failures as store errors. */
 export type Read = <T>(work: () => T) => T
 
 export function sqliteQueries(

@@ -22,35 +22,35 @@ import { toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { begin, connectUnflushed, openDatabase, patiently, tried } from './open.ts'
+import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
-/** Where a test may cut the power. */
+/** Where tests inject a power cut. */
 export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed'
 
 export interface SqliteStoreOptions {
   readonly path: string
-  /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
+  /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: SqliteFaultPoint) => void
-  /** Called within the transaction for each conversation that it changes; a throw turns its callers down. */
+  /** Called within the transaction for each changed conversation; a throw rejects its calls. */
   readonly onWrite?: (db: DatabaseSync, ref: Ref, after: Conversation) => void
 }
 
-/** A write that decides nothing: a lease, a template. */
-interface Errand {
+/** A write without a decision: a lease, a template. */
+interface SmallWrite {
   readonly change: () => unknown
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-const isCall = (item: Call | Errand): item is Call => 'decide' in item
+const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const db = await openDatabase(options.path)
   try {
-    return new SqliteStore(db, await patiently(() => connectUnflushed(options.path)), options)
+    return new SqliteStore(db, await retryWhileBusy(() => connectUnflushed(options.path)), options)
   } catch (error) {
     db.close()
     throw toStoreError(error)
@@ -68,8 +68,8 @@ export class SqliteStore implements Store {
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
   readonly #sql
-  /** Everything that writes takes its turn here: a connection holds one transaction at a time. */
-  readonly #group = new Group<Call | Errand>(items => this.#serve(items))
+  /** All writes queue here: a connection holds one transaction at a time. */
+  readonly #group = new Group<Call | SmallWrite>(items => this.#serve(items))
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
 
@@ -148,11 +148,11 @@ export class SqliteStore implements Store {
     this.#db.close()
   }
 
-  /** One transaction for everybody who came: decided one after the other, flushed once, answered after that. */
-  #serve(items: readonly (Call | Errand)[]): Promise<void> | undefined {
-    // Most often the lock is free and all goes well: that takes no promise.
+  /** One transaction for all: decided one after the other, flushed once, then answered. */
+  #serve(items: readonly (Call | SmallWrite)[]): Promise<void> | undefined {
+    // Usually the lock is free and all goes well: no promise needed.
     try {
-      if (!items.every(isCall) || !tried(this.#begin)) return this.#servePatiently(items)
+      if (!items.every(isCall) || !ranAtOnce(this.#begin)) return this.#serveOnceFree(items)
       return this.#commitTogether(items) && this.#serveAlone(items)
     } catch (error) {
       for (const item of items) item.reject(error)
@@ -160,11 +160,11 @@ export class SqliteStore implements Store {
     }
   }
 
-  async #servePatiently(items: readonly (Call | Errand)[]): Promise<void> {
+  async #serveOnceFree(items: readonly (Call | SmallWrite)[]): Promise<void> {
     const calls = items.filter(isCall)
     if (calls.length > 0) {
       try {
-        await begin(this.#begin)
+        await whenFree(this.#begin)
         if (this.#commitTogether(calls)) await this.#serveAlone(calls)
       } catch (error) {
         for (const call of calls) call.reject(error)
@@ -173,11 +173,11 @@ export class SqliteStore implements Store {
     await this.#serveAlone(items.filter(item => !isCall(item)))
   }
 
-  /** Each in a transaction of its own: one that cannot be written must not take the others with it. */
-  async #serveAlone(items: readonly (Call | Errand)[]): Promise<void> {
+  /** Each in its own transaction: one that cannot be written must not fail the others. */
+  async #serveAlone(items: readonly (Call | SmallWrite)[]): Promise<void> {
     for (const item of items) {
       try {
-        await begin(this.#begin)
+        await whenFree(this.#begin)
         const failed = isCall(item) ? this.#commitTogether([item]) : this.#run(item)
         if (failed) item.reject(failed.error)
       } catch (error) {
@@ -186,7 +186,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Within the open transaction, and to its end. Says what failed before the commit: nobody was answered then. */
+  /** Ends the open transaction. Returns a failure before COMMIT, after which no call was answered. */
   #commitTogether(calls: readonly Call[]): { error: unknown } | undefined {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
@@ -232,16 +232,16 @@ export class SqliteStore implements Store {
       const [first] = group
       if (!first) return []
       const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
-      const ground = {
+      const basis = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, ground, clock) }]
+      return [{ ref, staged: stage(group, basis, clock) }]
     })
   }
 
-  /** A small write of its own, with the same patience and the same flush. */
+  /** A small write in its own transaction, with the same retries and the same flush. */
   #write<T>(change: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#check()
@@ -250,7 +250,7 @@ export class SqliteStore implements Store {
     })
   }
 
-  #run({ change, resolve }: Errand): { error: unknown } | undefined {
+  #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
       change()
       this.#sql.commit.run()

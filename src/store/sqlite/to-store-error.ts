@@ -9,7 +9,7 @@ const FULL = 13
 const CANTOPEN = 14
 const NOTADB = 26
 
-/** SQLite's primary result code, if the error is SQLite's. */
+/** SQLite's primary result code, for an error from SQLite. */
 export function resultCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode
   return typeof code === 'number' ? code & 0xff : undefined
@@ -20,7 +20,7 @@ export const isBusy = (error: unknown): boolean =>
 
 export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 
-/** What went wrong in words for anybody; SQLite's own words go to the log as the cause. */
+/** A store error with a message that is safe to show; SQLite's own error is its cause. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error
   switch (resultCode(error)) {
@@ -30,9 +30,13 @@ export function toStoreError(error: unknown): unknown {
     case FULL:
       return new StoreError('full', 'The disk is full; nothing was written.', { cause: error })
     case READONLY:
-      return new StoreError('readonly', 'The database cannot be written to: the file or its folder is read-only.', {
-        cause: error,
-      })
+      return new StoreError(
+        'readonly',
+        'The database is read-only: check the permissions of the file and its folder.',
+        {
+          cause: error,
+        },
+      )
     case CORRUPT:
     case NOTADB:
       return new StoreError('corrupt', 'The database is damaged; nothing was written.', { cause: error })

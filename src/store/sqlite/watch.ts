@@ -22,7 +22,7 @@ export function watchedHints(db: DatabaseSync): Hints {
   let version: unknown
 
   const look = (): void => {
-    // Within our own transaction there is nothing new to see; the next look sees it.
+    // Not within our own transaction: the next poll sees what is new.
     if (!db.isOpen || db.isTransaction || pragma(db, 'data_version') === version) return
     const next = pragma(db, 'data_version')
     const newest = head()

@@ -5,11 +5,11 @@ import type { Task } from '../../domain/task.ts'
 import { FILE_STATUS, fileIdOf, type FileTask, type TaskDocument } from './document.ts'
 
 /**
- * What another program did to the file, as a command: the difference between what it began with (`base`) and what stands
- * there now. The state may be ahead of `base` by a change of ours that has not got into the file yet: that stands.
- * Nothing, if the difference is only about layout or fields that are not ours.
+ * What another program changed in the file, as a command: the difference between `base`, which it started from, and the
+ * file now. Changes of ours that are in the state but not in `base` yet stay. Undefined if only layout or foreign fields
+ * differ.
  */
-export function takeIn(
+export function fileEdits(
   base: TaskDocument,
   file: TaskDocument,
   state: Conversation,
@@ -39,7 +39,7 @@ export function takeIn(
   return { type: 'edit_tasks', by: 'file', create, change, remove, ...order }
 }
 
-/** Whether the rows that were there before stand in another order now. */
+/** Whether rows that were there before have changed their order. */
 function isReordered(base: TaskDocument, file: TaskDocument): boolean {
   const shared = (rows: readonly FileTask[], others: readonly FileTask[]): string[] => {
     const ids = new Set(others.map(({ id }) => id))
@@ -49,7 +49,7 @@ function isReordered(base: TaskDocument, file: TaskDocument): boolean {
   return shared(file.tasks, base.tasks).some((id, place) => id !== then[place])
 }
 
-/** Our own order, each new one behind the row that it follows in the file. */
+/** Our own order, with each new row after the one that it follows in the file. */
 function withAdded(
   standing: readonly string[],
   file: TaskDocument,
@@ -75,7 +75,7 @@ function edits(row: FileTask, before: FileTask | undefined, task: Task | undefin
   }
   const to = (fields: SomeFields): TaskChange => ({ task: task.id, fields })
   const reworded = Object.keys(wording).length > 0 ? [to(wording)] : []
-  // One that was not in the file and was written back into it is wanted again; then its `done` counts.
+  // A task that was absent and is in the file again is reopened; then its `done` counts.
   const absent = FILE_STATUS[task.status] === 'absent'
   const revived = absent && !before ? [to({ status: 'pending' })] : []
   if (absent && before) return reworded
