@@ -1,19 +1,23 @@
 // The tools in AI SDK's own loop. The model here is a stand-in that needs no network: put yours in its place.
-import { generateText, isStepCount } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { createRunsheet, openMemoryStore } from 'runsheet'
-import { aiSdkTools } from 'runsheet/ai-sdk'
 
 const runsheet = createRunsheet({ store: openMemoryStore(), policy: { toolset: 'turn_todos' } })
 const turn = runsheet.conversation('chat-1').turn('turn-1')
+const model = standIn()
+
+// #region loop
+import { generateText, isStepCount } from 'ai'
+import { aiSdkTools } from 'runsheet/ai-sdk'
 
 const { text, steps } = await generateText({
-  model: standIn(),
+  model,
   instructions: await turn.prompt(),
   tools: aiSdkTools(turn),
   stopWhen: isStepCount(10),
   prompt: 'Look, then leap.',
 })
+// #endregion
 console.log(steps.length, 'steps:', text)
 console.log((await turn.openTasks()).length, 'tasks open')
 

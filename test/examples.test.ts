@@ -10,15 +10,19 @@ import { routeTable } from './support/route-table.ts'
 import { startServer, TOKENS } from './support/server.ts'
 import { scratchFolder } from './support/scratch.ts'
 
-const example = new URL('../examples/quickstart.ts', import.meta.url)
-
-it("the README's example is the file that is run here", () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const [, block] = /<!-- examples\/quickstart\.ts -->\n```ts\n([\s\S]*?)```/.exec(readme) ?? []
-  expect(block).toBe(readFileSync(example, 'utf8'))
-})
-
 const page = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+/** An example, or the part of it between `// #region name` and `// #endregion`. */
+const source = (name: string, region = ''): string => {
+  const file = page(`examples/${name}`)
+  return region === '' ? file : (new RegExp(`// #region ${region}\n([\\s\\S]*?)// #endregion`).exec(file)?.[1] ?? '')
+}
+
+it.each(['README.md', 'docs/library.md'])('every block of code in %s is part of an example that runs here', name => {
+  const blocks = [...page(name).matchAll(/(?:<!-- examples\/(\S+?)(?:#(\w+))? -->\n)?```ts\n([\s\S]*?)```/g)]
+  expect(blocks.length).toBeGreaterThan(1)
+  for (const [, example = '', region, block] of blocks) expect(block).toBe(source(example, region))
+})
 
 const run = async (name: string, ...args: readonly string[]): Promise<string> => {
   const cwd = scratchFolder()
@@ -46,6 +50,14 @@ it('the tools work as plain JSON Schema, with the context set once', async () =>
   expect(stdout).toMatch(/"minItems":1/)
   expect(stdout).toMatch(/Send a JSON array of objects/)
   expect(stdout).toMatch(/title: 'bread',\n\s+isChecked: false/)
+})
+
+it('the library is used as its page shows it', async () => {
+  const stdout = await run('library.ts')
+  expect(stdout).toContain("status: 'done'")
+  expect(stdout).toContain('Task 1 is at version 2, not 1: it was changed meanwhile.\nCollect the figures 1\n')
+  expect(stdout).toMatch(/\n17 true true\ntrue\n/)
+  expect(stdout).toContain("removed: [ 'Look' ]")
 })
 
 it("the tools work in AI SDK's own loop, from the plan to the last answer", async () => {
