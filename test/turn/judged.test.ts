@@ -95,7 +95,7 @@ describe('what is judged', () => {
     expect(again.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU7] what was turned down is not deleted to be rid of it', async () => {
+  it('[JU7] a rejected task cannot be deleted', async () => {
     const at = await turns({
       answers: [add('A'), 'Did it.', { calls: [{ tool: 'manage_todos', args: { delete: [1] } }] }, 'Did it well.'],
       assessor: ['NOT_OK: no proof', 'OK'],
@@ -103,7 +103,7 @@ describe('what is judged', () => {
     const reader = await at.chat({ toolset: 'manage_todos' })
     expect(reader.of('tool_answered')[1]?.data.result).toMatchObject({
       success: false,
-      error: expect.stringContaining('not deleted'),
+      error: expect.stringContaining('cannot be deleted'),
     })
     expect(await at.statuses()).toEqual([['A', 'completed']])
   })
