@@ -76,7 +76,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     page: pageFrom(PAGE),
     turns: {
       names: models.names,
-      usual: models.usual,
+      usual: models.defaultName,
       take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
     },
     mcp: (request, incoming) => mcp.fetch(request, incoming),

@@ -1,38 +1,41 @@
-import { jsonSchema, type LanguageModel, type ModelMessage, streamText, tool, type ToolSet } from 'ai'
+import { jsonSchema, type LanguageModel, type ModelMessage, NoSuchToolError, streamText, tool, type ToolSet } from 'ai'
 import type { Json, ToolCallRecord, Usage } from '../domain/event.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import type { OutsideTool } from './outside.ts'
 
-/** An answer of this length says nothing that a longer one would not. */
-const MOST_TEXT = 100_000
-/** More calls than this in one step are a model that has lost its way: the rest is told so. */
-const MOST_CALLS = 32
+/** In UTF-16 code units; the rest of the text is dropped. */
+const MAX_TEXT = 100_000
+/** Per step; further calls are refused. */
+const MAX_CALLS = 32
+
+/** The `problem` of a call whose tool was not offered. */
+export const UNKNOWN_TOOL = 'unknown tool'
 
 export interface Question {
   readonly model: LanguageModel
   readonly instructions: string
   readonly messages: readonly ModelMessage[]
-  /** None for the last call of a budget, which is to be an answer. */
+  /** Empty for the last call of a budget, which has to be an answer. */
   readonly tools: ToolSet
   readonly signal: AbortSignal
   readonly onText: (text: string) => void
-  /** Something came: the line is alive. */
+  /** Called for each part that arrives. */
   readonly heard: () => void
-  /** Ids of calls that this turn has used already: models repeat them. */
+  /** Call ids that this turn has used already: models repeat them. */
   readonly usedIds: ReadonlySet<string>
 }
 
-/** What one call of the model came to. */
-export interface Said {
+/** The result of one model call. */
+export interface ModelAnswer {
   readonly text: string
   readonly calls: readonly ToolCallRecord[]
   readonly parts: Json
   readonly usage: Usage
 }
 
-/** Asks once. Whatever goes wrong is thrown, with what was said until then in `onText`. */
-export async function askModel(question: Question): Promise<Said> {
+/** Calls the model once, without retries. Throws if the call fails; `onText` has the text up to then. */
+export async function askModel(question: Question): Promise<ModelAnswer> {
   const { model, instructions, messages, tools, signal, onText } = question
   const result = streamText({
     model,
@@ -41,10 +44,10 @@ export async function askModel(question: Question): Promise<Said> {
     tools,
     abortSignal: signal,
     maxRetries: 0,
-    // Told here by the stream itself; by default it would go to the console.
+    // The stream reports errors, too; the default handler prints them.
     onError: () => {},
   })
-  let said = ''
+  let received = ''
   let text = ''
   let note = ''
   const calls: ToolCallRecord[] = []
@@ -54,9 +57,9 @@ export async function askModel(question: Question): Promise<Said> {
     question.heard()
     switch (part.type) {
       case 'text-delta':
-        if (said.length >= MOST_TEXT) break
-        said += part.text
-        onText((text = bounded(said)))
+        if (received.length >= MAX_TEXT) break
+        received += part.text
+        onText((text = bounded(received)))
         break
       case 'tool-call': {
         const id = unused(part.toolCallId, used)
@@ -67,17 +70,16 @@ export async function askModel(question: Question): Promise<Said> {
           tool: part.toolName,
           arguments: asJson(part.input),
           ...(part.invalid ? { problem: problemWith(part.error) } : {}),
-          ...(calls.length >= MOST_CALLS ? { problem: `More than ${MOST_CALLS} calls at once; make fewer.` } : {}),
+          ...(calls.length >= MAX_CALLS ? { problem: `A step can make at most ${MAX_CALLS} calls.` } : {}),
         })
         break
       }
       case 'error':
         throw part.error
       case 'finish-step':
-        // Some providers' streams just end when the line does: half an answer is none.
-        if (part.finishReason === 'interrupted') throw new Error('the answer broke off')
-        if (part.finishReason === 'length')
-          note = 'The answer was cut off here: it reached the length that the model may write.'
+        // Some providers end the stream when the connection breaks: half an answer is an error.
+        if (part.finishReason === 'interrupted') throw new Error('the answer ended early')
+        if (part.finishReason === 'length') note = 'The answer was cut off here: the model reached its output limit.'
         if (part.finishReason === 'content-filter')
           note = "The answer was cut off here by the provider's content filter."
         break
@@ -96,10 +98,10 @@ export async function askModel(question: Question): Promise<Said> {
   }
 }
 
-/** The tools of a step. They have no `execute`: a step is stored before anything is done for it. */
+/** The tools of a step. They have no `execute`, because a step is stored before its calls are made. */
 export function toolsFor(toolset: Toolset, outside: readonly OutsideTool[]): ToolSet {
-  const own = OWN.get(toolset) ?? ownTools(toolset)
-  OWN.set(toolset, own)
+  const own = OWN_TOOLS.get(toolset) ?? ownTools(toolset)
+  OWN_TOOLS.set(toolset, own)
   const others = outside.map(each => [
     each.name,
     tool({ description: each.description, inputSchema: jsonSchema(each.inputSchema) }),
@@ -107,8 +109,8 @@ export function toolsFor(toolset: Toolset, outside: readonly OutsideTool[]): Too
   return { ...Object.fromEntries(others), ...own }
 }
 
-/** Made once: a schema is as costly to make as a step is to store. */
-const OWN = new Map<Toolset, ToolSet>()
+/** Cached: converting the schemas costs as much as storing a step. */
+const OWN_TOOLS = new Map<Toolset, ToolSet>()
 
 const ownTools = ({ tools }: Toolset): ToolSet =>
   Object.fromEntries(
@@ -118,9 +120,9 @@ const ownTools = ({ tools }: Toolset): ToolSet =>
     ]),
   )
 
-/** Not cut through a character. */
+/** Truncates without splitting a surrogate pair. */
 function bounded(text: string): string {
-  const cut = text.slice(0, MOST_TEXT)
+  const cut = text.slice(0, MAX_TEXT)
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 
@@ -130,7 +132,7 @@ function unused(id: string, used: ReadonlySet<string>): string {
   for (let count = 2; ; count += 1) if (!used.has(`${name}_${count}`)) return `${name}_${count}`
 }
 
-/** What the model said, as its provider wants it back, with the ids that its calls go by here. */
+/** The answer in the provider's own parts, with our ids for its calls. */
 function partsOf(messages: readonly ModelMessage[], renamed: ReadonlyMap<number, string>): Json {
   let count = 0
   const parts = messages.flatMap(message =>
@@ -140,18 +142,14 @@ function partsOf(messages: readonly ModelMessage[], renamed: ReadonlyMap<number,
     if (part.type !== 'tool-call') return part.type === 'text' ? { ...part, text: bounded(part.text) } : part
     const toolCallId = renamed.get(count) ?? part.toolCallId
     count += 1
-    // A provider takes back objects only, whatever it was that its model sent.
+    // Providers accept only objects back, whatever their model sent.
     const input = typeof part.input === 'object' && part.input !== null ? part.input : {}
     return { ...part, toolCallId, input }
   })
   return asJson(kept)
 }
 
-function problemWith(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return message.startsWith('Model tried to call unavailable tool')
-    ? 'unknown tool'
-    : 'The arguments are not valid JSON.'
-}
+const problemWith = (error: unknown): string =>
+  NoSuchToolError.isInstance(error) ? UNKNOWN_TOOL : 'The arguments are not valid JSON.'
 
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json

@@ -17,7 +17,7 @@ import type { LiveText } from './live.ts'
 import type { Models } from './models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
-import { Failed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
+import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
 import { lastStep, type Run } from './run.ts'
 import { ActiveTurn } from './turn.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
@@ -29,13 +29,13 @@ export interface TurnDeps {
   readonly limits: OutsideLimits
   readonly instructions?: string | undefined
   readonly live: LiveText
-  /** The first pause before a retry. */
+  /** The first backoff of a failed model call. */
   readonly retryMs: number
-  /** How long a model may be silent. */
+  /** How long a model may be silent before the call is aborted. */
   readonly silenceMs?: number | undefined
 }
 
-/** `stop`: a person stopped the turn. `leave`: it is no longer ours. */
+/** `stop`: a person stopped the turn. `leave`: the turn is no longer ours. */
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
@@ -43,7 +43,6 @@ export interface Signals {
 
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
 
-/** How long a model may be silent before the call is aborted. */
 const SILENCE_MS = 120_000
 
 /**
@@ -80,15 +79,15 @@ export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Pro
       }
     } catch (error) {
       if (signals.leave.aborted || isLost(error)) return
-      if (error instanceof Failed) return await finish(turn, deps, 'error', error.failure)
+      if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
       // The turn was started with a model that is no longer configured.
       if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
       const isEnding = move.type === 'finish'
-      // After a stop the next move ends the turn; but an end that cannot be written waits for the store.
+      // After a stop the next move ends the turn; an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
       if (!isStopped && isStorage(error)) throw error
       await turn.catchUp()
-      // If the log moved, it says what to do now; otherwise the same error would come again.
+      // If the log moved, the next move may differ; otherwise the same error would recur.
       if (isStopped || turn.run.state.seq > seq) continue
       if (isEnding) throw error
       await finish(turn, deps, 'error', INTERNAL)
@@ -111,7 +110,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     move.isLast ? '' : promptFor(toolset),
     digestOf({ state: run.state, turnId: run.turn, request: run.request.message }),
     retryGuidance(run, toolset),
-    move.isLast ? 'This is the last call of this turn: give your answer now, and say what is not done.' : '',
+    move.isLast ? 'This is the last call of this turn: answer now, and say what is not done.' : '',
   ]
   const question = {
     model: deps.models.named(run.request.model),
@@ -124,8 +123,8 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   }
   const { text, calls, parts, usage } = await withRetries(
     () =>
-      abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (heeded, heard) =>
-        askModel({ ...question, signal: heeded, heard }),
+      abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (callSignal, heard) =>
+        askModel({ ...question, signal: callSignal, heard }),
       ),
     deps.retryMs,
     signal,
@@ -153,7 +152,7 @@ function retryGuidance(run: Run, toolset: Toolset): string {
   return refused && !hasReview ? toolset.retry({ state: run.state, turnId: run.turn }) : ''
 }
 
-/** `manage_todos`: the text is judged as the claim for the current task, and the next one is taken up. */
+/** `manage_todos`: judges the text as the claim for the current task, then advances to the next one. */
 async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
@@ -161,7 +160,7 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
   const { newId } = deps.door
   await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
     for (const opinion of opinions) {
-      // A person may have removed the task meanwhile: then there is nothing to judge.
+      // Refused if a person has removed the task: then there is nothing to judge.
       transaction.run({
         type: 'assess_task',
         turn_id: run.turn,
@@ -173,22 +172,22 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
     }
     const last = opinions.at(-1)
     if (last?.verdict === 'unknown') return null
-    const say = (text: string) =>
+    const send = (text: string) =>
       transaction.mustRun(
         turn.fact({ type: 'message_added', data: { message_id: newId(), role: 'user', text, synthetic: true } }),
       )
     const { state } = transaction
     const next = currentTask(state, run.turn)
     if (next && next.id === task?.id) {
-      const reason = (last?.reason || 'a person changed it meanwhile').replace(/\.$/, '')
-      say(`That step is not done yet: ${reason}. Go on with it: ${next.title}`)
+      const reason = (last?.reason || 'a person has changed it').replace(/\.$/, '')
+      send(`That step is not done yet: ${reason}. Continue with it: ${next.title}`)
       return null
     }
     if (!next) return null
     const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
     if (run.advances >= run.policy.max_advances) {
       const remaining = openTasks(state, run.turn).length
-      const message = `The limit of ${run.policy.max_advances} steps in a row is reached; ${remaining} remain.`
+      const message = `Reached the limit of ${run.policy.max_advances} steps in a row; ${remaining} remain.`
       transaction.mustRun(
         turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
       )
@@ -201,7 +200,7 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
       max_iterations: run.policy.max_advances,
     }
     transaction.mustRun(turn.fact({ type: 'todos_resubmitting', data }))
-    say(`NEXT_TODO: ${next.title}`)
+    send(`NEXT_TODO: ${next.title}`)
     return null
   })
 }
@@ -219,7 +218,7 @@ async function opinionsOn(
   return (await judge(assessor, claim, run, text, signal, turn.before)).opinions
 }
 
-/** The gate: tells the model what is open. */
+/** The gate: sends the model back to the open tasks. */
 async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
   const { run } = turn
   const open = openTasks(run.state, run.turn).map(({ number, title }) => ({ id: number, title }))
@@ -235,7 +234,7 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
 async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, failure?: Failure): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
-  const isAnswer = step !== undefined && step.calls.length === 0 && !run.isAsked
+  const isAnswer = step !== undefined && step.calls.length === 0 && !run.hasNewInput
   const unfinished = because === 'stopped' ? deps.live.textOf(turn.lease) : ''
   const text = finalMessage(run, because, isAnswer ? step.text : unfinished, failure?.message)
   const message_id = isAnswer ? step.message_id : deps.door.newId()
@@ -257,15 +256,15 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, fail
 
 const INTERNAL: Failure = {
   code: 'internal_error',
-  message: 'The server failed unexpectedly; its log has the details.',
-  again: false,
+  message: 'The server failed unexpectedly. Its log has the details.',
+  isRetryable: false,
 }
 const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
 
 /** Another process drives the turn now. */
 const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
 
-/** A storage failure that may pass: the turn waits for it. */
+/** A storage failure that may be temporary: the turn is driven again later. */
 const isStorage = (error: unknown): boolean =>
   error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
 

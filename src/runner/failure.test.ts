@@ -26,8 +26,8 @@ describe('why a turn failed', () => {
     [502, 'provider_failed', true],
     [503, 'provider_failed', true],
     [529, 'provider_failed', true],
-  ] as const)('[TR11] %s is %s; again: %s', (status, code, again) => {
-    expect(failureOf(refused(status))).toMatchObject({ code, again })
+  ] as const)('[TR11] %s is %s; retryable: %s', (status, code, isRetryable) => {
+    expect(failureOf(refused(status))).toMatchObject({ code, isRetryable })
   })
 
   it('[TR11] says it in words for a person, in one line', () => {
@@ -48,7 +48,7 @@ describe('why a turn failed', () => {
     ['-5', undefined],
   ])('[TR11] Retry-After %j is %s ms', (header, ms) => {
     for (const status of [429, 503]) {
-      expect(failureOf(refused(status, 'No.', { 'retry-after': header })).afterMs).toBe(ms)
+      expect(failureOf(refused(status, 'No.', { 'retry-after': header })).retryAfterMs).toBe(ms)
     }
   })
 
@@ -56,7 +56,7 @@ describe('why a turn failed', () => {
     expect(failureOf(new UnknownModel('There is no model x.'))).toEqual({
       code: 'model_unknown',
       message: 'There is no model x.',
-      again: false,
+      isRetryable: false,
     })
   })
 

@@ -2,12 +2,16 @@ import type { ModelMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { historyOf, TOLD } from './history.ts'
+import { earlierMessages, HISTORY_TYPES, messagesOf } from './history.ts'
 
-const told = (run: RunDriver): StoredEvent[] => run.log.filter(({ type }) => TOLD.includes(type))
-const history = (run: RunDriver, turn = run.turn, limit = 40): ModelMessage[] => historyOf(told(run), turn, limit)
+function history(run: RunDriver, turn = run.turn, limit = 40): ModelMessage[] {
+  const events = run.log.filter(({ type }) => HISTORY_TYPES.includes(type))
+  const isOwn = ({ turn_id }: StoredEvent): boolean => turn_id === turn
+  const earlier = events.filter(event => !isOwn(event))
+  return [...earlierMessages(earlier, limit), ...messagesOf(events.filter(isOwn))]
+}
 
-/** Who said what, in a few words. */
+/** Role and text of each message, in short. */
 const outline = (messages: readonly ModelMessage[]): string[] =>
   messages.map(({ role, content }) => {
     if (typeof content === 'string') return `${role}: ${content}`
@@ -19,7 +23,7 @@ const outline = (messages: readonly ModelMessage[]): string[] =>
     return `${role}: ${parts.join(' + ')}`
   })
 
-/** A turn of two messages: what was asked, and what was answered. */
+/** A turn of two messages: the request and the answer. */
 function turns(count: number): RunDriver {
   const run = new RunDriver({}, 'turn-0')
   run.step('answer 0')

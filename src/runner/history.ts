@@ -2,21 +2,12 @@ import type { ModelMessage } from 'ai'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Handlers, dispatch, typesOf } from '../domain/projection.ts'
 
-/**
- * The log as messages for a model: of earlier turns the last `limit` messages, whole turns only, so that no tool call
- * is without its answer; of this turn everything.
- */
-export function historyOf(events: readonly StoredEvent[], turn: string, limit: number): ModelMessage[] {
-  const own = events.filter(({ turn_id }) => turn_id === turn)
-  const earlier = events.filter(({ turn_id }) => turn_id !== turn)
-  return [...earlierMessages(earlier, limit), ...messagesOf(own)]
-}
-
+/** The last `limit` messages of earlier turns. Only whole turns, so that no tool call lacks its answer. */
 export function earlierMessages(events: readonly StoredEvent[], limit: number): ModelMessage[] {
   const turns = [...Map.groupBy(events, ({ turn_id }) => turn_id ?? '').values()]
   const earlier: ModelMessage[] = []
-  for (const told of turns.toReversed()) {
-    const messages = messagesOf(told)
+  for (const turn of turns.toReversed()) {
+    const messages = messagesOf(turn)
     if (earlier.length + messages.length > limit) {
       return earlier.length === 0 ? endOf(messages, limit) : earlier
     }
@@ -25,7 +16,7 @@ export function earlierMessages(events: readonly StoredEvent[], limit: number): 
   return earlier
 }
 
-/** A turn that is longer than the limit by itself: what was asked, and its end from a step's start. */
+/** A single turn beyond the limit: its request, and its end from the start of a step. */
 function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[] {
   const [request, ...rest] = messages
   if (!request || limit < 2) return []
@@ -34,23 +25,24 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
   return start < 0 ? [request] : [request, ...end.slice(start)]
 }
 
+/** Events as messages for a model. */
 export function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
-  const telling: Telling = { messages: [], steps: new Map(), called: new Set(), answered }
-  for (const event of events) dispatch(TELL, telling, event, undefined)
-  return telling.messages.filter(({ content }) => content.length > 0)
+  const history: History = { messages: [], steps: new Map(), called: new Set(), answered }
+  for (const event of events) dispatch(HANDLERS, history, event, undefined)
+  return history.messages.filter(({ content }) => content.length > 0)
 }
 
-/** What was told so far. */
-interface Telling {
+/** The messages so far, and what later events need of them. */
+interface History {
   readonly messages: ModelMessage[]
-  /** Message id of each step to its place. */
+  /** Message id of each step to its index in `messages`. */
   readonly steps: Map<string, number>
   readonly called: Set<string>
   readonly answered: ReadonlySet<string>
 }
 
-const TELL: Handlers<Telling, void> = {
+const HANDLERS: Handlers<History, void> = {
   turn_started: ({ messages }, { data }) => void messages.push({ role: 'user', content: data.message }),
   step_finished: ({ messages, steps, called, answered }, { data }) => {
     steps.set(data.message_id, messages.length)
@@ -59,25 +51,25 @@ const TELL: Handlers<Telling, void> = {
   },
   tool_answered: ({ messages, called }, { data }) => {
     const { tool_call_id: toolCallId, tool: toolName, result } = data
-    // An agent elsewhere made it, in a turn of its own.
+    // A call of an agent elsewhere belongs to no step.
     if (!called.has(toolCallId)) return
     messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })
   },
   message_added: ({ messages, steps }, { data }) => {
     const { message_id, role, text } = data
     const place = steps.get(message_id)
-    // The last word on a step that was told already.
+    // The final message replaces the text of its step.
     if (place !== undefined) messages[place] = { role: 'assistant', content: text }
     else if (role !== 'system') messages.push({ role, content: text })
   },
 }
 
-/** The types of events that a model is told of. */
-export const TOLD = typesOf(TELL)
+/** The event types that become messages. */
+export const HISTORY_TYPES = typesOf(HANDLERS)
 
 type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>
 
-/** What the model said and called, in its own parts; calls that were never answered are left out. */
+/** A step in the provider's own parts, without the calls that were never answered. */
 function assistant(parts: Json | undefined, text: string, answered: ReadonlySet<string>): ModelMessage {
   if (!isParts(parts)) return { role: 'assistant', content: text }
   const content = parts.filter(part => part.type !== 'tool-call' || answered.has(part.toolCallId))

@@ -1,42 +1,36 @@
-import { type Ref, refKey, type Door } from '../door/door.ts'
+import { type Door, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 
-export interface Shown {
-  readonly turn_id: string
-  readonly message_id: string
-  readonly text: string
-}
+/** How often a growing text is written for other processes. */
+const WRITE_INTERVAL_MS = 150
 
-/** How often other processes are shown how far a text is. */
-const EVERY_MS = 150
-
-/** The text of running steps: at once to those in this process, now and then to the others. */
+/** The text of running steps: published at once in this process, and throttled to the store for others. */
 export class LiveText {
   readonly #door: Door
-  readonly #onText: (ref: Ref, shown: Shown) => void
+  readonly #onText: (ref: Ref, latest: LiveEntry) => void
   readonly #texts = new Map<string, Entry>()
 
-  constructor(door: Door, onText: (ref: Ref, shown: Shown) => void) {
+  constructor(door: Door, onText: (ref: Ref, latest: LiveEntry) => void) {
     this.#door = door
     this.#onText = onText
   }
 
-  show(ref: Ref, shown: Shown): void {
-    const entry = this.#texts.get(refKey(ref)) ?? { shown, timer: undefined, writing: Promise.resolve() }
-    entry.shown = shown
+  show(ref: Ref, latest: LiveEntry): void {
+    const entry = this.#texts.get(refKey(ref)) ?? { latest, timer: undefined, writing: Promise.resolve() }
+    entry.latest = latest
     entry.timer ??= setTimeout(() => {
       entry.timer = undefined
-      // Not part of the log: where it cannot be written, others wait for the step itself.
-      entry.writing = this.#door.liveText.write(refOf(ref), entry.shown).catch(() => {})
-    }, EVERY_MS)
+      // Live text is best effort: other processes get the text with the stored step.
+      entry.writing = this.#door.liveText.write(refOf(ref), entry.latest).catch(() => {})
+    }, WRITE_INTERVAL_MS)
     this.#texts.set(refKey(ref), entry)
-    this.#onText(refOf(ref), shown)
+    this.#onText(refOf(ref), latest)
   }
 
   textOf(ref: Ref): string {
-    return this.#texts.get(refKey(ref))?.shown.text ?? ''
+    return this.#texts.get(refKey(ref))?.latest.text ?? ''
   }
 
-  /** The step is about to be stored, or over: nobody is to be shown its text after that. */
+  /** Clears the text of a step that is about to be stored, or is over. */
   async done(ref: Ref): Promise<void> {
     const entry = this.forget(ref)
     if (!entry) return
@@ -44,12 +38,12 @@ export class LiveText {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
-  /** Nothing is being written: what is left of another process is not shown any more. */
+  /** Clears what a process that died may have left. */
   async clear(ref: Ref): Promise<void> {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
-  /** Somebody else writes from now on, if anybody does. */
+  /** Stops writing without clearing: the turn may have another driver now. */
   forget(ref: Ref): Entry | undefined {
     const entry = this.#texts.get(refKey(ref))
     clearTimeout(entry?.timer)
@@ -59,7 +53,7 @@ export class LiveText {
 }
 
 interface Entry {
-  shown: Shown
+  latest: LiveEntry
   timer: NodeJS.Timeout | undefined
   writing: Promise<void>
 }

@@ -3,7 +3,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import type { Json } from '../domain/event.ts'
 import type { OutsideTool, OutsideTools } from './outside.ts'
 
-/** A server as other hosts name it in their settings, too. */
+/** An MCP server, in the form that other hosts use in their settings. */
 export type McpServer =
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
@@ -12,27 +12,27 @@ export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServer>>
   readonly version: string
   readonly onError: (server: string, error: unknown) => void
-  readonly againMs?: number
+  /** How long an unreachable server is left out before the next attempt. */
+  readonly retryAfterMs?: number
 }
 
-/** How long a server may take to say what it has. */
+/** How long a server may take to connect and list its tools. */
 const CONNECT_MS = 10_000
-/** One that could not be reached is tried again after a while, not before every step. */
-const AGAIN_MS = 30_000
+const RETRY_AFTER_MS = 30_000
 
-/** The tools of MCP servers. One that fails is reported and left out; the others are there. */
+/** The tools of MCP servers. A failing server is reported and left out. */
 export function mcpTools(options: McpOptions): OutsideTools {
   const connections = Object.entries(options.servers).map(([name, server]) => new Connection(name, server, options))
   return {
-    list: async () => distinct((await Promise.all(connections.map(connection => connection.tools()))).flat()),
+    list: async () => withDistinctNames((await Promise.all(connections.map(connection => connection.tools()))).flat()),
     close: async () => {
       await Promise.all(connections.map(connection => connection.close()))
     },
   }
 }
 
-/** Names that are the same once they are cleaned are told apart. */
-function distinct(tools: readonly OutsideTool[]): OutsideTool[] {
+/** Numbers the names that are equal once they are cleaned. */
+function withDistinctNames(tools: readonly OutsideTool[]): OutsideTool[] {
   const taken = new Set<string>()
   return tools.map(tool => {
     let { name } = tool
@@ -57,12 +57,12 @@ class Connection {
   }
 
   async tools(): Promise<readonly OutsideTool[]> {
-    if (performance.now() - this.#failedAt < (this.#options.againMs ?? AGAIN_MS)) return []
+    if (performance.now() - this.#failedAt < (this.#options.retryAfterMs ?? RETRY_AFTER_MS)) return []
     this.#tools ??= this.#connect()
     try {
       return await this.#tools
     } catch (error) {
-      this.#lost(error)
+      this.#failed(error)
       return []
     }
   }
@@ -87,11 +87,11 @@ class Connection {
   }
 
   async #call(client: Client, name: string, input: unknown, signal: AbortSignal): Promise<Json> {
-    const given = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
-    // Its limit is that of our own signal, not the client's shorter one.
-    const called = client.callTool({ name, arguments: given }, { signal, timeout: 2 ** 31 - 1 })
+    const args = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
+    // Our own signal limits the call; the client's default timeout is shorter.
+    const called = client.callTool({ name, arguments: args }, { signal, timeout: 2 ** 31 - 1 })
     const answer = await called.catch((error: unknown) => {
-      // What the server itself refused says that it is there; anything else, that the line to it is not.
+      // A protocol error comes from the server itself; any other error means that the connection is lost.
       if (!signal.aborted && !(error instanceof ProtocolError)) this.#forget(client)
       throw error
     })
@@ -101,7 +101,7 @@ class Connection {
     return result
   }
 
-  /** It is connected to anew for the next call. */
+  /** Drops the connection; the next call reconnects. */
   #forget(client: Client): void {
     if (this.#client !== client) return
     this.#client = undefined
@@ -109,7 +109,7 @@ class Connection {
     void client.close().catch(() => {})
   }
 
-  #lost(error: unknown): void {
+  #failed(error: unknown): void {
     this.#failedAt = performance.now()
     this.#tools = undefined
     void this.close()
@@ -122,7 +122,7 @@ function transportFor(server: McpServer): StdioClientTransport | StreamableHTTPC
     return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: { ...server.headers } } })
   }
   const { command, args = [], env = {} } = server
-  // What a program needs to start, and nothing that is ours: no token, no key.
+  // Only what a program needs to start: none of our tokens or keys.
   return new StdioClientTransport({
     command,
     args: [...args],

@@ -8,17 +8,14 @@ const many = (count: number): string[] => Array.from({ length: count }, (_, plac
 describe('last words', () => {
   it.each([
     ['answered', 'Here it is.'],
-    ['budget', 'Here it is.\n\nI stopped here, because the limit of model calls for one turn is reached.'],
-    ['gate', 'Here it is.\n\nI stopped here, because I was asked to go on several times and nothing more was settled.'],
-    [
-      'limit',
-      'Here it is.\n\nI stopped here, because the limit of steps that follow one another in one turn is reached.',
-    ],
+    ['budget', 'Here it is.\n\nI stopped here because this turn reached its limit of model calls.'],
+    ['gate', 'Here it is.\n\nI stopped here because several follow-ups settled nothing more.'],
+    ['limit', 'Here it is.\n\nI stopped here because this turn reached its limit of steps in a row.'],
     [
       'unjudged',
-      'Here it is.\n\nI stopped here, because the assessor gave no clear answer, and what is not judged does not count as done.',
+      'Here it is.\n\nI stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
     ],
-    ['repeats', 'Here it is.\n\nI stopped here, because I was doing the same over and over.'],
+    ['repeats', 'Here it is.\n\nI stopped here because I kept repeating the same calls.'],
     ['empty', 'Here it is.\n\nThe model gave no answer.'],
     ['stopped', 'Here it is.\n\nStopped.'],
     ['error', "Here it is.\n\nThe model's provider failed."],
@@ -71,7 +68,7 @@ describe('last words', () => {
 describe('the follow-up', () => {
   it('[TR9] names what is open, and says to go on', () => {
     const run = new RunDriver({ gate: true }).plan('Read', 'Write', 'Send').settle(1)
-    expect(followUpText(run.told)).toMatch(/^The plan is not finished\. Open: 2 Write; 3 Send\. Go on with it/)
+    expect(followUpText(run.told)).toMatch(/^The plan is not finished\. Open: 2 Write; 3 Send\. Continue/)
   })
 
   it('[TR9] names ten, and counts the rest', () => {

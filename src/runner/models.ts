@@ -7,11 +7,11 @@ import type { Assessor } from './assessor.ts'
 import { demoModel } from './demo/model.ts'
 import { UnknownModel } from './failure.ts'
 
-/** Which models there are. A turn names one; the assessor is a model of its own, or the same. */
+/** The available models. A turn names one of them; the assessor is another model or the same. */
 export interface Models {
   readonly names: readonly string[]
-  /** Used where a request names none. */
-  readonly usual: string
+  /** For requests that name no model. */
+  readonly defaultName: string
   named(name: string): LanguageModel
   assessorFor(name: string): Assessor
 }
@@ -20,18 +20,18 @@ export interface ModelSettings {
   /** `demo`, or a provider and its model's name: `openai:gpt-5`. */
   readonly model: string
   readonly assessor?: string | undefined
-  /** Instead of the provider's own. */
+  /** Override the provider's own. */
   readonly url?: string | undefined
   readonly key?: string | undefined
   readonly demoPaceMs?: number
-  /** Where a provider looks for a key of its own. */
+  /** Environment variables, where a provider's own key is looked up. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings) => LanguageModel>> = {
-  openai: (name, settings) => createOpenAI(given(settings)).chat(name),
-  anthropic: (name, settings) => createAnthropic(given(settings))(name),
-  google: (name, settings) => createGoogleGenerativeAI(given(settings))(name),
+  openai: (name, settings) => createOpenAI(overrides(settings)).chat(name),
+  anthropic: (name, settings) => createAnthropic(overrides(settings))(name),
+  google: (name, settings) => createGoogleGenerativeAI(overrides(settings))(name),
   'openai-compatible': (name, { url, key }) => {
     if (!url) throw new UnknownModel('openai-compatible needs a URL: set RUNSHEET_MODEL_URL.')
     return createOpenAICompatible({
@@ -43,24 +43,28 @@ const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings)
   },
 }
 
-/** The models that are configured; what cannot be is said at once. */
+/** The configured models. Throws at once if a setting is invalid. */
 export function configuredModels(settings: ModelSettings): Models {
   const assessor = settings.assessor ?? settings.model
   const made = new Map([settings.model, assessor].map(name => [name, modelFor(name, settings)]))
   return givenModels(made, settings.model, assessor)
 }
 
-/** Models that a program brings along. */
-export function givenModels(models: ReadonlyMap<string, LanguageModel>, usual: string, assessor?: string): Models {
+/** Models that a program passes in. */
+export function givenModels(
+  models: ReadonlyMap<string, LanguageModel>,
+  defaultName: string,
+  assessor?: string,
+): Models {
   const named = (name: string): LanguageModel => {
     const model = models.get(name)
     if (!model)
-      throw new UnknownModel(`The model ${name} is not configured here. There are: ${[...models.keys()].join(', ')}.`)
+      throw new UnknownModel(`The model ${name} is not configured. Available: ${[...models.keys()].join(', ')}.`)
     return model
   }
   return {
     names: [...models.keys()],
-    usual,
+    defaultName,
     named,
     assessorFor: name => ({ name: assessor ?? name, model: named(assessor ?? name) }),
   }
@@ -73,7 +77,7 @@ function modelFor(name: string, settings: ModelSettings): LanguageModel {
   const model = rest.join(':')
   if (!make || model === '') {
     throw new UnknownModel(
-      `There is no model ${name}. Use demo, or ${Object.keys(PROVIDERS)
+      `Unknown model ${name}. Use demo, or ${Object.keys(PROVIDERS)
         .map(each => `${each}:NAME`)
         .join(', ')}.`,
     )
@@ -82,23 +86,23 @@ function modelFor(name: string, settings: ModelSettings): LanguageModel {
   return make(model, settings)
 }
 
-/** Where a provider's own key is looked for. */
+/** The environment variable of each provider's key. */
 const KEYS: Readonly<Record<string, string>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
 }
 
-/** Said at the start, not when the first turn fails. */
+/** Fails at startup instead of in the first turn. */
 function checkSettings(provider: string, { url, key, environment = {} }: ModelSettings): void {
   if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))
-    throw new UnknownModel('RUNSHEET_MODEL_URL is no http or https URL.')
-  const own = KEYS[provider]
-  if (own && !key && !environment[own])
-    throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${own}.`)
+    throw new UnknownModel('RUNSHEET_MODEL_URL must be an http or https URL.')
+  const variable = KEYS[provider]
+  if (variable && !key && !environment[variable])
+    throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${variable}.`)
 }
 
-const given = ({ url, key }: ModelSettings): { baseURL?: string; apiKey?: string } => ({
+const overrides = ({ url, key }: ModelSettings): { baseURL?: string; apiKey?: string } => ({
   ...(url ? { baseURL: url } : {}),
   ...(key ? { apiKey: key } : {}),
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
 import { ENDINGS } from '../domain/turn.ts'
-import { went } from './run.ts'
+import { advanceRun } from './run.ts'
 import { budgetIsSpent, budgetOf, type Move, nextMove, noProgress } from './move.ts'
 
 const WATCHED = { gate: true, max_steps: 2, max_steps_with_plan: 5 } as const
 
-/** A turn with so many steps that called something and got different answers. */
+/** A turn with `count` steps whose calls got different answers. */
 function after(steps: number, run: RunDriver = new RunDriver()): RunDriver {
   for (let count = 0; count < steps; count += 1) run.step('', { answer: `answer ${count}` })
   return run
@@ -233,7 +233,7 @@ describe('the run', () => {
       .step('Other.', { id: 'call-1', answer: 1 })
       .followed()
       .settle(1)
-    expect(went(run, run.state, foreign.log)).toEqual(run)
+    expect(advanceRun(run, run.state, foreign.log)).toEqual(run)
   })
 
   it('[TR13] it knows which turn it continues', () => {

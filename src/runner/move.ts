@@ -9,7 +9,7 @@ export type Move =
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
   /** Waits for a person: the lease is released. */
   | { readonly type: 'park' }
-  /** The text claims the task that the model was given; if that is settled by now, the next one is taken up. */
+  /** The text claims the task that the model was given. If that is settled by now (`undefined`), only advances. */
   | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
   /** The gate sends the model back to the open tasks. */
   | { readonly type: 'follow'; readonly followUp: number }
@@ -20,7 +20,7 @@ export const MAX_FOLLOW_UPS = 3
 /** Identical steps in a row that end a turn. */
 const MAX_REPEATS = 3
 
-/** Decided by the log alone, so that any process continues a turn in the same way. */
+/** Follows from the log alone, so that any process continues a turn in the same way. */
 export function nextMove(run: Run): Move {
   if (run.state.turns.get(run.turn)?.stop_requested) return finish('stopped')
   const step = lastStep(run)
@@ -28,7 +28,7 @@ export function nextMove(run: Run): Move {
   if (step && call) return call.review && !call.review.decided ? { type: 'park' } : { type: 'call', step, call }
   if (run.hasReachedLimit) return finish('limit')
   if (run.unjudged !== undefined) return finish('unjudged')
-  if (run.isAsked || !step) return ask(run)
+  if (run.hasNewInput || !step) return ask(run)
   if (isEmpty(step)) return isEmpty(run.steps.at(-2)) ? finish('empty') : ask(run)
   return afterAnswer(run, step)
 }

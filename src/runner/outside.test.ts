@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
-import { answerOf, givenTools, noTools, type OutsideTool, USUAL_LIMITS } from './outside.ts'
+import { answerOf, givenTools, noTools, type OutsideTool, DEFAULT_LIMITS } from './outside.ts'
 
 const tool = (call: OutsideTool['call']): OutsideTool => ({
   name: 'tool',
@@ -10,7 +10,7 @@ const tool = (call: OutsideTool['call']): OutsideTool => ({
   call,
 })
 const never = new AbortController().signal
-const answered = (call: OutsideTool['call'], limits = USUAL_LIMITS, signal = never) =>
+const answered = (call: OutsideTool['call'], limits = DEFAULT_LIMITS, signal = never) =>
   answerOf(tool(call), { a: 1 }, signal, limits)
 
 describe('what an outside tool answers', () => {
@@ -49,7 +49,7 @@ describe('what an outside tool answers', () => {
       () => {
         throw new Error('no')
       },
-      USUAL_LIMITS,
+      DEFAULT_LIMITS,
       stop.signal,
     )
     stop.abort(new Error('Stopped.'))
@@ -62,7 +62,7 @@ describe('what an outside tool answers', () => {
     let told: unknown
     const hangs: OutsideTool['call'] = (_, signal) =>
       new Promise(() => signal.addEventListener('abort', () => (told = signal.reason)))
-    const answer = await answered(hangs, { ...USUAL_LIMITS, timeoutMs: 20 })
+    const answer = await answered(hangs, { ...DEFAULT_LIMITS, timeoutMs: 20 })
     expect(answer).toEqual({ result: 'Error: no answer within 0.02 s', ok: false })
     expect(told).toEqual(new Error('no answer within 0.02 s'))
   })
@@ -73,14 +73,14 @@ describe('what an outside tool answers', () => {
     ['x'.repeat(5_000), `${'x'.repeat(100)}\n[cut: 4900 more characters]`],
     [`${'x'.repeat(99)}😀`, `${'x'.repeat(99)}\ufffd\n[cut: 1 more characters]`],
   ])('[TR17] one that floods is cut, and the model is told', async (result, expected) => {
-    const { result: given, ok } = await answered(async () => result, { ...USUAL_LIMITS, mostCharacters: 100 })
+    const { result: given, ok } = await answered(async () => result, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect([given, ok]).toEqual([expected, true])
     expect((given as string).isWellFormed()).toBe(true)
   })
 
   it('[TR17] a flood of JSON is cut as text', async () => {
     const list = Array.from({ length: 100 }, (_, place) => ({ place }))
-    const { result } = await answered(async () => list, { ...USUAL_LIMITS, mostCharacters: 100 })
+    const { result } = await answered(async () => list, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect(result).toBe(
       `${JSON.stringify(list).slice(0, 100)}\n[cut: ${JSON.stringify(list).length - 100} more characters]`,
     )
@@ -101,7 +101,7 @@ describe('what an outside tool answers', () => {
   })
 
   it('[TR17] what is no JSON at all is an answer', async () => {
-    const { result, ok } = await answered(async () => 1n as unknown as Json)
+    const { result, ok } = await answered(async (): Promise<never> => 1n as never)
     expect([(result as string).startsWith('Error: '), ok]).toEqual([true, false])
   })
 
@@ -110,7 +110,7 @@ describe('what an outside tool answers', () => {
       const stop = new AbortController()
       const call: OutsideTool['call'] = (_, signal) =>
         new Promise((_resolve, reject) => heeds && signal.addEventListener('abort', () => reject(new Error('mine'))))
-      const waiting = answered(call, USUAL_LIMITS, stop.signal)
+      const waiting = answered(call, DEFAULT_LIMITS, stop.signal)
       stop.abort(new Error('Stopped.'))
       await expect(waiting).rejects.toThrow('Stopped.')
     }
@@ -119,12 +119,12 @@ describe('what an outside tool answers', () => {
   it('[TR12] after a stop nothing is called', async () => {
     let calls = 0
     const call = async (): Promise<Json> => (calls += 1)
-    await expect(answered(call, USUAL_LIMITS, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow('Stopped.')
+    await expect(answered(call, DEFAULT_LIMITS, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow('Stopped.')
     expect(calls).toBe(0)
   })
 
   it('[TR17] the usual limits are 60 s and 40,000 characters', () => {
-    expect(USUAL_LIMITS).toEqual({ timeoutMs: 60_000, mostCharacters: 40_000 })
+    expect(DEFAULT_LIMITS).toEqual({ timeoutMs: 60_000, maxCharacters: 40_000 })
   })
 })
 

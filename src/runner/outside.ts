@@ -1,16 +1,16 @@
 import type { Json } from '../domain/event.ts'
 
-/** A tool that is not ours: of an MCP server, or passed in by a program. */
+/** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
 export interface OutsideTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: { readonly [key: string]: unknown }
-  /** It may be made again when nobody knows whether it was. */
+  /** Whether a call may be repeated if it is unknown whether it ran: read-only or idempotent tools. */
   readonly isRepeatable: boolean
   readonly call: (input: unknown, signal: AbortSignal) => Promise<Json>
 }
 
-/** Where the tools of a turn come from. What cannot be had is reported and left out. */
+/** A source of outside tools. Tools that cannot be listed are reported and left out. */
 export interface OutsideTools {
   list(): Promise<readonly OutsideTool[]>
   close(): Promise<void>
@@ -25,30 +25,30 @@ export const givenTools = (tools: readonly OutsideTool[]): OutsideTools => ({
 
 export interface OutsideLimits {
   readonly timeoutMs: number
-  readonly mostCharacters: number
+  readonly maxCharacters: number
 }
 
-export const USUAL_LIMITS: OutsideLimits = { timeoutMs: 60_000, mostCharacters: 40_000 }
+export const DEFAULT_LIMITS: OutsideLimits = { timeoutMs: 60_000, maxCharacters: 40_000 }
 
-/** What a tool answers, whatever it does: fails, hangs or floods. */
+/** Calls a tool. It always answers: errors, timeouts and too long results included. */
 export async function answerOf(
   tool: OutsideTool,
   input: unknown,
   signal: AbortSignal,
-  { timeoutMs, mostCharacters }: OutsideLimits = USUAL_LIMITS,
+  { timeoutMs, maxCharacters }: OutsideLimits = DEFAULT_LIMITS,
 ): Promise<{ readonly result: Json; readonly ok: boolean }> {
   signal.throwIfAborted()
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs)
   const until = AbortSignal.any([signal, late.signal])
   try {
-    const given = Promise.withResolvers<never>()
-    until.addEventListener('abort', () => given.reject(until.reason), { once: true })
+    const aborted = Promise.withResolvers<never>()
+    until.addEventListener('abort', () => aborted.reject(until.reason), { once: true })
     const call = async (): Promise<Json> => tool.call(input, until)
-    const result = await Promise.race([call(), given.promise])
-    return { result: bounded(asJson(result), mostCharacters), ok: true }
+    const result = await Promise.race([call(), aborted.promise])
+    return { result: bounded(asJson(result), maxCharacters), ok: true }
   } catch (error) {
-    // A stop is no answer of the tool's: the turn ends, and says so.
+    // A stop ends the turn; it is no answer of the tool.
     if (signal.aborted) throw signal.reason
     const message = error instanceof Error ? error.message : String(error)
     return { result: `Error: ${bounded(message, 2_000)}`, ok: false }
@@ -57,12 +57,12 @@ export async function answerOf(
   }
 }
 
-/** A program may give anything; what is kept and told is JSON. */
+/** A program's tool may return anything; only JSON is stored. */
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json
 
-/** As much as a model can use; what is left out is said. */
-function bounded<T extends Json>(result: T, most: number): T | string {
+/** Truncates a long result and says how much is missing. */
+function bounded<T extends Json>(result: T, max: number): T | string {
   const text = typeof result === 'string' ? result : JSON.stringify(result)
-  if (text.length <= most) return result
-  return `${text.slice(0, most).toWellFormed()}\n[cut: ${text.length - most} more characters]`
+  if (text.length <= max) return result
+  return `${text.slice(0, max).toWellFormed()}\n[cut: ${text.length - max} more characters]`
 }

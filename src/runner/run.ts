@@ -3,32 +3,32 @@ import type { Json, StoredEvent, ToolCallRecord, Usage } from '../domain/event.t
 import type { Policy } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 
-/** A tool call of a step, and how far it has got. */
+/** A tool call of a step, and its state. */
 export interface Call {
   readonly id: string
   readonly tool: string
   readonly arguments: Json
-  /** What could not be made of it: the model is told. */
+  /** Why the call cannot be made. The model is told. */
   readonly problem?: string
-  /** It was written down that it is being made. */
+  /** Its `tool_called` event is in the log, so it may have run. */
   readonly called: boolean
   readonly answer?: { readonly result: Json; readonly ok: boolean }
-  /** The review that it waits for, or waited for. */
+  /** The review that it waits or waited for. */
   readonly review?: { readonly id: string; readonly decided: boolean }
 }
 
-/** One call of the model, as it is stored. */
+/** One stored model call. */
 export interface Step {
   readonly number: number
   readonly message_id: string
   readonly text: string
   readonly calls: readonly Call[]
   readonly digest_seq: number
-  /** The task that was current when the model was asked: what its text is about. */
+  /** The id of the task that was current when the model was asked: its text is about this task. */
   readonly task?: string
 }
 
-/** A turn as its log tells it: everything that the next move depends on. Nothing of a run is kept anywhere else. */
+/** A turn, folded from its log: everything that the next move depends on. A run has no other state. */
 export interface Run {
   readonly turn: string
   readonly state: Conversation
@@ -40,21 +40,21 @@ export interface Run {
     readonly continues?: string
   }
   readonly steps: readonly Step[]
-  /** Whether something was said to the model since its last step. */
-  readonly isAsked: boolean
+  /** Whether the model has something to react to: a message or a tool answer since its last step. */
+  readonly hasNewInput: boolean
   readonly budget: number
-  /** Follow-ups of the gate since a task was settled last. */
+  /** Follow-ups of the gate since the last task was settled. */
   readonly followUps: number
   readonly advances: number
   readonly hasReachedLimit: boolean
-  /** The task that the assessor could not make up its mind about. */
+  /** The id of the task that the assessor gave no clear verdict on. */
   readonly unjudged: string | undefined
   readonly usage: Usage
 }
 
-/** What there is of a turn before its first step. */
-export function begun(state: Conversation, turn: string, started: StoredEvent): Run {
-  if (started.type !== 'turn_started') throw new TypeError('a run begins with its turn')
+/** A run before its first step. */
+export function startRun(state: Conversation, turn: string, started: StoredEvent): Run {
+  if (started.type !== 'turn_started') throw new TypeError('A run must start with its turn_started event.')
   const { message, message_id, model, policy, continue_turn_id } = started.data
   return {
     turn,
@@ -62,7 +62,7 @@ export function begun(state: Conversation, turn: string, started: StoredEvent): 
     policy,
     request: { message, message_id, model, ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }) },
     steps: [],
-    isAsked: true,
+    hasNewInput: true,
     budget: policy.max_steps,
     followUps: 0,
     advances: 0,
@@ -72,9 +72,9 @@ export function begun(state: Conversation, turn: string, started: StoredEvent): 
   }
 }
 
-/** The run after more of its log. */
-export const went = (run: Run, state: Conversation, events: readonly StoredEvent[]): Run => ({
-  ...events.reduce(wentOn, run),
+/** The run after more events of its log. */
+export const advanceRun = (run: Run, state: Conversation, events: readonly StoredEvent[]): Run => ({
+  ...events.reduce(applyEvent, run),
   state,
 })
 
@@ -82,7 +82,7 @@ export const openInPlan = ({ state, turn }: Run): Task[] => openTasks(state, tur
 
 export const lastStep = ({ steps }: Run): Step | undefined => steps.at(-1)
 
-function wentOn(run: Run, event: StoredEvent): Run {
+function applyEvent(run: Run, event: StoredEvent): Run {
   if (event.turn_id !== run.turn) return run
   switch (event.type) {
     case 'step_finished': {
@@ -90,13 +90,13 @@ function wentOn(run: Run, event: StoredEvent): Run {
       const calls = tool_calls.map(callOf)
       const about = task_id === undefined ? {} : { task: task_id }
       const finished: Step = { number: step, message_id, text, calls, digest_seq, ...about }
-      return { ...run, steps: [...run.steps, finished], isAsked: false, budget, usage: added(run.usage, usage) }
+      return { ...run, steps: [...run.steps, finished], hasNewInput: false, budget, usage: sumUsage(run.usage, usage) }
     }
     case 'tool_called':
       return withCall(run, event.data.tool_call_id, () => ({ called: true }))
     case 'tool_answered': {
       const { result, ok } = event.data
-      return { ...withCall(run, event.data.tool_call_id, () => ({ answer: { result, ok } })), isAsked: true }
+      return { ...withCall(run, event.data.tool_call_id, () => ({ answer: { result, ok } })), hasNewInput: true }
     }
     case 'task_create_review_required': {
       const review = { id: event.data.review_id, decided: false }
@@ -114,7 +114,7 @@ function wentOn(run: Run, event: StoredEvent): Run {
       }
     }
     case 'message_added':
-      return event.data.role === 'user' ? { ...run, isAsked: true } : run
+      return event.data.role === 'user' ? { ...run, hasNewInput: true } : run
     case 'gate_followed':
       return { ...run, followUps: run.followUps + 1 }
     case 'todos_resubmitting':
@@ -122,12 +122,12 @@ function wentOn(run: Run, event: StoredEvent): Run {
     case 'todos_limit_reached':
       return { ...run, hasReachedLimit: true }
     case 'task_changed':
-      return isSettling(run, event.data.task, event.data.from) ? { ...run, followUps: 0 } : run
+      return settles(run, event.data.task, event.data.from) ? { ...run, followUps: 0 } : run
     case 'task_assessed': {
       const { verdict, task_id, usage } = event.data
-      // A clear word about another task does not make up for the one that is missing.
+      // A clear verdict on another task does not replace the missing one.
       const before = run.unjudged === task_id ? undefined : run.unjudged
-      return { ...run, unjudged: verdict === 'unknown' ? task_id : before, usage: added(run.usage, usage ?? {}) }
+      return { ...run, unjudged: verdict === 'unknown' ? task_id : before, usage: sumUsage(run.usage, usage ?? {}) }
     }
     default:
       return run
@@ -146,13 +146,13 @@ function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): 
   return { ...run, steps }
 }
 
-function isSettling({ state, turn }: Run, task: Task, from: { readonly [field: string]: Json }): boolean {
+function settles({ state, turn }: Run, task: Task, from: { readonly [field: string]: Json }): boolean {
   const before = from['status'] as Task['status'] | undefined
   return before !== undefined && isOpen({ status: before }) && !isOpen(task) && planTurnOf(state, task) === turn
 }
 
-/** Numbers of the same name, summed. */
-export function added(a: Usage, b: Usage): Usage {
+/** Adds numbers of the same name. */
+export function sumUsage(a: Usage, b: Usage): Usage {
   const sum: Record<string, Json> = { ...a }
   for (const [name, value] of Object.entries(b)) {
     const before = sum[name]

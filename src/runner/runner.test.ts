@@ -6,14 +6,14 @@ import type { Models } from './models.ts'
 let server: TestTurns | undefined
 afterEach(() => server?.close())
 
-/** Models that there is something wrong with. */
+/** Models that cannot be used. */
 function failing(error: () => Error): Models & { readonly asked: () => number } {
   let asked = 0
   const fail = (): never => {
     asked += 1
     throw error()
   }
-  return { names: ['old'], usual: 'old', named: fail, assessorFor: fail, asked: () => asked }
+  return { names: ['old'], defaultName: 'old', named: fail, assessorFor: fail, asked: () => asked }
 }
 
 describe('the runner', () => {

@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
-import { type Lease, type Ref, refKey, type Door, StoreError } from '../door/door.ts'
+import { type Door, type Lease, type LiveEntry, type Ref, refKey, StoreError } from '../door/door.ts'
 import { type TurnDeps, drive } from './drive.ts'
-import { LiveText, type Shown } from './live.ts'
+import { LiveText } from './live.ts'
 import type { Models } from './models.ts'
-import { noTools, type OutsideLimits, type OutsideTools, USUAL_LIMITS } from './outside.ts'
+import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS } from './outside.ts'
 
 export interface RunnerOptions {
   readonly door: Door
@@ -13,9 +13,10 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
-  readonly onText?: (ref: Ref, shown: Shown) => void
+  /** Receives the growing text of each step. */
+  readonly onText?: (ref: Ref, entry: LiveEntry) => void
   readonly onError?: (error: unknown) => void
-  /** How long a turn stays ours without a sign of life; a dead process's turns are taken up after that. */
+  /** How long a lease lasts without renewal. After that, another process takes over the turns of a dead one. */
   readonly leaseMs?: number
   readonly retryMs?: number
   readonly silenceMs?: number
@@ -23,38 +24,38 @@ export interface RunnerOptions {
 
 const LEASE_MS = 6_000
 const RETRY_MS = 1_000
-/** How often turns are looked for that nobody drives and nobody hinted at. */
-const LOOK_EVERY_MS = 1_500
+/** How often to look for unclaimed turns whose hint was lost. */
+const POLL_MS = 1_500
 
-interface Driven {
+interface DrivenTurn {
   readonly lease: Lease
   readonly stop: AbortController
   readonly leave: AbortController
   readonly ended: Promise<void>
 }
 
-/** Drives the turns that nobody else drives: those started here, those that a person has decided about, those left behind. */
+/** Drives unclaimed turns: newly started ones, parked ones after a decision, and those that a crash left behind. */
 export class Runner {
   readonly #options: RunnerOptions
-  readonly #with: TurnDeps
+  readonly #deps: TurnDeps
   readonly #id: string
   readonly #leaseMs: number
-  readonly #lookEveryMs: number
-  readonly #driven = new Map<string, Driven>()
+  readonly #pollMs: number
+  readonly #driven = new Map<string, DrivenTurn>()
   readonly #ending = new AbortController()
   #timers: NodeJS.Timeout[] = []
-  #looking: Promise<void> = Promise.resolve()
+  #claiming: Promise<void> = Promise.resolve()
 
   constructor(options: RunnerOptions) {
-    const { door, models, outside = noTools, limits = USUAL_LIMITS, instructions } = options
+    const { door, models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
     this.#options = options
     this.#id = door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
-    this.#lookEveryMs = Math.min(LOOK_EVERY_MS, this.#leaseMs)
-    this.#with = {
+    this.#pollMs = Math.min(POLL_MS, this.#leaseMs)
+    this.#deps = {
       door,
       models,
-      outside: patient(outside, error => options.onError?.(error)),
+      outside: withoutFailures(outside, error => options.onError?.(error)),
       limits,
       instructions,
       live: new LiveText(door, options.onText ?? (() => {})),
@@ -66,19 +67,19 @@ export class Runner {
   start(): void {
     void this.#listen()
     this.#timers = [
-      setInterval(() => this.look(), this.#lookEveryMs),
+      setInterval(() => this.takeAll(), this.#pollMs),
       setInterval(() => void this.#renew(), this.#leaseMs / 3),
     ]
     for (const timer of this.#timers) timer.unref()
-    this.look()
+    this.takeAll()
   }
 
-  /** How many turns are driven here now. */
+  /** How many turns this runner drives now. */
   get size(): number {
     return this.#driven.size
   }
 
-  /** Takes up a turn that was just started or decided about. */
+  /** Claims and drives one turn, unless another process does. */
   async take(ref: Ref, turn: string): Promise<void> {
     if (this.#ending.signal.aborted || this.#driven.has(refKey(ref))) return
     const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
@@ -86,9 +87,9 @@ export class Runner {
     if (lease) this.#drive(lease)
   }
 
-  /** Takes up whatever nobody drives. */
-  look(): void {
-    this.#looking = this.#looking.then(async () => {
+  /** Claims and drives every unclaimed turn. */
+  takeAll(): void {
+    this.#claiming = this.#claiming.then(async () => {
       try {
         while (!this.#ending.signal.aborted) {
           const lease = await this.#options.door.turns.claim(this.#id, this.#leaseMs)
@@ -101,20 +102,20 @@ export class Runner {
     })
   }
 
-  /** Lets go of every turn, for somebody else to go on with. */
+  /** Releases every turn; another process continues them. */
   async close(): Promise<void> {
     this.#ending.abort()
     for (const timer of this.#timers) clearInterval(timer)
-    for (const { leave } of this.#driven.values()) leave.abort(new Error('The process ends.'))
-    // Whoever waits for a server that does not answer is let go by that.
-    const closed = this.#with.outside.close()
-    await this.#looking
+    for (const { leave } of this.#driven.values()) leave.abort(new Error('The runner was closed.'))
+    // Ends the calls that wait for a server that does not answer.
+    const closed = this.#deps.outside.close()
+    await this.#claiming
     await Promise.all([...this.#driven.values()].map(({ ended }) => ended))
     await closed
   }
 
   #drive(lease: Lease): void {
-    // Our own lease ran out, or the turn before is just being let go: that comes to its end first.
+    // Our own lease expired, or the previous turn is still being released: let that end first.
     const before = this.#driven.get(refKey(lease))
     before?.leave.abort(new Error('Taken over.'))
     const stop = new AbortController()
@@ -122,26 +123,26 @@ export class Runner {
     const driven = async (): Promise<void> => {
       await before?.ended
       try {
-        await drive(lease, this.#with, { stop: stop.signal, leave: leave.signal })
+        await drive(lease, this.#deps, { stop: stop.signal, leave: leave.signal })
       } catch (error) {
         this.#options.onError?.(error)
-        // It stays ours meanwhile: whoever took it up at once would most likely meet with the same.
-        await wait(this.#lookEveryMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})
+        // Keep the lease for a moment: another process would most likely fail in the same way.
+        await delay(this.#pollMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})
       }
-      await this.#letGo(lease)
+      await this.#release(lease)
     }
     this.#driven.set(refKey(lease), { lease, stop, leave, ended: driven() })
   }
 
-  async #letGo(lease: Lease): Promise<void> {
+  async #release(lease: Lease): Promise<void> {
     if (this.#driven.get(refKey(lease))?.lease === lease) {
       this.#driven.delete(refKey(lease))
-      this.#with.live.forget(lease)
+      this.#deps.live.forget(lease)
     }
     try {
       await this.#options.door.turns.release(lease)
-      // It may have been decided while it was being parked: then nobody else will hint at it.
-      await this.#heed(lease)
+      // It may have been decided while it was being parked: then no further hint comes.
+      await this.#onHint(lease)
     } catch (error) {
       if (!this.#ending.signal.aborted) this.#options.onError?.(error)
     }
@@ -151,17 +152,17 @@ export class Runner {
     const { door, onError } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
-        for await (const hint of door.changes(this.#ending.signal)) if (hint.kind === 'log') await this.#heed(hint)
+        for await (const hint of door.changes(this.#ending.signal)) if (hint.kind === 'log') await this.#onHint(hint)
       } catch (error) {
         if (this.#ending.signal.aborted) return
         onError?.(error)
-        await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS).unref())
+        await delay(POLL_MS, undefined, { ref: false })
       }
     }
   }
 
-  /** Something happened in a conversation: a stop for what we drive, or a turn that wants to be driven. */
-  async #heed(ref: Ref): Promise<void> {
+  /** A conversation changed: stop its turn if a person asked for that, or claim it if it is free. */
+  async #onHint(ref: Ref): Promise<void> {
     if (this.#ending.signal.aborted) return
     try {
       const state = await this.#options.door.read({ tenant: ref.tenant, conversation: ref.conversation })
@@ -192,8 +193,8 @@ export class Runner {
   }
 }
 
-/** Where the tools of others cannot be had, a turn goes on without them. */
-const patient = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
+/** Reports a failure to list tools, and goes on without them. */
+const withoutFailures = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
   list: async () => {
     try {
       return await outside.list()

@@ -3,6 +3,7 @@ import { LIMITS } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
+import { UNKNOWN_TOOL } from './ask.ts'
 import { judge } from './assessor.ts'
 import type { TurnDeps } from './drive.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
@@ -10,7 +11,7 @@ import { untilAborted } from './retry.ts'
 import type { Call, Run, Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
-/** Makes one call of a step, of the toolset or of an outside tool. It is answered, or waits for a person. */
+/** Makes one tool call of a step. Afterwards it is answered or waits for a review. */
 export async function makeCall(
   turn: ActiveTurn,
   deps: TurnDeps,
@@ -19,8 +20,8 @@ export async function makeCall(
   signal: AbortSignal,
 ): Promise<void> {
   const toolset = toolsets[turn.run.policy.toolset]
-  if (call.problem !== undefined && call.problem !== UNKNOWN)
-    return answered(turn, deps, call, `Error: ${call.problem}`)
+  if (call.problem !== undefined && call.problem !== UNKNOWN_TOOL)
+    return recordAnswer(turn, deps, call, `Error: ${call.problem}`)
   const isOffered = call.problem === undefined
   const isOwn = toolset.tools.some(({ name }) => name === call.tool)
   if (isOwn && isOffered) return callOwn(turn, deps, step, call, signal)
@@ -28,14 +29,12 @@ export async function makeCall(
   const tool = outside.find(({ name }) => name === call.tool)
   if (tool && isOffered) return callOutside(turn, deps, call, tool, signal)
   const name = call.tool.slice(0, 64).toWellFormed()
-  // The last model call of a budget is offered no tools.
+  // The last model call of a budget gets no tools.
   if (isOwn || tool)
-    return answered(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
-  const there = [...toolset.tools, ...outside].map(each => each.name).join(', ')
-  return answered(turn, deps, call, `Error: There is no tool ${name}. Available: ${there}.`)
+    return recordAnswer(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
+  const available = [...toolset.tools, ...outside].map(each => each.name).join(', ')
+  return recordAnswer(turn, deps, call, `Error: There is no tool ${name}. Available: ${available}.`)
 }
-
-const UNKNOWN = 'unknown tool'
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
@@ -48,7 +47,7 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     turn: run.turn,
     toolCallId: call.id,
     model: run.request.model,
-    run: { lease, basis: step.digest_seq, said: lastSaid(turn.run) },
+    run: { lease, basis: step.digest_seq, said: lastText(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
   } satisfies ToolContext
@@ -56,19 +55,18 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     await awaitCall(call.id, context, signal)
     return
   }
-  let made = await beginCall(toolset, call.tool, call.arguments, context)
-  if (made.status === 'claimed') {
+  let state = await beginCall(toolset, call.tool, call.arguments, context)
+  if (state.status === 'claimed') {
     const assessor = { ...models.assessorFor(run.request.model), retryMs: deps.retryMs }
     const judged = []
-    for (const claim of made.claims) judged.push(await judge(assessor, claim, run, '', signal, turn.before))
-    made = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
+    for (const claim of state.claims) judged.push(await judge(assessor, claim, run, '', signal, turn.before))
+    state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   }
-  if (made.status === 'claimed')
-    return answered(turn, deps, call, 'Error: The plan changed meanwhile. Look at it again.')
-  if (made.status === 'answered' && !made.stored) await answered(turn, deps, call, made.result, made.ok)
+  if (state.status === 'claimed') return recordAnswer(turn, deps, call, 'Error: The plan has changed. Read it again.')
+  if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
 }
 
-/** Recorded before it is made, so that after a crash we know that it may have run. */
+/** Logs the call before making it: after a crash, it may have run. */
 async function callOutside(
   turn: ActiveTurn,
   deps: TurnDeps,
@@ -78,8 +76,8 @@ async function callOutside(
 ): Promise<void> {
   const { id: tool_call_id, tool: name, arguments: args } = call
   if (call.called && !tool.isRepeatable) {
-    const message = 'The call was interrupted, and it may have run. Find out before you make it again.'
-    return answered(turn, deps, call, `Error: ${message}`)
+    const message = 'The call was interrupted and may have run. Check before you repeat it.'
+    return recordAnswer(turn, deps, call, `Error: ${message}`)
   }
   if (!call.called) {
     const data = { tool_call_id, tool: name, arguments: args }
@@ -87,10 +85,10 @@ async function callOutside(
   }
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, signal, deps.limits)
-  await answered(turn, deps, call, result, ok, Math.round(performance.now() - started))
+  await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started))
 }
 
-async function answered(
+async function recordAnswer(
   turn: ActiveTurn,
   { door }: TurnDeps,
   { id: tool_call_id, tool }: Call,
@@ -102,8 +100,8 @@ async function answered(
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
 
-/** The newest text of the turn, cut to the length of an outcome. */
-function lastSaid({ steps }: Run): string | undefined {
-  const said = steps.findLast(({ text }) => text.trim() !== '')?.text.trim()
-  return said === undefined ? undefined : Array.from(said).slice(0, LIMITS.text).join('')
+/** The latest text of the turn, truncated to an outcome. */
+function lastText({ steps }: Run): string | undefined {
+  const text = steps.findLast(step => step.text.trim() !== '')?.text.trim()
+  return text === undefined ? undefined : Array.from(text).slice(0, LIMITS.text).join('')
 }

@@ -3,32 +3,32 @@ import type { CommandOf } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { At, Lease, Ref, Door } from '../door/door.ts'
 import { type Evidence, evidenceBefore } from './evidence.ts'
-import { earlierMessages, messagesOf, TOLD } from './history.ts'
-import { begun, type Run, went } from './run.ts'
+import { earlierMessages, messagesOf, HISTORY_TYPES } from './history.ts'
+import { startRun, type Run, advanceRun } from './run.ts'
 
-const PAGE = 500
-/** So much of a log is read at first: most turns need no more. */
-const AT_FIRST = 200
+const PAGE_SIZE = 500
+/** Events of the first read: enough for most turns. */
+const FIRST_READ = 200
 
-/** A turn that is driven here: its log as far as it was read, and the commits that go with its lease. */
+/** A turn that this process drives: its log so far, and commits under its lease. */
 export class ActiveTurn {
   readonly lease: Lease
-  /** What the turns that it goes on with have to show. */
+  /** The evidence of the turns that it continues. */
   readonly before: Evidence
   readonly #door: Door
   readonly #earlier: readonly ModelMessage[]
-  /** What a model is told of this turn. */
-  readonly #told: StoredEvent[]
+  /** This turn's events that become messages. */
+  readonly #own: StoredEvent[]
   #run: Run
   #seq: number
 
-  private constructor(door: Door, run: Run, lease: Lease, told: readonly StoredEvent[], started: StoredEvent) {
-    const earlier = told.filter(({ seq }) => seq < started.seq)
+  private constructor(door: Door, run: Run, lease: Lease, events: readonly StoredEvent[], started: StoredEvent) {
+    const earlier = events.filter(({ seq }) => seq < started.seq)
     this.#door = door
     this.lease = lease
     this.before = evidenceBefore([...earlier, started], lease.turn)
     this.#earlier = earlierMessages(earlier, run.policy.history_limit)
-    this.#told = [started]
+    this.#own = [started]
     this.#run = run
     this.#seq = started.seq
   }
@@ -36,10 +36,10 @@ export class ActiveTurn {
   static async open(door: Door, lease: Lease): Promise<ActiveTurn | undefined> {
     const state = await door.read(lease)
     const limit = state.policy?.history_limit ?? 0
-    const told = await toldBefore(door, lease, lease.turn, limit)
-    const started = told.find(event => isStart(event, lease.turn))
+    const events = await readHistory(door, lease, lease.turn, limit)
+    const started = events.find(event => isStart(event, lease.turn))
     if (!started) return undefined
-    const turn = new ActiveTurn(door, begun(state, lease.turn, started), lease, told, started)
+    const turn = new ActiveTurn(door, startRun(state, lease.turn, started), lease, events, started)
     await turn.catchUp()
     return turn
   }
@@ -49,23 +49,23 @@ export class ActiveTurn {
   }
 
   get history(): ModelMessage[] {
-    return [...this.#earlier, ...messagesOf(this.#told)]
+    return [...this.#earlier, ...messagesOf(this.#own)]
   }
 
-  /** Reads what has happened since, whoever did it. */
+  /** Reads the events since the last read, whoever wrote them. */
   async catchUp(): Promise<void> {
     const state = await this.#door.read(this.lease)
     while (this.#seq < state.seq) {
-      const limit = Math.min(PAGE, state.seq - this.#seq)
+      const limit = Math.min(PAGE_SIZE, state.seq - this.#seq)
       const page = await this.#door.conversations.eventsAfter(this.lease, this.#seq, limit)
-      this.#told.push(...page.filter(event => event.turn_id === this.lease.turn && TOLD.includes(event.type)))
-      this.#run = went(this.#run, state, page)
+      this.#own.push(...page.filter(event => event.turn_id === this.lease.turn && HISTORY_TYPES.includes(event.type)))
+      this.#run = advanceRun(this.#run, state, page)
       this.#seq = page.at(-1)?.seq ?? state.seq
     }
     this.#run = { ...this.#run, state }
   }
 
-  /** One commit of this turn: fenced off once another attempt drives it, and harmless when it is repeated. */
+  /** A commit of this turn: fenced by its lease and idempotent by its key. */
   at(key: string): At {
     const { tenant, conversation } = this.lease
     return { tenant, conversation, lease: this.lease, once: { key: `run:${this.lease.turn}:${key}`, bodyHash: '' } }
@@ -76,20 +76,20 @@ export class ActiveTurn {
   }
 }
 
-/** The end of the log, from far enough before the turn: what it costs does not grow with the conversation. */
-async function toldBefore(
+/** The end of the log, from far enough before the turn. The cost does not grow with the conversation. */
+async function readHistory(
   { conversations }: Door,
   ref: Ref,
   turn: string,
   limit: number,
 ): Promise<readonly StoredEvent[]> {
-  for (let last = AT_FIRST; ; last *= 4) {
-    const told = await conversations.events(ref, { types: TOLD, last })
-    const start = told.findIndex(event => isStart(event, turn))
-    const started = told[start]
+  for (let last = FIRST_READ; ; last *= 4) {
+    const events = await conversations.events(ref, { types: HISTORY_TYPES, last })
+    const start = events.findIndex(event => isStart(event, turn))
+    const started = events[start]
     const continues = started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
-    const isEnough = start > limit && (continues === undefined || told.some(event => isStart(event, continues)))
-    if (told.length < last || isEnough) return told
+    const isEnough = start > limit && (continues === undefined || events.some(event => isStart(event, continues)))
+    if (events.length < last || isEnough) return events
   }
 }
 

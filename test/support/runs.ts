@@ -1,5 +1,5 @@
 import type { CommandOf } from '../../src/domain/command.ts'
-import { begun, type Run, went } from '../../src/runner/run.ts'
+import { startRun, type Run, advanceRun } from '../../src/runner/run.ts'
 import type { Json } from '../../src/domain/event.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import { Driver, SOME_MODEL } from './domain.ts'
@@ -30,8 +30,8 @@ export class RunDriver extends Driver {
   get told(): Run {
     const place = this.log.findIndex(event => event.type === 'turn_started' && event.turn_id === this.turn)
     const started = this.log[place]
-    if (!started) throw new Error('the turn has not begun')
-    return went(begun(this.state, this.turn, started), this.state, this.log.slice(place + 1))
+    if (!started) throw new Error('the turn has not startRun')
+    return advanceRun(startRun(this.state, this.turn, started), this.state, this.log.slice(place + 1))
   }
 
   plan(...titles: readonly string[]): this {

@@ -92,7 +92,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     const reader = await server.chat({ session_id: 'no', message: 'Read it. Fix it.' }, () => ({ action: 'cancel' }))
     expect(reader.of('task_create_review_required')).toHaveLength(1)
     expect(await statuses('no')).toEqual([])
-    expect(lastWords(reader)).toMatch(/^You did not want this plan, so nothing was written\./)
+    expect(lastWords(reader)).toMatch(/^You rejected the plan, so nothing was written\./)
     expect(finished(reader)?.status).toBe('done')
   })
 
@@ -114,7 +114,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
   it('[MO2] says so when nobody decided', async () => {
     await server.person.setPolicy('late', { review_timeout_ms: 1_000 })
     const reader = await server.chat({ session_id: 'late', message: 'Read it. Fix it.' })
-    expect(lastWords(reader)).toMatch(/^Nobody decided about the plan in time, so nothing was written\./)
+    expect(lastWords(reader)).toMatch(/^The review timed out, so nothing was written\./)
     expect(finished(reader)?.status).toBe('done')
   })
 

@@ -95,7 +95,7 @@ describe('what is judged', () => {
     expect(again.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU7] what was turned down is not deleted to be rid of it', async () => {
+  it('[JU7] a rejected task cannot be deleted', async () => {
     const at = await turns({
       answers: [add('A'), 'Did it.', { calls: [{ tool: 'manage_todos', args: { delete: [1] } }] }, 'Did it well.'],
       assessor: ['NOT_OK: no proof', 'OK'],

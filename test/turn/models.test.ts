@@ -332,9 +332,9 @@ describe('the command line', () => {
 
   const ONE_LINE = 'demo, or openai:NAME, anthropic:NAME, google:NAME, openai-compatible:NAME'
   it.each([
-    [{ RUNSHEET_MODEL: 'gpt-5' }, `There is no model gpt-5. Use ${ONE_LINE}.`],
-    [{ RUNSHEET_MODEL: 'openai:' }, `There is no model openai:. Use ${ONE_LINE}.`],
-    [{ RUNSHEET_ASSESSOR_MODEL: 'judge' }, `There is no model judge. Use ${ONE_LINE}.`],
+    [{ RUNSHEET_MODEL: 'gpt-5' }, `Unknown model gpt-5. Use ${ONE_LINE}.`],
+    [{ RUNSHEET_MODEL: 'openai:' }, `Unknown model openai:. Use ${ONE_LINE}.`],
+    [{ RUNSHEET_ASSESSOR_MODEL: 'judge' }, `Unknown model judge. Use ${ONE_LINE}.`],
     [{ RUNSHEET_MODEL: 'openai-compatible:qwen' }, 'openai-compatible needs a URL: set RUNSHEET_MODEL_URL.'],
     [
       { RUNSHEET_MODEL: 'openai-compatible:qwen', RUNSHEET_MODEL_URL: '' },
@@ -342,11 +342,11 @@ describe('the command line', () => {
     ],
     [
       { RUNSHEET_MODEL: 'openai-compatible:qwen', RUNSHEET_MODEL_URL: 'localhost:11434' },
-      'RUNSHEET_MODEL_URL is no http or https URL.',
+      'RUNSHEET_MODEL_URL must be an http or https URL.',
     ],
     [
       { RUNSHEET_MODEL: 'anthropic:claude', RUNSHEET_MODEL_URL: 'nonsense', RUNSHEET_MODEL_KEY: 'k' },
-      'RUNSHEET_MODEL_URL is no http or https URL.',
+      'RUNSHEET_MODEL_URL must be an http or https URL.',
     ],
     [{ RUNSHEET_MODEL: 'openai:gpt-5' }, 'openai needs a key: set RUNSHEET_MODEL_KEY or OPENAI_API_KEY.'],
     [{ RUNSHEET_MODEL: 'anthropic:claude' }, 'anthropic needs a key: set RUNSHEET_MODEL_KEY or ANTHROPIC_API_KEY.'],

@@ -262,7 +262,7 @@ describe('a provider that fails', () => {
       expect([again.finished.status, again.text]).toEqual(['done', 'whole'])
       const { finished, failed } = await turn([{ hangs: true }, { hangs: true }, { hangs: true }], { on: quiet })
       expect([finished.status, failed?.code]).toEqual(['failed', 'provider_unreachable'])
-      expect(failed?.message).toContain('nothing was heard for 0.06 s')
+      expect(failed?.message).toContain('no response for 0.06 s')
     } finally {
       await quiet.close()
     }
@@ -309,7 +309,7 @@ describe('a provider that fails', () => {
       await reader.over
       const { finished, failed, text } = endedIn(reader)
       expect([finished.status, failed?.code]).toEqual(['failed', 'model_unknown'])
-      expect(text).toContain('openai-compatible:test is not configured here')
+      expect(text).toContain('openai-compatible:test is not configured')
       expect(complaints).toEqual([])
     } finally {
       await runner.close()
@@ -350,7 +350,7 @@ describe('calls that are none', () => {
   })
 
   it.each(['delete_everything', 'Plan', 'x'.repeat(300), 'plan; drop', '__proto__', 'toString'])(
-    '[TR18] an unknown tool is answered with those that there are: %s',
+    '[TR18] an unknown tool is answered with the available ones: %s',
     async tool => {
       const ended = await turn([{ calls: [{ tool, args: { a: 1 } }] }, 'Then not.'])
       expect([ended.finished.status, ended.text]).toEqual(['done', 'Then not.'])
@@ -372,7 +372,7 @@ describe('calls that are none', () => {
   it('[TR18] of forty calls at once the last eight are told that they are too many', async () => {
     const ended = await turn([{ calls: Array.from({ length: 40 }, (_, place) => note(`n${place}`)) }, 'Enough.'])
     expect(made).toHaveLength(64)
-    expect(results(ended).slice(31, 33)).toEqual(['noted n31', 'Error: More than 32 calls at once; make fewer.'])
+    expect(results(ended).slice(31, 33)).toEqual(['noted n31', 'Error: A step can make at most 32 calls.'])
     expect([ended.finished.status, results(ended).length]).toEqual(['done', 40])
   })
 
@@ -423,7 +423,7 @@ describe('a model that does not stop', () => {
   it('[TR6] [TR10] one that calls tools even then is told no, and the turn ends incomplete', async () => {
     const ended = await turn(forEver)
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 10])
-    expect(ended.text).toBe('I stopped here, because the limit of model calls for one turn is reached.')
+    expect(ended.text).toBe('I stopped here because this turn reached its limit of model calls.')
     expect(made).toHaveLength(18)
     expect(results(ended).at(-1)).toMatch(/^Error: /)
   })
@@ -437,7 +437,7 @@ describe('a model that does not stop', () => {
     const ended = await turn((request, count) => (count === 0 ? plan('Endless') : untilLast(request, count)))
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 50])
     expect(ended.text).toBe(
-      'As far as I got.\n\nI stopped here, because the limit of model calls for one turn is reached.\n\nNot done:\n- Endless',
+      'As far as I got.\n\nI stopped here because this turn reached its limit of model calls.\n\nNot done:\n- Endless',
     )
     expect([turns.provider.tools(48).length, turns.provider.tools(49)]).toEqual([4, []])
     expect(turns.provider.asked).toHaveLength(50)
@@ -457,7 +457,7 @@ describe('a model that does not stop', () => {
   it('[TR18] one that does the same over and over is stopped after three times', async () => {
     const ended = await turn(() => ({ calls: [note('again')] }))
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 3])
-    expect(ended.text).toBe('I stopped here, because I was doing the same over and over.')
+    expect(ended.text).toBe('I stopped here because I kept repeating the same calls.')
   })
 
   it('[TR18] the same call with another answer is no repetition', async () => {
@@ -476,7 +476,7 @@ describe('a model that does not stop', () => {
     const ended = await turn([plan('A', 'B'), ...times(9, 'All is well.')])
     expect([ended.finished.status, ended.finished.steps, ended.finished.remaining]).toEqual(['incomplete', 5, 2])
     expect(ended.text).toBe(
-      'All is well.\n\nI stopped here, because I was asked to go on several times and nothing more was settled.\n\nNot done:\n- A\n- B',
+      'All is well.\n\nI stopped here because several follow-ups settled nothing more.\n\nNot done:\n- A\n- B',
     )
   })
 })
@@ -585,7 +585,7 @@ describe('a model that would be done with it', () => {
       ...times(4, true),
       false,
     ])
-    expect(ended.text).toMatch(/^THEY ARE\n\nI stopped here, .+\n\nNot done:\n- Plant$/)
+    expect(ended.text).toMatch(/^THEY ARE\n\nI stopped here .+\n\nNot done:\n- Plant$/)
   })
 
   it('[JU1] [JU3] one that marks everything done at once: each claim is judged by itself', async () => {
@@ -675,7 +675,7 @@ describe('a model that would be done with it', () => {
         ['B', 'pending'],
       ])
       expect(ended.reader.of('task_assessed').map(({ data }) => data.verdict)).toEqual(['unknown', 'unknown'])
-      expect(ended.text).toMatch(/^I stopped here, because the assessor gave no clear answer.+\n\nNot done:\n- A\n- B$/)
+      expect(ended.text).toMatch(/^I stopped here because the assessor gave no clear verdict.+\n\nNot done:\n- A\n- B$/)
     },
   )
 
@@ -740,7 +740,7 @@ describe('a model that does not take a no', () => {
     const ended = await turn(() => plan('Sell the house'), { body: { review: true }, decide: rejectAll })
     expect([ended.finished.status, ended.finished.steps, ended.statuses]).toEqual(['incomplete', 3, []])
     expect(results(ended)[0]).toMatchObject({ confirmed: false, cancelled: true, reason: 'user_cancelled' })
-    expect(ended.text).toBe('I stopped here, because I was doing the same over and over.')
+    expect(ended.text).toBe('I stopped here because I kept repeating the same calls.')
   })
 
   it('[TR5] [TR10] one that words it differently each time ends with its budget', async () => {

@@ -240,9 +240,9 @@ describe('one turn, several runners', () => {
     const turns = await started({ leaseMs: 600_000, answers: () => 'Done.' })
     for (let count = 0; count < 30; count += 1) {
       const reader = await turns.open({ ...PLAIN, turn_id: `t${count}` })
-      turns.runner.look()
+      turns.runner.takeAll()
       await reader.over
-      turns.runner.look()
+      turns.runner.takeAll()
     }
     expect(await statusOf(turns, 't29')).toBe('done')
   })
@@ -266,7 +266,7 @@ describe('one turn, several runners', () => {
     const reader = await turns.open(PLAIN)
     await stalled.promise
     await door.turns.release({ ...ref, turn: 't1', attempt: 1 })
-    turns.runner.look()
+    turns.runner.takeAll()
     await expect.poll(async () => door.turns.renew({ ...ref, turn: 't1', attempt: 2 }, 600_000)).toBe(true)
     goOn.resolve()
     await reader.over

@@ -66,9 +66,9 @@ describe('the stories', () => {
     expect(synthetic.map(({ data }) => data.text)).toEqual([
       'NEXT_TODO: Step 2',
       'NEXT_TODO: Step 3',
-      'That step is not done yet: no numbers. Go on with it: Step 3',
+      'That step is not done yet: no numbers. Continue with it: Step 3',
       'NEXT_TODO: Step 4',
-      'That step is not done yet: no names. Go on with it: Step 4',
+      'That step is not done yet: no names. Continue with it: Step 4',
       'NEXT_TODO: Step 5',
       'NEXT_TODO: Step 6',
     ])

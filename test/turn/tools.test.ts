@@ -160,7 +160,7 @@ describe('tools of MCP servers', () => {
     const server = await turns({
       answers: calling({ tool: 'near__hang' }, { tool: 'near__echo', args: { text: 'still here' } }),
       outside,
-      limits: { timeoutMs: 300, mostCharacters: 1_000 },
+      limits: { timeoutMs: 300, maxCharacters: 1_000 },
     })
     const reader = await server.chat()
     expect(results(reader)).toEqual(['Error: no answer within 0.3 s', 'still here'])
@@ -322,7 +322,7 @@ describe('tools that a program passes in', () => {
 describe('a tool that was called and not answered', () => {
   it.each([
     [true, ['answered again'], 2],
-    [false, ['Error: The call was interrupted, and it may have run. Find out before you make it again.'], 1],
+    [false, ['Error: The call was interrupted and may have run. Check before you repeat it.'], 1],
   ] as const)('[TR16] is repeated only if it may be: %s', async (isRepeatable, answers, times) => {
     let calls = 0
     const called = Promise.withResolvers<void>()
@@ -352,9 +352,14 @@ describe('a tool that was called and not answered', () => {
 function connected(
   servers: Record<string, McpServer>,
   onError: (name: string) => void = () => {},
-  againMs?: number,
+  retryAfterMs?: number,
 ): OutsideTools {
-  const outside = mcpTools({ servers, version: '0.0.0', onError, ...(againMs === undefined ? {} : { againMs }) })
+  const outside = mcpTools({
+    servers,
+    version: '0.0.0',
+    onError,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
   open.push(() => outside.close())
   return outside
 }

@@ -1,4 +1,4 @@
-/** The little that can be done without knowing anything: sums, words, letters. Everything else is walked through. */
+/** The outcome of a step: computed for sums, words and letters; anything else is only walked through. */
 export const resultOf = (title: string): string =>
   compute(title) ?? `Walked through “${title}”, as the demo model does.`
 
@@ -15,7 +15,7 @@ export function compute(title: string): string | undefined {
 }
 
 function arithmetic(title: string): string | undefined {
-  // Without spaces a minus, a slash or an x may be anything: a date, a range, a size.
+  // Without spaces, a minus, slash or x may be part of a date, a range or a size.
   const [, left, sign, right] =
     /(?<![\w.])(-?\d+(?:\.\d+)?)(\s+[-+*/x×÷]\s+|\s*[+*×÷]\s*)(-?\d+(?:\.\d+)?)(?![\w])/.exec(title) ?? []
   if (left === undefined || sign === undefined || right === undefined) return undefined

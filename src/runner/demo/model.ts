@@ -1,7 +1,11 @@
+import { ReadableStream } from 'node:stream/web'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import { type Heard, type Schema, type Seen, think, type Thought } from './think.ts'
+import { type Message, type Schema, type Prompt, think, type Reply } from './think.ts'
 
-/** A model that is built in: it needs no network and no key. `paceMs` lets a person follow. */
+type PartStream = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream']
+
+/** The built-in model: no network, no key. `paceMs` slows it down to a pace that a person can follow. */
 export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -9,7 +13,7 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
     modelId: 'demo',
     supportedUrls: {},
     doGenerate: async options => {
-      const { text, call } = think(seenIn(options))
+      const { text, call } = think(promptIn(options))
       return {
         content: [
           ...(text === '' ? [] : [{ type: 'text' as const, text }]),
@@ -20,7 +24,11 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
         warnings: [],
       }
     },
-    doStream: async options => ({ stream: streamFrom(streamed(options, paceMs)) }),
+    doStream: async options => {
+      // The page's tests check this file against the DOM's ReadableStream, whose types differ from Node's.
+      const stream: unknown = ReadableStream.from(streamed(options, paceMs))
+      return { stream: stream as PartStream }
+    },
   }
 }
 
@@ -28,7 +36,7 @@ async function* streamed(
   options: LanguageModelV4CallOptions,
   paceMs: number,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
-  const { text, call } = think(seenIn(options))
+  const { text, call } = think(promptIn(options))
   yield { type: 'stream-start', warnings: [] }
   await pace(paceMs * 10, options.abortSignal)
   if (text !== '') {
@@ -43,7 +51,7 @@ async function* streamed(
   yield { type: 'finish', finishReason: finish(call), usage: usageOf(options, text) }
 }
 
-function toolCall({ prompt }: LanguageModelV4CallOptions, { tool, input }: NonNullable<Thought['call']>) {
+function toolCall({ prompt }: LanguageModelV4CallOptions, { tool, input }: NonNullable<Reply['call']>) {
   return {
     type: 'tool-call' as const,
     toolCallId: `demo-${prompt.length}`,
@@ -52,13 +60,13 @@ function toolCall({ prompt }: LanguageModelV4CallOptions, { tool, input }: NonNu
   }
 }
 
-const finish = (call: Thought['call']) =>
+const finish = (call: Reply['call']) =>
   call ? { unified: 'tool-calls' as const, raw: undefined } : { unified: 'stop' as const, raw: undefined }
 
-function seenIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Seen {
+function promptIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Prompt {
   return {
     system: prompt.flatMap(message => (message.role === 'system' ? [message.content] : [])).join('\n\n'),
-    turns: prompt.flatMap(heardIn),
+    messages: prompt.flatMap(messagesIn),
     tools: tools.flatMap(tool =>
       tool.type === 'function'
         ? [{ name: tool.name, description: tool.description ?? '', schema: tool.inputSchema as Schema }]
@@ -67,7 +75,7 @@ function seenIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Seen {
   }
 }
 
-function heardIn(message: LanguageModelV4CallOptions['prompt'][number]): Heard[] {
+function messagesIn(message: LanguageModelV4CallOptions['prompt'][number]): Message[] {
   switch (message.role) {
     case 'system':
       return []
@@ -84,7 +92,7 @@ function heardIn(message: LanguageModelV4CallOptions['prompt'][number]): Heard[]
   }
 }
 
-/** Words, for want of tokens. */
+/** Counts words instead of tokens. */
 function usageOf({ prompt }: LanguageModelV4CallOptions, text: string) {
   const count = (of: string): number => of.split(/\s+/).filter(Boolean).length
   const input = count(JSON.stringify(prompt))
@@ -95,31 +103,6 @@ function usageOf({ prompt }: LanguageModelV4CallOptions, text: string) {
   }
 }
 
-function pace(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (ms === 0) return Promise.resolve()
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        reject(signal.reason)
-      },
-      { once: true },
-    )
-  })
-}
-
-/** As `ReadableStream.from`, which not every environment has. */
-function streamFrom<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
-  return new ReadableStream<T>({
-    pull: async controller => {
-      const { done, value } = await parts.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: async () => {
-      await parts.return(undefined)
-    },
-  })
+async function pace(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (ms > 0) await delay(ms, undefined, signal ? { signal } : {})
 }

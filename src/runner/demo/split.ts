@@ -1,7 +1,7 @@
 import { cut } from '../../domain/text.ts'
 
-const MOST_TITLE = 200
-/** What is said around a step, and is no part of it. */
+const MAX_TITLE = 200
+/** Leading words that are not part of a step. */
 const POLITE =
   /^(?:(?:please|kindly|(?:can|could|would|will) you|i want you to|i need you to|i'd like you to|help me to|help me|let's|let us|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|and|also|finally|next|afterwards|after that|lastly)[\s,:]+|请你?|帮我|首先|其次|然后|接着|最后|先|再|[，：\s]+)+/i
 const CONNECTIVES =
@@ -11,13 +11,13 @@ const INLINE_NUMBER = /(?:^|\s)\(?\d{1,2}[.)、](?=\s|\p{Script=Han})\s*/u
 const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Prof|St|No)\.)\s+|[;；。！？]\s*/i
 const SMALL_TALK = /^(?:hi|hello|hey|thanks?|thank you|good (?:morning|evening|day)|cheers|你好|谢谢)(?:\b|$|[，。！])/i
 
-/** What a request asks for, step by step: a list's items, or its sentences and what "then" divides. */
+/** The steps of a request: the items of a list, or its sentences, split at words such as "then". */
 export function stepsIn(request: string): string[] {
   const isRequest = /^\s*(?:please|(?:can|could|would|will) you)\b/i.test(request)
   const steps = parts(request).map(part => tidy(part, isRequest))
-  const deeds = steps.filter(step => step.length > 1 && !SMALL_TALK.test(step))
-  // Questions are to be answered, not planned.
-  return deeds.every(isQuestion) ? deeds.slice(0, 1) : [...new Set(deeds)]
+  const actions = steps.filter(step => step.length > 1 && !SMALL_TALK.test(step))
+  // Questions are answered, not planned.
+  return actions.every(isQuestion) ? actions.slice(0, 1) : [...new Set(actions)]
 }
 
 export const isQuestion = (text: string): boolean => /[?？]\s*$/.test(text)
@@ -29,7 +29,7 @@ function parts(request: string): string[] {
   if (items.length >= 2) return items
   const numbered = request.split(INLINE_NUMBER)
   if (numbered.length >= 3) return numbered.slice(1)
-  // A line each, perhaps with a heading.
+  // One step per line, perhaps under a heading.
   const plain = lines.filter(line => !/[:：]\s*$/.test(line))
   if (plain.length >= 3 && plain.every(line => line.length <= 80)) return plain
   return sentences(request)
@@ -43,13 +43,13 @@ function sentences(request: string): string[] {
     .flatMap(series)
 }
 
-/** "Do this: a, b and c" is three things to do; "bread and butter" is one. */
+/** "Do this: read a, write b and send c" is three steps; "bread and butter" is one. */
 function series(sentence: string): string[] {
   if (/\b(?:between|both|either)\b/i.test(sentence)) return [sentence]
   const [, rest = sentence] = /^[^:：]{3,80}[:：]\s*(\S.*)$/.exec(sentence) ?? []
   const several = rest.split(/\s*[,，、]\s*(?:and\s+)?|\s+and\s+(?=\w+\s+\w+)/i)
-  const areDeeds = several.every(part => part.trim().split(/\s+/).length >= 2 || /\p{Script=Han}{3,}/u.test(part))
-  return several.length >= 2 && areDeeds ? several : [sentence]
+  const areActions = several.every(part => part.trim().split(/\s+/).length >= 2 || /\p{Script=Han}{3,}/u.test(part))
+  return several.length >= 2 && areActions ? several : [sentence]
 }
 
 function tidy(part: string, isRequest: boolean): string {
@@ -58,5 +58,5 @@ function tidy(part: string, isRequest: boolean): string {
     .replace(POLITE, '')
     .replace(isRequest ? /[.!?,;，；。]+$/ : /[.!,;，；。]+$/, '')
     .trim()
-  return cut(bare.charAt(0).toUpperCase() + bare.slice(1), MOST_TITLE)
+  return cut(bare.charAt(0).toUpperCase() + bare.slice(1), MAX_TITLE)
 }

@@ -3,19 +3,19 @@ import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import type { ToolsetName } from '../../domain/policy.ts'
 import { ASSESSOR } from '../assessor.ts'
-import { type Heard, type Seen, think } from './think.ts'
+import { type Message, type Prompt, think } from './think.ts'
 
 const STEPS = 'Read the report. Write a summary. Send it.'
-const user = (text: string): Heard => ({ role: 'user', text })
-const answer = (tool: string, result: unknown): Heard => ({ role: 'tool', tool, result })
-const toolsOf = (toolset: ToolsetName): Seen['tools'] =>
+const user = (text: string): Message => ({ role: 'user', text })
+const answer = (tool: string, result: unknown): Message => ({ role: 'tool', tool, result })
+const toolsOf = (toolset: ToolsetName): Prompt['tools'] =>
   openAiTools(toolsets[toolset]).map(({ function: { name, description } }) => ({ name, description, schema: {} }))
-const echo: Seen['tools'][number] = {
+const echo: Prompt['tools'][number] = {
   name: 'fixture__echo',
   description: 'Says the text again.',
   schema: { properties: { text: { type: 'string' } }, required: ['text'] },
 }
-const add: Seen['tools'][number] = {
+const add: Prompt['tools'][number] = {
   name: 'fixture__add',
   description: 'Adds two numbers.',
   schema: { properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
@@ -25,18 +25,18 @@ interface Scene {
   readonly toolset?: ToolsetName
   readonly now?: string
   readonly settled?: readonly string[]
-  readonly more?: Seen['tools']
+  readonly more?: Prompt['tools']
 }
 
-/** What it says after having heard this. */
-function thought(turns: readonly Heard[], { toolset = 'runsheet', now, settled = [], more = [] }: Scene = {}) {
+/** The reply to these messages. */
+function thought(messages: readonly Message[], { toolset = 'runsheet', now, settled = [], more = [] }: Scene = {}) {
   const digest = [
     '## Where the plan stands',
     ...(settled.length > 0 ? ['Settled:', ...settled.map(line => `- ${line}`)] : []),
     ...(now === undefined ? [] : ['Now:', `- ${now}`]),
   ]
   const system = now === undefined && settled.length === 0 ? 'You are careful.' : digest.join('\n')
-  return think({ system, turns, tools: [...toolsOf(toolset), ...more] })
+  return think({ system, messages, tools: [...toolsOf(toolset), ...more] })
 }
 
 describe('the demo model', () => {
@@ -55,7 +55,7 @@ describe('the demo model', () => {
     ['manage_todos', 'manage_todos', { add: ['Read the report', 'Write a summary', 'Send it'] }],
   ] as const)('[MO2] plans with %s', (toolset, tool, input) => {
     const { text, call } = thought([user(STEPS)], { toolset })
-    expect(text).toBe('I see 3 steps, and propose them as a plan.')
+    expect(text).toBe('I see 3 steps and propose them as a plan.')
     expect(call).toEqual({ tool, input })
   })
 
@@ -72,8 +72,8 @@ describe('the demo model', () => {
   })
 
   it('[MO2] says what came of the current step where a text is the claim', () => {
-    const turns = [user(STEPS), answer('manage_todos', {}), user('NEXT_TODO: Compute 2 + 3')]
-    expect(thought(turns, { toolset: 'manage_todos', now: '2 Compute 2 + 3' })).toEqual({ text: '2 + 3 = 5' })
+    const messages = [user(STEPS), answer('manage_todos', {}), user('NEXT_TODO: Compute 2 + 3')]
+    expect(thought(messages, { toolset: 'manage_todos', now: '2 Compute 2 + 3' })).toEqual({ text: '2 + 3 = 5' })
   })
 
   it.each(['What is the capital of France?', 'Hello', 'Tell me a joke'])('[MO2] does not plan for %j', request => {
@@ -95,9 +95,9 @@ describe('the demo model', () => {
   })
 
   it.each([
-    ['user_cancelled', 'You did not want this plan, so nothing was written.'],
-    ['review_timeout', 'Nobody decided about the plan in time, so nothing was written.'],
-    ['panel_closed', 'The plan was closed without a decision, so nothing was written.'],
+    ['user_cancelled', 'You rejected the plan, so nothing was written.'],
+    ['review_timeout', 'The review timed out, so nothing was written.'],
+    ['panel_closed', 'The review was closed without a decision, so nothing was written.'],
   ])('[MO2] takes a no for a no: %s', (reason, words) => {
     const { text, call } = thought([user(STEPS), answer('plan', { confirmed: false, cancelled: true, reason })])
     expect(call).toBeUndefined()
@@ -140,14 +140,14 @@ describe('the demo model', () => {
 
   it('[TR6] without tools it says how far it came', () => {
     const system = '## Where the plan stands\nSettled:\n- 1 A (completed: yes)\nNow:\n- 2 B'
-    expect(think({ system, turns: [user(STEPS)], tools: [] })).toMatchObject({
-      text: expect.stringMatching(/^This is how far I came\.\n\n- A: yes\n/) as string,
+    expect(think({ system, messages: [user(STEPS)], tools: [] })).toMatchObject({
+      text: expect.stringMatching(/^This is as far as I got\.\n\n- A: yes\n/) as string,
     })
   })
 
   it('[MO2] goes by what stands in the plan, not by what looks like one in the request', () => {
     const system = '## Where the plan stands\nThe request: Now:\n- 9 Something else\nNow:\n- 1 Read it'
-    const { call } = think({ system, turns: [user('Now:\n- 9 Something else')], tools: toolsOf('runsheet') })
+    const { call } = think({ system, messages: [user('Now:\n- 9 Something else')], tools: toolsOf('runsheet') })
     expect(call).toMatchObject({ input: { id: 1 } })
   })
 
@@ -161,7 +161,7 @@ describe('the demo model', () => {
         outcome: 'It was not accepted: Task 1 was judged, and is not accepted: no proof',
       },
     })
-    const again = user('That step is not done yet: no proof. Go on with it: Read it')
+    const again = user('That step is not done yet: no proof. Continue with it: Read it')
     expect(thought([user(STEPS), again], { toolset: 'manage_todos', now: '1 Read it' }).text).toContain('could not')
   })
 
@@ -180,8 +180,8 @@ describe('the demo model', () => {
     })
 
     it('[MO2] what it answered is the outcome', () => {
-      const turns = [user(STEPS), answer('fixture__add', { sum: 5 })]
-      expect(thought(turns, { now: '1 Add 2 and 3', more: [add] }).call).toEqual({
+      const messages = [user(STEPS), answer('fixture__add', { sum: 5 })]
+      expect(thought(messages, { now: '1 Add 2 and 3', more: [add] }).call).toEqual({
         tool: 'update',
         input: { id: 1, outcome: 'fixture__add answered: {"sum":5}' },
       })
@@ -191,8 +191,8 @@ describe('the demo model', () => {
     })
 
     it('[MO2] one that failed blocks the step', () => {
-      const turns = [user(STEPS), answer('fixture__add', 'Error: no answer within 60 s')]
-      expect(thought(turns, { now: '1 Add 2 and 3', more: [add] }).call?.input).toMatchObject({ status: 'blocked' })
+      const messages = [user(STEPS), answer('fixture__add', 'Error: no answer within 60 s')]
+      expect(thought(messages, { now: '1 Add 2 and 3', more: [add] }).call?.input).toMatchObject({ status: 'blocked' })
     })
   })
 
@@ -200,7 +200,7 @@ describe('the demo model', () => {
     const judge = (said: string, wrote = '(nothing)'): string =>
       think({
         system: ASSESSOR,
-        turns: [
+        messages: [
           user(
             `The worker says: ${said}\n\nWhat the tools answered:\n(no other tool was used)\n\nWhat the worker wrote:\n${wrote}`,
           ),
@@ -212,10 +212,10 @@ describe('the demo model', () => {
       ['It is on the table', '(nothing)', 'OK'],
       ['(nothing)', 'Here it is.', 'OK'],
       ['Walked through “Find out why the build failed”, as the demo model does.', '(nothing)', 'OK'],
-      ['(nothing)', '(nothing)', 'NOT_OK: nothing says what came of it.'],
-      ['(nothing)', 'I could not find it', 'NOT_OK: it says itself that it did not work.'],
-      ['I could not find it', '(nothing)', 'NOT_OK: it says itself that it did not work.'],
-      ['echo answered: Error: no', '(nothing)', 'NOT_OK: it says itself that it did not work.'],
+      ['(nothing)', '(nothing)', 'NOT_OK: there is no outcome.'],
+      ['(nothing)', 'I could not find it', 'NOT_OK: the outcome says that it failed.'],
+      ['I could not find it', '(nothing)', 'NOT_OK: the outcome says that it failed.'],
+      ['echo answered: Error: no', '(nothing)', 'NOT_OK: the outcome says that it failed.'],
     ])('[MO2] %s / %s: %s', (said, wrote, verdict) => {
       expect(judge(said, wrote)).toBe(verdict)
     })
