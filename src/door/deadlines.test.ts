@@ -7,7 +7,7 @@ import { Deadlines } from './deadlines.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Deadlines over a store in which these reviews fall due, so many milliseconds from now. */
+/** Deadlines over a store whose reviews fall due after these milliseconds. */
 function watching(...dueIn: readonly number[]) {
   const start = Date.now()
   const due = new Map(dueIn.map((ms, index) => [`rev-${index}`, start + ms]))
@@ -52,7 +52,7 @@ describe('deadlines', () => {
     const { expired, deadlines, add } = watching()
     await vi.advanceTimersByTimeAsync(10)
     add('rev-new', 300)
-    deadlines.within(300)
+    deadlines.sweepWithin(300)
     await vi.advanceTimersByTimeAsync(301)
     expect(expired).toEqual(['rev-new'])
     await deadlines.stop()

@@ -1,11 +1,11 @@
 import type { Instant } from '../domain/instant.ts'
 import type { DueReview, Store } from '../store/store.ts'
 
-/** How late a deadline may be noticed that a process set which is gone. */
-const LOOK_EVERY_MS = 2_000
-const AT_ONCE = 100
+/** The regular sweep, which finds the deadlines of other processes. */
+const SWEEP_INTERVAL_MS = 2_000
+const BATCH_SIZE = 100
 
-/** One timer for all deadlines that there are, whoever set them. Any process may expire a review: the first one does. */
+/** Expires overdue reviews, with one timer for all deadlines. Any process may expire a review; the first one wins. */
 export class Deadlines {
   readonly #store: Store
   readonly #expire: (review: DueReview) => Promise<unknown>
@@ -19,12 +19,12 @@ export class Deadlines {
     this.#store = store
     this.#expire = expire
     this.#onError = onError
-    this.within(0)
+    this.sweepWithin(0)
   }
 
-  /** Sees to it that the next look is not later than this. */
-  within(ms: number): void {
-    const at = performance.now() + Math.max(0, Math.min(ms, LOOK_EVERY_MS))
+  /** Makes sure that the next sweep starts within `ms`. */
+  sweepWithin(ms: number): void {
+    const at = performance.now() + Math.max(0, Math.min(ms, SWEEP_INTERVAL_MS))
     if (this.#stopped || at >= this.#firesAt) return
     this.#firesAt = at
     if (!this.#sweeping) this.#arm()
@@ -39,36 +39,36 @@ export class Deadlines {
   #arm(): void {
     clearTimeout(this.#timer)
     if (this.#stopped) return
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.ceil(this.#firesAt - performance.now())))
-    // Waiting for a person must not keep a process alive that has nothing else to do.
+    this.#timer = setTimeout(() => this.#fire(), Math.max(0, Math.ceil(this.#firesAt - performance.now())))
+    // A pending review must not keep an idle process alive.
     this.#timer.unref()
   }
 
-  #look(): void {
+  #fire(): void {
     this.#firesAt = Number.POSITIVE_INFINITY
     this.#sweeping = this.#sweep().then(next => {
       this.#sweeping = undefined
-      this.within(next)
-      // Also when a deadline that was set meanwhile is the sooner one.
+      this.sweepWithin(next)
+      // An earlier deadline may have been set during the sweep.
       this.#arm()
     })
   }
 
-  /** Expires what is due, and says in how many milliseconds to look again. */
+  /** Expires what is due. Returns the milliseconds until the next sweep. */
   async #sweep(): Promise<number> {
     try {
-      for (let limit = AT_ONCE; ; ) {
+      for (let limit = BATCH_SIZE; ; ) {
         const { reviews, next } = await this.#store.due(limit)
         const outcomes = await Promise.allSettled(reviews.map(review => this.#expire(review)))
         const failures = outcomes.filter(outcome => outcome.status === 'rejected')
         for (const { reason } of failures) if (!this.#stopped) this.#onError(reason)
-        if (reviews.length < limit || this.#stopped) return next ? await this.#until(next) : LOOK_EVERY_MS
-        // Those that cannot be written now must not stand in the way of the others.
+        if (reviews.length < limit || this.#stopped) return next ? await this.#until(next) : SWEEP_INTERVAL_MS
+        // Reviews that fail now must not block the others.
         limit += failures.length
       }
     } catch (error) {
       if (!this.#stopped) this.#onError(error)
-      return LOOK_EVERY_MS
+      return SWEEP_INTERVAL_MS
     }
   }
 

@@ -22,7 +22,7 @@ import type {
   Store,
 } from '../store/store.ts'
 
-// Edges import everything that comes through the door from here, and nothing from the store.
+// Edges import these from here, and nothing from the store.
 export { hashOf } from './hash.ts'
 export { Transaction } from './transaction.ts'
 export type { Commit } from '../store/commit.ts'
@@ -33,9 +33,9 @@ export type { At, Committed, Hint, Lease, LiveEntry, Page, Paged, Ref } from '..
 
 /** What `openDoor` needs. */
 export interface DoorOptions {
-  /** Where the logs live. From here on it belongs to the runsheet, which also closes it. */
+  /** Where the logs live. The door owns it from now on, and closes it. */
   readonly store: Store
-  /** Draws the ids of tasks and reviews; UUID v7 unless given. */
+  /** Generates the ids of tasks and reviews. Default: UUID v7. */
   readonly newId?: () => string
   /** Receives failures that no caller waits for: a deadline sweep or a tail that hit a storage error. */
   readonly onError?: (error: unknown) => void
@@ -72,7 +72,7 @@ export type Observer = (call: ObservedCall) => void
  * one transaction; readers get the state, the log, or the rows derived from it.
  */
 export interface Door {
-  /** Draws an id for a task, a review or a message. */
+  /** Generates an id for a task, a review or a message. */
   readonly newId: () => string
   /** Conversations and their logs. */
   readonly conversations: Conversations
@@ -93,12 +93,12 @@ export interface Door {
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
   /** The current state of a conversation; empty if nothing was written yet. */
   read(ref: Ref): Promise<Conversation>
-  /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
+  /** Yields the commits after seq `after`, then new ones, until the signal aborts: no gaps, no duplicates. */
   tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
-  /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
+  /** Yields a hint for each change by any process, until the signal aborts. Hints may be lost or repeated. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
 
-  /** The store's clock, which leases and deadlines go by. */
+  /** The store's clock, which decides when leases and reviews expire. */
   now(): Promise<Instant>
   /** Resolves if storage answers, rejects if not. */
   ready(): Promise<void>
@@ -118,7 +118,7 @@ export interface Door {
 export interface TailOptions {
   /** The last seq that the caller has; 0 for the whole log. */
   readonly after?: number
-  /** Ends the tail. Closing the runsheet ends it, too. */
+  /** Ends the tail. Closing the door ends it, too. */
   readonly signal?: AbortSignal
 }
 

@@ -24,7 +24,7 @@ import { DoorReviews } from './reviews.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
 
-/** The door on one store, which is private to it. */
+/** Implements the door on one store, which stays private. */
 export class StoreDoor implements Door {
   readonly newId: () => string
   readonly conversations: Conversations
@@ -91,7 +91,7 @@ export class StoreDoor implements Door {
     return this.#store.now()
   }
 
-  /** Asks what the deadline sweep asks: the one query that belongs to no tenant. */
+  /** Runs the deadline sweep's query, the only one without a tenant. */
   async ready(): Promise<void> {
     await this.#store.due(1)
   }
@@ -125,12 +125,12 @@ export class StoreDoor implements Door {
     await this.#store.close()
   }
 
-  /** Deadlines that this process sets are met on time; those of other processes are found by the regular sweep. */
+  /** Sets the timer for this process's deadlines; the regular sweep finds those of others. */
   #noteDeadline({ events, conversation }: Committed<unknown>): void {
     const last = events.at(-1)
     if (!last || conversation.pending_reviews.length === 0) return
     const next = nextDeadline(conversation)
-    if (next) this.#deadlines.within(Date.parse(next) - Date.parse(last.timestamp))
+    if (next) this.#deadlines.sweepWithin(Date.parse(next) - Date.parse(last.timestamp))
   }
 }
 

@@ -6,11 +6,11 @@ import { type Hint, type Ref, refKey, type Store } from '../store/store.ts'
 const PAGE = 500
 /** Events held for a slow follower; beyond that it reads the log again by itself. */
 const MAX_BUFFERED = 2_000
-/** The longest timer there is. */
+/** The maximum delay of a timer. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1
 const RETRY_LISTENING_MS = 500
 
-/** All followers of logs in this process. Waiting costs an entry in a map: no timer, no polling, no connection. */
+/** All followers of logs in this process. A waiting follower costs one map entry: no timer, no polling, no connection. */
 export class Tails {
   readonly #store: Store
   readonly #onError: (error: unknown) => void
@@ -23,7 +23,7 @@ export class Tails {
     this.#onError = onError
   }
 
-  /** The commits behind `after`, then new ones as they come, until the signal. */
+  /** Yields the commits after seq `after`, then new ones, until the signal aborts. */
   async *follow(ref: Ref, after: number, signal: AbortSignal): AsyncGenerator<Commit, void> {
     const follower = new Follower(after)
     const feed = this.#join(ref, follower)
@@ -45,7 +45,7 @@ export class Tails {
     }
   }
 
-  /** What a follower reads by itself: until it has caught up with the feed, and where its buffer has a gap. */
+  /** The commits that a follower reads by itself: before it has caught up with the feed, or after a gap in its buffer. */
   async #missing(ref: Ref, feed: Feed, follower: Follower): Promise<readonly Commit[]> {
     if (feed.seq !== undefined && Math.max(feed.seq, feed.hinted) <= follower.seq) return []
     const commits = await commitsAfter(this.#store, ref, follower.seq, PAGE)
@@ -54,7 +54,7 @@ export class Tails {
       // Not the follower's own seq, which may lie beyond the head.
       feed.seq = (await this.#store.load(ref)).seq
     }
-    // Another follower may have moved the feed meanwhile; no further hint may come, so look again.
+    // Another follower may have moved the feed; no further hint may come, so check again.
     if (commits.length === 0 && (feed.seq ?? 0) > follower.seq) follower.wake()
     return commits
   }
@@ -65,7 +65,7 @@ export class Tails {
     feed.followers.add(follower)
     if (!this.#listening) {
       this.#listening = new AbortController()
-      // The process must not exit under its followers: one handle for all of them.
+      // One handle keeps the process alive for all followers.
       this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS)
       void this.#listen(this.#listening.signal)
     }
@@ -89,7 +89,7 @@ export class Tails {
       this.#onError(error)
       await delay(RETRY_LISTENING_MS, undefined, { ref: false })
       if (signal.aborted) return
-      // Hints were missed: every follower looks for itself.
+      // Hints were missed: each follower reads the log itself.
       for (const feed of this.#feeds.values()) feed.reset()
       void this.#listen(signal)
     }
@@ -111,12 +111,12 @@ export class Tails {
         const commits = await commitsAfter(this.#store, ref, feed.seq ?? 0, PAGE)
         feed.seq = commits.at(-1)?.seq ?? feed.seq
         if (commits.length > 0) for (const follower of feed.followers) follower.offer(commits)
-        // A hint that came during the read may be about a commit that the read did not see.
+        // A hint during the read may announce a commit that the read did not see.
         else if (hinted === feed.hinted) break
       }
     } catch (error) {
       this.#onError(error)
-      // Each follower reads for itself and meets the error where its caller can handle it.
+      // Each follower reads for itself, so that its caller gets the error.
       feed.reset()
     } finally {
       feed.reading = undefined
@@ -124,7 +124,7 @@ export class Tails {
   }
 }
 
-/** One reader of a conversation. It keeps its own place, so that nothing it is offered is missed or doubled. */
+/** One reader of a conversation. It keeps its own seq, so that it misses and repeats nothing. */
 class Follower {
   seq: number
   #buffer: Commit[] = []
@@ -154,7 +154,7 @@ class Follower {
     this.#wake = Promise.withResolvers<void>()
   }
 
-  /** The buffered commits that follow its place without a gap. */
+  /** The buffered commits, if they follow its seq without a gap. */
   take(): readonly Commit[] {
     const fresh = this.#buffer.filter(({ seq }) => seq > this.seq)
     this.#clear()
@@ -170,12 +170,12 @@ class Follower {
   }
 }
 
-/** The followers of one conversation, who share one reading of its log. */
+/** The followers of one conversation, which share one read of its log. */
 class Feed {
   readonly followers = new Set<Follower>()
-  /** How far the shared reading is; unknown until the first follower has caught up. */
+  /** The seq of the shared read; unknown until the first follower has caught up. */
   seq: number | undefined
-  /** The newest head that was hinted at. */
+  /** The newest seq of a hint. */
   hinted = 0
   reading: Promise<void> | undefined
 

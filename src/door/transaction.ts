@@ -6,14 +6,13 @@ import type { NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Decided } from '../store/store.ts'
 
-/** Several commands that become one commit: each is decided on what the ones before it leave. */
+/** Several commands as one commit. Each is decided on the state after the previous ones. */
 export class Transaction {
   readonly now: Instant
   readonly events: NewEvent[] = []
   #state: Conversation
-  /** Decided and not folded in yet: most transactions are one command, and nobody asks for the state in between. */
-  #ahead: readonly StoredEvent[] = []
-
+  /** Not folded until `state` is read: most transactions run one command and never read it. */
+  #unfolded: readonly StoredEvent[] = []
   #discarded = false
 
   constructor(state: Conversation, now: Instant) {
@@ -22,8 +21,8 @@ export class Transaction {
   }
 
   get state(): Conversation {
-    if (this.#ahead.length > 0) this.#state = fold(this.#state, this.#ahead)
-    this.#ahead = []
+    if (this.#unfolded.length > 0) this.#state = fold(this.#state, this.#unfolded)
+    this.#unfolded = []
     return this.#state
   }
 
@@ -32,25 +31,25 @@ export class Transaction {
     const { state } = this
     const decided = decide(state, command, this.now)
     if (decided instanceof Refusal) return decided
-    this.#ahead = stamped(state, decided, this.now)
+    this.#unfolded = stamped(state, decided, this.now)
     this.events.push(...decided)
-    return this.#ahead
+    return this.#unfolded
   }
 
-  /** The same, where a refusal is the end of the whole transaction. */
+  /** Like `run`, but throws the refusal, which rolls the transaction back. */
   mustRun(command: Command): readonly StoredEvent[] {
     const decided = this.run(command)
     if (decided instanceof Refusal) throw decided
     return decided
   }
 
-  /** Ends the transaction without writing anything: `return transaction.discard(value)` still answers the value. */
+  /** Drops all events but still returns the value: `return transaction.discard(value)`. */
   discard<T>(value: T): T {
     this.#discarded = true
     return value
   }
 
-  /** What the store is to do with this transaction. */
+  /** The outcome for the store. */
   decided<T>(value: T): Decided<T> {
     return this.#discarded ? { value, discard: true } : { value, events: this.events, after: this.state }
   }
