@@ -7,7 +7,7 @@ import { openMemoryStore } from '../store/memory.ts'
 const ref = { tenant: 'local', conversation: 'c1' }
 const CANCEL = { action: 'cancel' } as const
 const PARTS: ReadonlySet<string> = new Set(['queries', 'templates', 'live'])
-/** What the deadline sweep asks, whenever its timer fires. */
+/** The store calls of the deadline sweep, which may happen at any time. */
 const SWEEP: ReadonlySet<string> = new Set(['due', 'now'])
 
 let door: Door
@@ -117,7 +117,7 @@ it('[TS19] every observer hears of a call, until it is removed', () => {
   expect(heard).toEqual(['a plan', 'b plan', 'b plan'])
 })
 
-/** The same object, which records what is called on it and on its parts. */
+/** The same object, recording calls on it and on its parts. */
 function recorded<T extends object>(part: T, prefix = ''): T {
   return new Proxy(part, {
     get: (target, name) => {

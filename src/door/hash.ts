@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A hash of JSON content that does not depend on the order of keys. */
+/** A hash of JSON content, independent of the order of keys. */
 export function hashOf(body: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(body)) ?? 'null')

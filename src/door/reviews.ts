@@ -55,7 +55,7 @@ export class DoorReviews implements Reviews {
       return { record, answer: answer?.(transaction.state, record) ?? null }
     })
     if (!answer) return value.record
-    // The same decision may have come first from an edge that makes no answer.
+    // The same decision may have been stored before, by an edge that asked for no answer.
     return value.answer ?? answer(conversation, value.record)
   }
 
@@ -92,6 +92,8 @@ export class DoorReviews implements Reviews {
       if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId))
         return
     }
-    throw signal?.aborted ? signal.reason : new StoreError('closed', 'Closed while the review was waiting.')
+    throw signal?.aborted
+      ? signal.reason
+      : new StoreError('closed', 'The store was closed while the review was pending.')
   }
 }

@@ -6,7 +6,7 @@ import { budgetIsSpent, budgetOf, type Move, nextMove, noProgress } from './move
 
 const WATCHED = { gate: true, max_steps: 2, max_steps_with_plan: 5 } as const
 
-/** A turn with `count` steps whose calls got different answers. */
+/** A turn with this many steps whose calls got different answers. */
 function after(steps: number, run: RunDriver = new RunDriver()): RunDriver {
   for (let count = 0; count < steps; count += 1) run.step('', { answer: `answer ${count}` })
   return run
