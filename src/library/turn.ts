@@ -109,7 +109,7 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    const section = promptFor(this.#toolset, this.#names)
+    const section = promptFor(this.#toolset, { allowed: this.#names })
     if (section === '' || this.#prefix === '') return section
     const names = this.tools().map(({ name }) => name)
     return `${section}\nHere these tools are named ${names.join(', ')}.`

@@ -107,7 +107,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
   const instructions = [
     deps.instructions ?? ASSISTANT,
-    move.isLast ? '' : promptFor(toolset),
+    move.isLast ? '' : promptFor(toolset, { judged: run.policy.assessor }),
     digestOf({ state: run.state, turnId: run.turn, request: run.request.message }),
     retryGuidance(run, toolset),
     move.isLast ? 'This is the last call of this turn: answer now, and say what is not done.' : '',

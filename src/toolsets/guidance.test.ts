@@ -8,9 +8,13 @@ it.each(Object.values(toolsets))(
     const planning = toolset.tools.filter(({ created }) => created).map(({ name }) => name)
     const others = toolset.tools.filter(({ created }) => !created).map(({ name }) => name)
     expect(planning).not.toEqual([])
-    expect(promptFor(toolset)).toBe(toolset.prompt)
-    expect(promptFor(toolset, planning)).toBe(toolset.prompt)
-    expect(promptFor(toolset, [])).toBe('')
-    expect(promptFor(toolset, [...others, 'some_other_tool'])).toBe('')
+    expect(promptFor(toolset, { judged: true })).toBe(toolset.prompt)
+    expect(promptFor(toolset, { judged: true, allowed: planning })).toBe(toolset.prompt)
+    expect(promptFor(toolset, { allowed: [] })).toBe('')
+    expect(promptFor(toolset, { allowed: [...others, 'some_other_tool'] })).toBe('')
   },
 )
+
+it.each(Object.values(toolsets))('[TS15] where no assessor is, the section of $name promises none', toolset => {
+  expect(promptFor(toolset)).not.toMatch(/judged|NEXT_TODO|assessor/)
+})

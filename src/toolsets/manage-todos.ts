@@ -55,6 +55,9 @@ export const manageTodos: Toolset = {
 For a request with several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time: do only
 the current step, and answer in text when it is done. Your answer is judged, and the next step comes as NEXT_TODO. Do not answer for the
 whole request before the last step is settled. Do not plan for a plain question or a single step.`,
+  unjudgedPrompt: `## Steps
+For a request with several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time, and say
+what came of each. A person ticks the steps; you cannot. Do not plan for a plain question or a single step.`,
   retry: view =>
     `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: ${existing(shown(view))}. Do not add these again.`,
   vocabulary: {

@@ -36,6 +36,8 @@ export interface Toolset {
   readonly tools: readonly Tool[]
   /** The section for the system prompt. */
   readonly prompt: string
+  /** The same for a loop without an assessor, if the section speaks of one. */
+  readonly unjudgedPrompt?: string
   /** Guidance for a model that got the form wrong: the right form, and what exists already. */
   readonly retry: (view: View) => string
   /** How its model names tasks, fields and statuses. */
