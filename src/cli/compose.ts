@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
+import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import { Changed } from '../mcp/changed.ts'
@@ -73,6 +74,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     host: policy,
     tokens,
     log,
+    metrics: new Metrics(door),
     page: pageFrom(PAGE),
     turns: {
       names: models.names,

@@ -51,7 +51,7 @@ function outcomes(places: readonly Place[], asking: (place: Place) => Promise<An
 interface Place {
   readonly method: string
   readonly path: string
-  readonly role: 'person' | 'agent' | 'nobody'
+  readonly role: 'person' | 'agent' | 'none'
   readonly public?: boolean
   readonly title: string
 }
@@ -63,20 +63,20 @@ const UNKNOWN: readonly Place[] = [
   { method: 'post', path: '/mcp', role: 'agent', title: '/mcp' },
 ]
 const OPEN: readonly Place[] = [
-  { method: 'get', path: '/', role: 'nobody', title: 'the page' },
-  { method: 'get', path: '/start.js', role: 'nobody', title: 'a script of the page' },
-  { method: 'get', path: '/nothing', role: 'nobody', title: 'an unknown path' },
-  { method: 'post', path: '/nothing', role: 'nobody', title: 'an unknown path to post to' },
-  { method: 'put', path: '/', role: 'nobody', title: 'the page to put to' },
+  { method: 'get', path: '/', role: 'none', title: 'the page' },
+  { method: 'get', path: '/start.js', role: 'none', title: 'a script of the page' },
+  { method: 'get', path: '/nothing', role: 'none', title: 'an unknown path' },
+  { method: 'post', path: '/nothing', role: 'none', title: 'an unknown path to post to' },
+  { method: 'put', path: '/', role: 'none', title: 'the page to put to' },
 ]
 const PLACES = [...ROUTED, ...UNKNOWN, ...OPEN]
-const TOKENED = PLACES.filter(({ role }) => role !== 'nobody')
+const TOKENED = PLACES.filter(({ role }) => role !== 'none')
 const PRIVATE = PLACES.filter(each => each.public !== true)
 const PROBES = PLACES.filter(each => each.public === true)
 
 test('the tables hold every route: those with a token, those without, and the probes', () => {
   expect(ROUTED.length).toBe(EVERY_ROUTE.length)
-  expect(ROUTED.filter(({ role }) => role === 'nobody').map(({ title }) => title)).toEqual([
+  expect(ROUTED.filter(({ role }) => role === 'none').map(({ title }) => title)).toEqual([
     'POST /api/login',
     'GET /healthz',
     'GET /readyz',
@@ -110,7 +110,7 @@ describe.each(NOT_TOKENS)('with %s', (_, headers, query) => {
   })
 
   test('[AU1] the page, the login and the probes ask for none', async () => {
-    const statuses = (await asked(PLACES.filter(({ role }) => role === 'nobody'))).map(([, status]) => status)
+    const statuses = (await asked(PLACES.filter(({ role }) => role === 'none'))).map(([, status]) => status)
     expect(statuses).not.toContain(401)
     expect(statuses).not.toContain(403)
   })

@@ -4,13 +4,12 @@ import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
 
-/** So many events are read at once for one who resumes. */
-const PAGE = 100
-/** Beyond this, of the lists that are due in one tick only the newest goes out: the others are history already. */
-const MOST_LISTS = 128 * 1024
-
-/** How often text is looked for that another process writes. */
-const LOOK_EVERY_MS = 200
+/** Events that a replay reads at a time. */
+const PAGE_SIZE = 100
+/** If the lists of one tick are larger than this, only the newest is sent. */
+const MAX_LISTS_LENGTH = 128 * 1024
+/** How often live text of another process is polled. */
+const POLL_TEXT_MS = 200
 
 interface Page {
   readonly frames: string
@@ -22,13 +21,13 @@ interface Due {
   readonly frame: string
   /** The list in view, which a later one replaces. */
   readonly isList: boolean
-  /** The turn that it ends. */
+  /** The turn that it ends, if any. */
   readonly endOf?: string
 }
 
 /**
- * Everybody who follows one conversation here. They share one tail: an event is read once, framed once, and handed to
- * all of them in one write for each tick.
+ * The readers of one conversation. They share one tail: an event is read once, framed once, and written to all of them
+ * in one write per tick.
  */
 export class Channel {
   readonly #door: Door
@@ -37,12 +36,12 @@ export class Channel {
   readonly #live = new Set<Reader>()
   readonly #recent = new Recent()
   #state: Conversation
-  /** What is framed and not handed out yet, and up to where that reaches. */
+  /** Frames that wait for the end of the tick, and the seq up to which they reach. */
   #due: Due[] = []
   #framed: number
-  /** How far those are who have everything. */
+  /** The seq up to which live readers have everything. */
   #sent: number
-  /** The text that is being written, as far as everybody has it. */
+  /** The text of the running step, as far as live readers have it. */
   #text: LiveEntry | undefined
   #watch: NodeJS.Timeout | undefined
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
@@ -60,17 +59,17 @@ export class Channel {
     return this.#framed
   }
 
-  /** Gives a reader what it has missed, the list as it is, and from then on what comes. */
+  /** Replays what a reader has missed, sends it the list, and adds it to the live readers. */
   async serve(reader: Reader): Promise<void> {
     while (!reader.gone) {
-      // Nothing that is due may fall between what is replayed and what is live.
+      // Nothing may be lost between replay and live.
       this.#flush()
       if (reader.seq >= this.#sent) {
         this.#live.add(reader)
-        // It has seen what another process wrote and we have not read: it gets the list once we have.
+        // It knows events of another process that we have not read yet; the list follows once we have.
         if (reader.seq > this.#sent) return
         reader.write(this.#framedTodos())
-        return this.#greet(reader)
+        return this.#sendTextSoFar(reader)
       }
       const known: Page | undefined =
         reader.until === undefined ? this.#recent.between(reader.seq, this.#sent) : undefined
@@ -82,11 +81,11 @@ export class Channel {
     }
   }
 
-  /** Text as it is being written, by a step that runs here. */
+  /** Shows the text of a step that runs in this process. */
   showText(text: LiveEntry): void {
     clearInterval(this.#watch)
     this.#watch = undefined
-    this.#spread(text)
+    this.#broadcastText(text)
   }
 
   forget(reader: Reader): void {
@@ -100,11 +99,11 @@ export class Channel {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stop
-    for await (const commit of this.#door.tail(this.#ref, { after: this.#state.seq, signal })) this.#take(commit)
+    for await (const commit of this.#door.tail(this.#ref, { after: this.#state.seq, signal })) this.#frame(commit)
   }
 
-  /** Frames a commit: its facts, and the list in view where it touched that. */
-  #take({ events }: Commit): void {
+  /** Frames a commit: its events, and the list in view if it touched that. */
+  #frame({ events }: Commit): void {
     const before = this.#state
     this.#state = fold(before, events)
     if (this.#due.length === 0) setImmediate(() => this.#flush())
@@ -120,7 +119,7 @@ export class Channel {
     if (touchesView(events, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
   }
 
-  /** One write for each reader, whatever has come together in this tick. */
+  /** Writes everything that is due in this tick, once to each reader. */
   #flush(): void {
     if (this.#due.length === 0) return
     const due = this.#due
@@ -142,7 +141,7 @@ export class Channel {
       this.#live.delete(reader)
       reader.end()
     }
-    // These go on from where they are, one by one: they were ahead of us.
+    // These were ahead of us; each continues from its own place.
     for (const reader of wereAhead) {
       this.#live.delete(reader)
       void this.serve(reader).catch(() => reader.end())
@@ -150,7 +149,7 @@ export class Channel {
   }
 
   async #page(after: number, upTo: number, until: string | undefined): Promise<Page> {
-    const page = await this.#door.conversations.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
+    const page = await this.#door.conversations.eventsAfter(this.#ref, after, Math.min(PAGE_SIZE, upTo - after))
     const end = page.findIndex(event => event.type === 'turn_finished' && event.data.turn_id === until)
     const events = end < 0 ? page : page.slice(0, end + 1)
     const last = events.at(-1)
@@ -164,15 +163,15 @@ export class Channel {
     return this.#todos.frame
   }
 
-  /** One who joins while a step is being written gets its text so far. */
-  async #greet(reader: Reader): Promise<void> {
+  /** Sends the text so far to a reader that joins during a step. */
+  async #sendTextSoFar(reader: Reader): Promise<void> {
     while (!reader.gone) {
       const { running_turn, seq } = this.#state
       if (running_turn === null) return
-      // Whoever writes it may have begun before there was anybody here to tell.
+      // The step may have started before this channel.
       if (!this.#text) this.#watchText()
       const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
-      // What came meanwhile may have ended that text: nobody is to see it after its end.
+      // An event may have ended that text meanwhile.
       if (this.#state.seq !== seq) continue
       if (text?.turn_id !== running_turn) return
       this.#text ??= text
@@ -180,8 +179,8 @@ export class Channel {
     }
   }
 
-  /** Hands on what has been added to a text; one that begins anew is sent as a whole. */
-  #spread(text: LiveEntry): void {
+  /** Sends what was added to the text, or all of it if it started over. */
+  #broadcastText(text: LiveEntry): void {
     if (text.turn_id !== this.#state.running_turn) return
     this.#flush()
     const before = this.#text?.message_id === text.message_id ? this.#text.text : ''
@@ -194,23 +193,23 @@ export class Channel {
     for (const reader of this.#live) if (reader.seq === this.#sent) reader.write(frame)
   }
 
-  /** Looks now and then at what another process writes, while a turn runs and nobody here writes it. */
+  /** Polls the text of another process while a turn runs that this process does not drive. */
   #watchText(): void {
     if (this.#state.running_turn === null) {
       clearInterval(this.#watch)
       this.#watch = undefined
       return
     }
-    this.#watch ??= setInterval(() => void this.#lookAtText(), LOOK_EVERY_MS).unref()
+    this.#watch ??= setInterval(() => void this.#pollText(), POLL_TEXT_MS).unref()
   }
 
-  async #lookAtText(): Promise<void> {
+  async #pollText(): Promise<void> {
     const { seq } = this.#state
     const text = await this.#door.liveText.read(this.#ref).catch(() => undefined)
     if (!text || this.#state.seq !== seq || !this.#watch) return
-    // What is written now and then may lag behind what everybody has.
+    // The stored text may lag behind what readers have.
     const lags = this.#text?.message_id === text.message_id && this.#text.text.startsWith(text.text)
-    if (!lags) this.#spread(text)
+    if (!lags) this.#broadcastText(text)
   }
 
   #framedText(type: 'text_delta' | 'text_snapshot', message_id: string, text: string): Buffer {
@@ -221,6 +220,6 @@ export class Channel {
 function joined(due: readonly Due[]): Buffer {
   const size = due.reduce((sum, { frame, isList }) => sum + (isList ? frame.length : 0), 0)
   const last = due.findLastIndex(({ isList }) => isList)
-  const kept = size <= MOST_LISTS ? due : due.filter(({ isList }, place) => !isList || place === last)
+  const kept = size <= MAX_LISTS_LENGTH ? due : due.filter(({ isList }, place) => !isList || place === last)
   return Buffer.from(kept.map(({ frame }) => frame).join(''))
 }

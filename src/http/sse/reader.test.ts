@@ -1,6 +1,7 @@
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { NodeConnection } from '../node-connection.ts'
 import { Reader } from './reader.ts'
 
 /** A response over a real line, and the client at its other end, who reads nothing until it is told to. */
@@ -29,7 +30,7 @@ describe('one who takes a page of what it missed', () => {
     const { response } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
-    const reader = new Reader(response, 0, cut)
+    const reader = new Reader(new NodeConnection(response), 0, cut)
     reader.open()
     reader.write(PAGE)
     const drained = reader.drained()
@@ -44,7 +45,7 @@ describe('one who takes a page of what it missed', () => {
     const { response, client } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
-    const reader = new Reader(response, 0, cut)
+    const reader = new Reader(new NodeConnection(response), 0, cut)
     reader.open()
     reader.write(PAGE)
     const drained = reader.drained()

@@ -1,6 +1,6 @@
-const MOST_CHARACTERS = 512 * 1024
+const MAX_CHARACTERS = 512 * 1024
 
-/** The newest frames, so that many who resume at once, after a short cut, need neither the log nor new frames. */
+/** The newest frames, so that readers who resume after a short interruption need no read of the log. */
 export class Recent {
   readonly #frames: string[] = []
   #first = 0
@@ -14,13 +14,13 @@ export class Recent {
     }
     this.#frames.push(frame)
     this.#size += frame.length
-    while (this.#size > MOST_CHARACTERS) {
+    while (this.#size > MAX_CHARACTERS) {
       this.#size -= this.#frames.shift()?.length ?? 0
       this.#first += 1
     }
   }
 
-  /** The frames behind `after` up to `upTo`, if they are all here. */
+  /** The frames after `after` up to `upTo`, if all of them are here. */
   between(after: number, upTo: number): { readonly frames: string; readonly seq: number } | undefined {
     const from = after + 1 - this.#first
     const to = upTo + 1 - this.#first
