@@ -22,8 +22,8 @@ export class Origins {
   }
 }
 
-export const foreignOrigin = (): HttpError =>
-  new HttpError(403, 'foreign_origin', 'Requests from pages of this origin are not allowed')
+export const foreignOrigin = (hint = ''): HttpError =>
+  new HttpError(403, 'foreign_origin', `Requests from pages of this origin are not allowed.${hint}`)
 
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === ''
 

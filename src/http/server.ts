@@ -8,6 +8,7 @@ import { errorReply } from './error-reply.ts'
 import { tokenGuard } from './guard.ts'
 import { NodeConnection } from './node-connection.ts'
 import { hostOf, Origins } from './origins.ts'
+import { toResponse } from './web-connection.ts'
 
 export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'basePath' | 'usesTokens'> {
   readonly tenant: string
@@ -43,10 +44,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     {
       overrideGlobalObjects: false,
       // A request that cannot be routed, such as one with a malformed Host.
-      errorHandler: error => {
-        const { status, headers, body } = errorReply(error, log, { route: 'none' })
-        return new Response(body, { status, headers })
-      },
+      errorHandler: error => toResponse(errorReply(error, log, { route: 'none' })),
     },
   )
   const server = createServer(listener)

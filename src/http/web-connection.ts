@@ -5,6 +5,12 @@ const HIGH_WATER_MARK = 64 * 1024
 
 const encoder = new TextEncoder()
 
+export function toResponse({ status, headers, body }: Reply): Response {
+  // Not ours to close here, and HTTP/2 has no such header.
+  const { connection: _, ...others } = headers
+  return new Response(body ?? null, { status, headers: others })
+}
+
 /** Answers with a web `Response`, for servers that are not our own. */
 export class WebConnection implements Connection {
   readonly #closed = new AbortController()
@@ -35,7 +41,7 @@ export class WebConnection implements Connection {
   }
 
   get response(): Response {
-    return this.#response ?? this.send(CLIENT_LEFT)
+    return this.#response ?? toResponse(CLIENT_LEFT)
   }
 
   onClose(listener: () => void): void {
@@ -43,10 +49,8 @@ export class WebConnection implements Connection {
     else this.#closed.signal.addEventListener('abort', listener, { once: true })
   }
 
-  send({ status, headers, body }: Reply): Response {
-    // Belongs to a connection of ours; HTTP/2 forbids it.
-    const { connection: _, ...others } = headers
-    return new Response(body ?? null, { status, headers: others })
+  send(reply: Reply): Response {
+    return toResponse(reply)
   }
 
   open(headers: Readonly<Record<string, string>>): void {

@@ -331,7 +331,7 @@ describe('rows that are wrong', () => {
         { ...good, status: 'doing' },
         { title: 'x', status: 'doing' },
       ],
-      { row: 1, field: 'status' },
+      { code: 'two_in_progress', row: 1, field: 'status' },
     ],
     ['an unknown status', [{ ...good, status: 'pending' }], { row: 0, field: 'status' }],
     ['an unknown priority', [{ ...good, priority: 'urgent' }], { row: 0, field: 'priority' }],
