@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createParser } from 'eventsource-parser'
@@ -8,7 +9,9 @@ import { createRunsheet, openMemoryStore, type Runsheet, type RunsheetOptions } 
 import { doorOf } from '../../src/library/door-of.ts'
 import { createHandler, type Handler, type HandlerOptions, type Identity } from '../../src/library/http.ts'
 import { configuredModels, createRunner } from '../../src/library/runner-entry.ts'
+import { runProcess } from '../support/children.ts'
 import { HOSTS } from '../support/hosts.ts'
+import { scratchFolder } from '../support/scratch.ts'
 
 const PLAN = { tasks: [{ title: 'Look' }, { title: 'Leap' }] }
 const CALL = { session_id: 'chat-1', turn_id: 'turn-1', arguments: PLAN }
@@ -41,6 +44,8 @@ function mounted(
   return { runsheet, handler, ask: (path, init) => handler(new Request(`${ORIGIN}/runsheet${path}`, init)) }
 }
 
+/** Generous, since other work may share the machine. */
+const WAIT = { timeout: 20_000 }
 const ORIGIN = 'https://host.example'
 const as = (user: string, headers: Record<string, string> = {}): RequestInit => ({
   headers: { 'x-user': user, ...headers },
@@ -86,9 +91,9 @@ describe.each(Object.entries(HOSTS))('mounted in %s', (_, mount) => {
     const live = person.live('chat-1')
     onTestFinished(() => live.close())
     const titles = () => listed(live.snapshot().conversation).map(({ title }) => title)
-    await vi.waitFor(() => expect(titles()).toEqual(['Look', 'Leap']))
+    await vi.waitFor(() => expect(titles()).toEqual(['Look', 'Leap']), WAIT)
     await person.addTask('chat-1', { title: 'Land' })
-    await vi.waitFor(() => expect(titles()).toEqual(['Look', 'Leap', 'Land']))
+    await vi.waitFor(() => expect(titles()).toEqual(['Look', 'Leap', 'Land']), WAIT)
   })
 
   it('[HA5][SS2] a stream resumes after Last-Event-ID, and a reader that leaves ends its tail', async () => {
@@ -104,7 +109,7 @@ describe.each(Object.entries(HOSTS))('mounted in %s', (_, mount) => {
     expect(seen.map(({ id }) => id)).toEqual(['1', '2', '3'])
     expect(tails()).toEqual([false])
     leave.abort()
-    await vi.waitFor(() => expect(tails()).toEqual([true]))
+    await vi.waitFor(() => expect(tails()).toEqual([true]), WAIT)
     const again = new AbortController()
     const second = await host.fetch(url, { ...as('bot', { 'last-event-id': '3' }), signal: again.signal })
     const { task } = await person.addTask('chat-1', { title: 'Land' })
@@ -112,13 +117,13 @@ describe.each(Object.entries(HOSTS))('mounted in %s', (_, mount) => {
     expect(rest.map(({ id }) => id)).toEqual(['4', '5', '6'])
     expect(rest.at(-1)?.data).toContain(task.id)
     again.abort()
-    await vi.waitFor(() => expect(tails()).toEqual([true, true]))
+    await vi.waitFor(() => expect(tails()).toEqual([true, true]), WAIT)
   })
 
   it('[HA6] a person decides the review that a call of the same process waits for', async () => {
     const { runsheet, person } = await open({}, { policy: { review: true } })
     const call = runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
-    await vi.waitFor(async () => expect((await person.pendingReviews()).reviews).toHaveLength(1))
+    await vi.waitFor(async () => expect((await person.pendingReviews()).reviews).toHaveLength(1), WAIT)
     const [review] = (await person.pendingReviews('chat-1')).reviews
     await person.decide(review?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 1 }] })
     expect(await call).toMatchObject({ next: '1 Leap', remaining: 1 })
@@ -313,7 +318,7 @@ describe('close', () => {
   it('[HA7] ends streams, answers calls that wait with 202, and refuses what comes later', async () => {
     const { ask, handler } = mounted({}, { policy: { review: true } })
     const waiting = ask('/api/toolsets/runsheet/tools/plan', post('bot', CALL))
-    await vi.waitFor(async () => expect((await ask('/api/sessions/chat-1', as('bot'))).status).toBe(200))
+    await vi.waitFor(async () => expect((await ask('/api/sessions/chat-1', as('bot'))).status).toBe(200), WAIT)
     const stream = await ask('/api/sessions/chat-1/events', as('bot'))
     await handler.close()
     expect((await waiting).status).toBe(202)
@@ -354,6 +359,32 @@ it('[HA5] HEAD on a stream answers its headers and holds no place', async () => 
       null,
     ])
   }
+})
+
+it('[HA1] the Hono example of the docs serves a person and an agent, and ends cleanly', async () => {
+  const file = new URL('../../examples/hono.ts', import.meta.url)
+  const docs = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8')
+  expect(/<!-- examples\/hono\.ts -->\n```ts\n([\s\S]*?)```/.exec(docs)?.[1]).toBe(readFileSync(file, 'utf8'))
+  const cwd = scratchFolder()
+  const hook = new URL('../support/from-source.ts', import.meta.url).href
+  const child = runProcess([process.execPath, '--import', hook, fileURLToPath(file), '0'], { cwd })
+  onTestFinished(() => {
+    child.process.kill('SIGKILL')
+    rmSync(cwd, { recursive: true })
+  })
+  const url = await child.line(line => line.startsWith('http'))
+  const [person, agent] = [createClient({ url, token: 'ann' }), createClient({ url, token: 'bot' })]
+  const call = agent.call('runsheet', 'plan', CALL)
+  const live = person.live('chat-1')
+  await vi.waitFor(() => expect(live.snapshot().conversation.pending_reviews).toHaveLength(1), WAIT)
+  const [review = ''] = live.snapshot().conversation.pending_reviews
+  await person.decide(review, { action: 'confirm', tasks: [{ draft_index: 0 }] })
+  expect(await call).toMatchObject({ result: { ids: [1] } })
+  await vi.waitFor(() => expect(listed(live.snapshot().conversation)).toHaveLength(1), WAIT)
+  child.process.kill('SIGTERM')
+  await vi.waitFor(() => expect(live.snapshot().status).toBe('reconnecting'), WAIT)
+  live.close()
+  expect(await child.ended).toEqual({ code: 0, signal: null, stderr: '' })
 })
 
 it('[HA8] loads neither prom-client nor pino nor the MCP SDK nor AI SDK', async () => {
