@@ -18,16 +18,16 @@ export type { Authenticate, Identity } from './host-guard.ts'
 
 export interface HandlerOptions {
   readonly runsheet: Runsheet
-  /** Says who sent a request: your own sessions, cookies or tokens. Without an answer the request gets 401. */
+  /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
   readonly authenticate: Authenticate
-  /** The path it is mounted at, such as `/runsheet`. It may be removed from requests already. Default: the root. */
+  /** Where it is mounted, such as `/runsheet`; frameworks may pass paths with or without it. Default: the root. */
   readonly basePath?: string
   /**
    * Origins besides the server's own whose pages may send requests, such as `https://app.example.com`. They get CORS
    * headers. Behind a proxy that ends TLS, list your public origin.
    */
   readonly origins?: readonly string[]
-  /** The models that `POST /api/chat` may name. Pass those of your runner; without them the server runs no turns. */
+  /** The models of your runner, which drives the turns that `POST /api/chat` starts. Without them it answers 501. */
   readonly models?: { readonly names: readonly string[]; readonly usual: string }
   /** Default: unexpected errors go to stderr. */
   readonly log?: Logger
@@ -45,8 +45,8 @@ export interface Handler {
 }
 
 /**
- * The whole HTTP API with its event streams as one fetch handler, to mount in a server of yours. Checking the Host
- * header is up to that server.
+ * The whole HTTP API, event streams included, as one fetch handler to mount in your own server. That server checks the
+ * Host header.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const { runsheet, authenticate, basePath = '', origins = [], models, log = stderrLog, ...limits } = options

@@ -417,12 +417,9 @@ async function events(response: Response, count: number): Promise<readonly Messa
   const found: Message[] = []
   const parser = createParser({ onEvent: ({ id, data }) => id !== undefined && found.push({ id, data }) })
   const decoder = new TextDecoder()
-  const reader = response.body?.getReader()
-  while (reader && found.length < count) {
-    const { done, value } = await reader.read()
-    if (done) break
-    parser.feed(decoder.decode(value, { stream: true }))
+  for await (const chunk of response.body?.values({ preventCancel: true }) ?? []) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    if (found.length >= count) break
   }
-  reader?.releaseLock()
   return found.slice(0, count)
 }

@@ -4,29 +4,29 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { NodeConnection } from '../node-connection.ts'
 import { Reader } from './reader.ts'
 
-/** A response over a real line, and the client at its other end, who reads nothing until it is told to. */
+/** A response over a real socket, and its client, which reads nothing until it is told to. */
 async function line(): Promise<{ response: ServerResponse; client: Promise<IncomingMessage> }> {
-  const asked = Promise.withResolvers<ServerResponse>()
-  const server = createServer((_, response) => asked.resolve(response))
+  const opened = Promise.withResolvers<ServerResponse>()
+  const server = createServer((_, response) => opened.resolve(response))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const request = get({ port: (server.address() as AddressInfo).port, agent: false })
   const client = new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject))
-  // Who does not look at it must not be ended by it.
+  // A test that ignores it must not fail by it.
   client.catch(() => {})
   onTestFinished(() => {
     request.destroy()
     server.closeAllConnections()
     server.close()
   })
-  return { response: await asked.promise, client }
+  return { response: await opened.promise, client }
 }
 
 const PAGE = Buffer.alloc(16 * 1024 * 1024, ' ')
 
-describe('one who takes a page of what it missed', () => {
+describe('a reader that catches up', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('[SS6] has half a minute for it, and is cut then', async () => {
+  it('[SS6] has 30 s for a page, then it is disconnected', async () => {
     const { response } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
@@ -41,7 +41,7 @@ describe('one who takes a page of what it missed', () => {
     await drained
   })
 
-  it('[SS6] is left alone once it has taken it', async () => {
+  it('[SS6] keeps its connection once it has read the page', async () => {
     const { response, client } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
