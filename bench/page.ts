@@ -25,7 +25,7 @@ const server = createHttpServer({
   version: '0',
   log: pino({ level: 'silent' }),
   page: pageFrom(fileURLToPath(new URL('../dist/web', import.meta.url))),
-  turns: { names: ['bench'], usual: 'bench', take: () => {} },
+  turns: { names: ['bench'], defaultName: 'bench', take: () => {} },
 })
 const url = await server.listen(0, '127.0.0.1')
 const person = createClient({ url, token: tokens.person })

@@ -6,6 +6,7 @@ import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { fold } from '../src/domain/conversation.ts'
 import { framed, framedTodos } from '../src/http/sse/frames.ts'
+import { Metrics } from '../src/http/metrics.ts'
 import { createHttpServer } from '../src/http/server.ts'
 import { openDoor, type Door } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
@@ -90,6 +91,7 @@ async function ours(): Promise<{ port: number; path: string; event: () => Promis
     tenant: 'local',
     version: '0.0.0',
     log: pino({ level: 'info' }, pino.destination({ dest: 2, sync: true })),
+    metrics: new Metrics(door),
     agentWritesPerMinute: 1e9,
   })
   const url = await server.listen(0, '127.0.0.1')

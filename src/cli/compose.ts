@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
+import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
@@ -73,10 +74,11 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     host: policy,
     tokens,
     log,
+    metrics: new Metrics(door),
     page: pageFrom(PAGE),
     turns: {
       names: models.names,
-      usual: models.defaultName,
+      defaultName: models.defaultName,
       take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
     },
     mcp: (request, incoming) => mcp.fetch(request, incoming),

@@ -9,7 +9,7 @@ import { event, resolution } from './event-schemas.ts'
 import { exact } from './exact.ts'
 import * as s from './schemas.ts'
 
-const next_cursor = s.said(z.string().nullable(), 'for the next page; null on the last')
+const next_cursor = s.described(z.string().nullable(), 'for the next page; null on the last')
 
 export const sessions = exact<wire.SessionsAnswer>()(z.object({ sessions: z.array(s.session), next_cursor }))
 
@@ -29,8 +29,8 @@ const turn = exact<Turn>()(z.object({ id: z.string(), ...s.turnFields }))
 const review = exact<Review>()(
   z.object({
     ...s.reviewFields,
-    panels: s.said(z.array(z.string()), 'the panels that show it'),
-    closes_at: s.said(z.iso.datetime().nullable(), 'when it is cancelled because all panels were closed'),
+    panels: s.described(z.array(z.string()), 'the panels that show it'),
+    closes_at: s.described(z.iso.datetime().nullable(), 'when it is cancelled because all panels were closed'),
   }),
 )
 const byTask = <S extends z.ZodType>(value: S) => z.record(z.string(), value)
@@ -38,34 +38,34 @@ const byTask = <S extends z.ZodType>(value: S) => z.record(z.string(), value)
 const conversation = exact<ConversationSnapshot>()(
   z
     .object({
-      version: s.said(z.int(), 'of this format; clients of another version cannot read it'),
+      version: s.described(z.int(), 'the version of this format; clients of another version cannot read it'),
       session_id: z.string(),
-      seq: s.said(z.int(), 'follow the events from here'),
+      seq: s.described(z.int(), 'follow the events from here'),
       created_at: s.instant.nullable(),
       updated_at: s.instant.nullable(),
       policy: s.policy.nullable(),
-      tasks: s.said(byTask(s.task), 'by id'),
-      open: s.said(z.array(z.string()), 'the ids of the open tasks'),
+      tasks: s.described(byTask(s.task), 'by id'),
+      open: s.described(z.array(z.string()), 'the ids of the open tasks'),
       last_number: z.int(),
       last_position: z.number(),
-      adopted: s.said(byTask(z.string()), 'task to the turn that took it over'),
-      edits: s.said(byTask(byTask(z.int())), "task and field to the seq of a person's newest edit"),
-      rejections: s.said(byTask(z.int()), 'task to the number of times the assessor rejected it'),
-      turns: s.said(z.record(z.string(), turn), 'by id'),
+      adopted: s.described(byTask(z.string()), 'task to the turn that took it over'),
+      edits: s.described(byTask(byTask(z.int())), "task and field to the seq of a person's newest edit"),
+      rejections: s.described(byTask(z.int()), 'task to the number of times the assessor rejected it'),
+      turns: s.described(z.record(z.string(), turn), 'by id'),
       running_turn: z.string().nullable(),
       latest_turn: z.string().nullable(),
-      reviews: s.said(z.record(z.string(), review), 'by id; a decided one has no rows left'),
+      reviews: s.described(z.record(z.string(), review), 'by id; a decided one has no rows left'),
       pending_reviews: z.array(z.string()),
-      unheard_reviews: s.said(z.array(z.string()), 'decided reviews whose answer the agent has not received'),
-      answered_seq: s.said(z.int(), 'the newest answer that the agent got'),
+      unheard_reviews: s.described(z.array(z.string()), 'decided reviews whose answer the agent has not received'),
+      answered_seq: s.described(z.int(), 'the seq of the latest answer that the agent received'),
     })
-    .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to fold events on' }),
+    .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to apply events to' }),
 )
 
 const limited = exact<LimitedTurns>()(
   z.object({
-    turns: s.said(z.array(z.string()), 'turns that a limit ended'),
-    max_steps: s.said(z.int().nullable(), 'model calls that the newest turn may make'),
+    turns: s.described(z.array(z.string()), 'turns that a limit ended'),
+    max_steps: s.described(z.int().nullable(), 'most model calls of the latest turn'),
   }),
 )
 
@@ -74,11 +74,11 @@ const view = exact<View>()(
     .object({
       title: z.string().nullable(),
       messages: z.array(s.message),
-      resolutions: s.said(z.record(z.string(), resolution), 'review to how it ended'),
+      resolutions: s.described(z.record(z.string(), resolution), 'review to how it ended'),
       limited,
-      added: s.said(byTask(z.int()), 'task to the seq at which a person added it'),
+      added: s.described(byTask(z.int()), 'task to the seq at which a person added it'),
     })
-    .meta({ id: 'View', description: 'What a page shows of a conversation besides its state' }),
+    .meta({ id: 'View', description: 'What a page shows besides the state' }),
 )
 export const snapshot = exact<wire.SnapshotAnswer>()(z.object({ conversation, view }))
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { LoginCodes } from './credentials.ts'
+import { Login } from './credentials.ts'
 
 const HOUR = 3_600_000
 
@@ -8,11 +8,11 @@ describe('a login code', () => {
 
   it('[AU4] is good for an hour, and no longer', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
-    const codes = new LoginCodes()
+    const codes = new Login('a-token')
     const [used, forgotten] = [codes.issue(), codes.issue()]
     vi.advanceTimersByTime(HOUR - 1)
-    expect(codes.redeem(used)).toBe(true)
+    expect(codes.redeem(used)).toBe('a-token')
     vi.advanceTimersByTime(1)
-    expect(codes.redeem(forgotten)).toBe(false)
+    expect(codes.redeem(forgotten)).toBeUndefined()
   })
 })

@@ -1,51 +1,58 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Who asks: a person may do everything, an agent may read, call tools and subscribe. */
-export interface Credential {
+/** A person may do everything; an agent reads, calls tools and follows events. */
+export type Role = 'person' | 'agent'
+
+/** Who sent a request. */
+export interface Caller {
   readonly role: Role
   readonly tenant: string
 }
-export type Role = 'person' | 'agent'
 
-const CODE_LASTS_MS = 3_600_000
-/** More than anybody prints in an hour; the oldest gives way. */
-const MOST_CODES = 100
+const CODE_LIFETIME_MS = 3_600_000
+/** Codes that are valid at a time; the oldest gives way. */
+const MAX_CODES = 100
 
-/** The tokens that there are. They are compared by hash, in the same time for every guess. */
+/** The valid tokens, compared by hash and in constant time. */
 export class Credentials {
-  readonly #known: readonly { readonly hash: Buffer; readonly credential: Credential }[]
+  readonly #known: readonly { readonly hash: Buffer; readonly caller: Caller }[]
 
   constructor(tokens: Readonly<Record<Role, string>>, tenant: string) {
     this.#known = (['person', 'agent'] as const).map(role => ({
       hash: hashOf(tokens[role]),
-      credential: { role, tenant },
+      caller: { role, tenant },
     }))
   }
 
-  of(token: string): Credential | undefined {
+  callerOf(token: string): Caller | undefined {
     const hash = hashOf(token)
-    return this.#known.find(known => timingSafeEqual(known.hash, hash))?.credential
+    return this.#known.find(known => timingSafeEqual(known.hash, hash))?.caller
   }
 }
 
-/** Codes that a page trades for the person's token: each once, within the hour. They live as long as the process. */
-export class LoginCodes {
+/** Single-use codes that a page trades for the person's token within an hour. They end with the process. */
+export class Login {
+  readonly #token: string
   readonly #codes = new Map<string, number>()
+
+  constructor(token: string) {
+    this.#token = token
+  }
 
   issue(): string {
     const code = randomBytes(24).toString('base64url')
     const [oldest] = this.#codes.keys()
-    if (oldest !== undefined && this.#codes.size >= MOST_CODES) this.#codes.delete(oldest)
-    this.#codes.set(keyOf(code), performance.now() + CODE_LASTS_MS)
+    if (oldest !== undefined && this.#codes.size >= MAX_CODES) this.#codes.delete(oldest)
+    this.#codes.set(keyOf(code), performance.now() + CODE_LIFETIME_MS)
     return code
   }
 
-  /** Whether the code was good; from now on it is not. */
-  redeem(code: string): boolean {
+  /** The token, if the code is valid. The code is spent in any case. */
+  redeem(code: string): string | undefined {
     const key = keyOf(code)
     const until = this.#codes.get(key)
     this.#codes.delete(key)
-    return until !== undefined && performance.now() < until
+    return until !== undefined && performance.now() < until ? this.#token : undefined
   }
 }
 

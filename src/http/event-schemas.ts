@@ -2,48 +2,48 @@ import * as z from 'zod'
 import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
 import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
 import { type Difference, exact } from './exact.ts'
-import { changes, instant, json, policy, review, role, said, seq, task, toolCall, turnFields } from './schemas.ts'
+import { changes, instant, json, policy, review, role, described, seq, task, toolCall, turnFields } from './schemas.ts'
 
-const turn_id = said(z.string(), 'the turn')
-const message_id = said(z.string(), 'the message')
-const tool_call_id = said(z.string(), 'the call, unique in its turn')
-const review_id = said(z.string(), 'the review')
-const panel = said(z.string(), 'the panel, by the name it gave itself')
-const taskNow = said(task, 'the whole task as it is now')
-const tool = said(z.string(), 'the name of the tool')
-const by = said(z.enum(['model', 'person', 'assessor', 'file', 'system']), 'who did it')
-const usage = said(z.record(z.string(), json), 'tokens, as far as the provider counts them')
-const remaining = said(z.int(), 'open tasks of the plan')
+const turn_id = described(z.string(), 'the turn')
+const message_id = described(z.string(), 'the message')
+const tool_call_id = described(z.string(), 'the call, unique in its turn')
+const review_id = described(z.string(), 'the review')
+const panel = described(z.string(), 'the panel, by a name of its own')
+const taskNow = described(task, 'the whole task as it is now')
+const tool = described(z.string(), 'the name of the tool')
+const by = described(z.enum(['model', 'person', 'assessor', 'file', 'system']), 'who did it')
+const usage = described(z.record(z.string(), json), 'token counts of the provider')
+const remaining = described(z.int(), 'open tasks of the plan')
 const todo = z
   .object({
-    id: said(z.int(), "the task's number"),
-    description: said(z.string(), 'its title'),
-    status: said(z.string(), '`pending`, `current`, `done` or `blocked`'),
+    id: described(z.int(), "the task's number"),
+    description: described(z.string(), 'its title'),
+    status: described(z.string(), '`pending`, `current`, `done` or `blocked`'),
   })
   .meta({ id: 'Todo', description: 'A task in short' })
-const current = said(todo.nullable(), 'the task in progress')
-const as_of_seq = said(z.int(), 'the event up to which this holds')
-const text = said(z.string(), 'what was written')
-const total = said(z.int(), 'tasks in the list')
+const current = described(todo.nullable(), 'the task in progress')
+const as_of_seq = described(z.int(), 'the last event that it includes')
+const text = described(z.string(), 'what was written')
+const total = described(z.int(), 'tasks in the list')
 const partOfMessage = z.object({ message_id, text })
 
 export const resolution = exact<EventData['task_create_review_resolved']>()(
   z
     .object({
       review_id,
-      action: said(z.enum(['confirm', 'cancel']), 'an expired review is a cancelled one'),
-      reason: said(
+      action: described(z.enum(['confirm', 'cancel']), 'an expired review is a cancelled one'),
+      reason: described(
         z.string(),
-        'why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, or as the person says',
+        'why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, or the words of the person',
       ).exactOptional(),
-      comment: said(z.string(), 'for the agent').exactOptional(),
-      via: said(
+      comment: described(z.string(), 'for the agent').exactOptional(),
+      via: described(
         z.enum(['http', 'mcp_form', 'library', 'system', 'mcp_app']),
         'how the decision came in; `mcp_app` is no longer written',
       ),
-      created_count: said(z.int(), 'tasks that it created'),
-      changes: said(changes, 'what the person did to the draft').exactOptional(),
-      tasks: said(
+      created_count: described(z.int(), 'tasks that it created'),
+      changes: described(changes, 'what the person did to the draft').exactOptional(),
+      tasks: described(
         z.array(z.object({ task_id: z.string(), change: z.enum(['kept', 'edited', 'added']) })),
         'the task that each confirmed row became, in row order; older logs lack it',
       ).exactOptional(),
@@ -53,7 +53,7 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
 
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
-  stored('policy_set', 'The policy was set.')(z.object({ policy: said(policy, 'the whole policy'), by })),
+  stored('policy_set', 'The policy was set.')(z.object({ policy: described(policy, 'the whole policy'), by })),
   stored('turn_opened', 'An agent elsewhere began a turn with its first tool call.')(z.object({ turn_id })),
   stored(
     'turn_started',
@@ -62,10 +62,10 @@ export const storedEvents = [
     z.object({
       turn_id,
       message_id,
-      message: said(z.string(), 'what the person wrote'),
-      policy: said(policy, 'the policy that it runs under'),
-      model: said(z.string(), 'the name of the model'),
-      continue_turn_id: said(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
+      message: described(z.string(), 'what the person wrote'),
+      policy: described(policy, 'the policy that it runs under'),
+      model: described(z.string(), 'the name of the model'),
+      continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
     }),
   ),
   stored('turn_stop_requested', 'A person asked the turn to stop.')(z.object({ turn_id })),
@@ -75,8 +75,8 @@ export const storedEvents = [
   )(
     z.object({
       turn_id,
-      code: said(z.string(), 'what failed, for programs'),
-      message: said(z.string(), 'what failed, for people'),
+      code: described(z.string(), 'what failed, for programs'),
+      message: described(z.string(), 'what failed, for people'),
     }),
   ),
   stored(
@@ -86,12 +86,12 @@ export const storedEvents = [
     z.object({
       turn_id,
       status: turnFields.status,
-      because: said(
+      because: described(
         z.enum(['answered', 'budget', 'gate', 'limit', 'unjudged', 'repeats', 'empty', 'stopped', 'error']),
         'why it ended; older logs lack it',
       ).exactOptional(),
       remaining,
-      counts: said(
+      counts: described(
         z.object({
           completed: z.int(),
           blocked: z.int(),
@@ -99,21 +99,21 @@ export const storedEvents = [
           removed: z.int(),
           open: z.int(),
         }),
-        'the tasks of the plan by what became of them',
+        'the tasks of the plan by status',
       ),
-      steps: said(z.int(), 'model calls'),
+      steps: described(z.int(), 'model calls'),
       usage,
     }),
   ),
   stored(
     'message_added',
-    'A message was added, or the last word to one that a step wrote.',
+    "A message was added, or the last part of a step's message.",
   )(
     z.object({
       message_id,
       role,
       text,
-      synthetic: said(z.boolean(), 'written by the server, not by a person').exactOptional(),
+      synthetic: described(z.boolean(), 'written by the server, not by a person').exactOptional(),
     }),
   ),
   stored(
@@ -121,22 +121,22 @@ export const storedEvents = [
     'The model answered one call.',
   )(
     z.object({
-      step: said(z.int(), 'counted from 1 in its turn'),
+      step: described(z.int(), 'its number in the turn, from 1'),
       message_id,
       text,
-      tool_calls: said(z.array(toolCall), 'the tools that it called'),
+      tool_calls: described(z.array(toolCall), 'the tools that it called'),
       usage,
-      digest_seq: said(z.int(), 'the event up to which the model knew the plan'),
-      task_id: said(z.string(), 'the task that was in progress').exactOptional(),
-      budget: said(z.int(), 'model calls that the turn may make').exactOptional(),
-      parts: said(json, "the answer in the provider's own parts, from which a resumed turn goes on").exactOptional(),
-      provider_metadata: said(json, 'no longer written; older logs have it').exactOptional(),
+      digest_seq: described(z.int(), 'the last event that the model knew of'),
+      task_id: described(z.string(), 'the task that was in progress').exactOptional(),
+      budget: described(z.int(), 'most model calls of the turn').exactOptional(),
+      parts: described(json, "the answer in the provider's format, to resume from").exactOptional(),
+      provider_metadata: described(json, 'no longer written; older logs have it').exactOptional(),
     }),
   ),
   stored(
     'tool_called',
     'A tool call began.',
-  )(z.object({ tool_call_id, tool, arguments: said(json, 'what the model passed') })),
+  )(z.object({ tool_call_id, tool, arguments: described(json, 'what the model passed') })),
   stored(
     'tool_answered',
     'A tool call was answered.',
@@ -144,9 +144,9 @@ export const storedEvents = [
     z.object({
       tool_call_id,
       tool,
-      result: said(json, 'what the model is told'),
-      duration_ms: said(z.number(), 'how long it took'),
-      ok: said(z.boolean(), 'false if the call was refused or failed'),
+      result: described(json, 'the answer for the model'),
+      duration_ms: described(z.number(), 'how long it took'),
+      ok: described(z.boolean(), 'false if the call was refused or failed'),
     }),
   ),
   stored(
@@ -154,29 +154,29 @@ export const storedEvents = [
     'In `manage_todos`, the next task was handed to the model.',
   )(
     z.object({
-      next: said(z.string(), 'the title of the task'),
-      state: said(json, 'the list, as `todos_updated` has it'),
-      iteration: said(z.int(), 'counted from 1 in its turn'),
-      max_iterations: said(z.int(), 'how many a turn may have'),
+      next: described(z.string(), 'the title of the task'),
+      state: described(json, 'the list, as `todos_updated` has it'),
+      iteration: described(z.int(), 'its number in the turn, from 1'),
+      max_iterations: described(z.int(), 'the maximum of a turn'),
     }),
   ),
   stored(
     'todos_limit_reached',
-    'In `manage_todos`, the turn may hand over no more tasks.',
+    'In `manage_todos`, the turn has handed over as many tasks as it may.',
   )(
     z.object({
-      message: said(z.string(), 'what a person is told'),
+      message: described(z.string(), 'the text for the person'),
       remaining,
-      current: said(json, 'the task in progress, as `todos_current` has it'),
+      current: described(json, 'the task in progress, as `todos_current` has it'),
     }),
   ),
   stored(
     'gate_followed',
-    'The model answered with open tasks, and was asked to go on.',
+    'The model answered with open tasks and was sent back to them.',
   )(
     z.object({
-      follow_up: said(z.int(), 'counted from 1 since a task was settled'),
-      open: said(z.array(json), 'number and title of each open task'),
+      follow_up: described(z.int(), 'counts from 1 since a task was settled'),
+      open: described(z.array(json), 'number and title of each open task'),
     }),
   ),
   stored('task_created', 'A task was created.')(z.object({ task: taskNow, by })),
@@ -187,7 +187,7 @@ export const storedEvents = [
     z.object({
       task: taskNow,
       by,
-      from: said(z.record(z.string(), json), 'the previous values of the changed fields'),
+      from: described(z.record(z.string(), json), 'the previous values of the changed fields'),
     }),
   ),
   stored('task_removed', 'A task was removed from the list.')(z.object({ task: taskNow, by })),
@@ -196,10 +196,10 @@ export const storedEvents = [
     'The assessor judged a claim about a task.',
   )(
     z.object({
-      task_id: said(z.string(), 'the task'),
-      verdict: said(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
-      reason: said(z.string(), "the assessor's words"),
-      model: said(z.string(), "the assessor's model"),
+      task_id: described(z.string(), 'the task'),
+      verdict: described(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
+      reason: described(z.string(), "the assessor's words"),
+      model: described(z.string(), "the assessor's model"),
       usage: usage.exactOptional(),
     }),
   ),
@@ -213,10 +213,10 @@ export const storedEvents = [
 export const passingEvents = [
   passing(
     'reset',
-    'The log is not the one that the reader knew: forget it, everything follows.',
-  )(z.object({ seq: said(z.int(), 'the last event of the log') })),
-  passing('text_snapshot', 'The text that the model has written so far, for readers who join late.')(partOfMessage),
-  passing('text_delta', 'More text of the step that is being written.')(partOfMessage),
+    'The reader is ahead of the log. Discard what you have: the whole log follows.',
+  )(z.object({ seq: described(z.int(), 'the last event of the log') })),
+  passing('text_snapshot', 'The text of the running step so far, for readers that join late.')(partOfMessage),
+  passing('text_delta', 'More text of the running step.')(partOfMessage),
   passing(
     'todos_updated',
     'The list in view after a commit that touched it.',
@@ -226,8 +226,8 @@ export const passingEvents = [
       remaining,
       total,
       as_of_seq,
-      items: said(z.array(todo), 'the tasks; the open ones first if there are more than 200'),
-      more: said(z.int(), 'tasks beyond the first 200').exactOptional(),
+      items: described(z.array(todo), 'the tasks; the open ones first if there are more than 200'),
+      more: described(z.int(), 'tasks beyond the first 200').exactOptional(),
     }),
   ),
   passing('todos_current', 'The short form of `todos_updated`.')(z.object({ current, remaining, total, as_of_seq })),
@@ -253,10 +253,10 @@ function stored<T extends EventType>(type: T, description: string) {
     z
       .object({
         type: z.literal(type),
-        timestamp: said(instant, 'when it was committed; the events of a commit share it'),
+        timestamp: described(instant, 'when it was committed; the events of a commit share it'),
         seq,
-        session_id: said(z.string(), 'the conversation'),
-        turn_id: said(z.string().nullable(), 'the turn that it belongs to, if any'),
+        session_id: described(z.string(), 'the conversation'),
+        turn_id: described(z.string().nullable(), 'the turn that it belongs to, if any'),
         data,
       })
       .meta({ id: nameOf(type), description })

@@ -1,4 +1,4 @@
-/** Nothing of ours is framed, sniffed, kept by a cache, or able to load anything from elsewhere. */
+/** On every answer: no framing, no sniffing, no caching, and nothing loaded from elsewhere. */
 export const SAFE = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -8,3 +8,5 @@ export const SAFE = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 } as const
+
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' } as const

@@ -1,5 +1,5 @@
-import type { Credential } from './credentials.ts'
-import { HttpError } from './errors.ts'
+import type { Caller } from './credentials.ts'
+import { HttpError } from './http-error.ts'
 
 const WINDOW_MS = 60_000
 
@@ -15,7 +15,7 @@ export class Limits {
   }
 
   /** Counts a write. Throws 429 with `Retry-After` if an agent's tenant has used up this minute. */
-  write({ role, tenant }: Credential): void {
+  write({ role, tenant }: Caller): void {
     if (role === 'person') return
     const now = performance.now()
     if (now >= this.#endsAt) {
@@ -29,6 +29,8 @@ export class Limits {
 
   #exceeded(leftMs: number): HttpError {
     const headers = { 'retry-after': String(Math.ceil(leftMs / 1_000)) }
-    return new HttpError(429, 'rate_limited', `An agent may write ${this.#perMinute} times a minute.`, { headers })
+    return new HttpError(429, 'rate_limited', `Too many writes. An agent may write ${this.#perMinute} times a minute`, {
+      headers,
+    })
   }
 }

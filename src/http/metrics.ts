@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ObservedCall } from '../door/door.ts'
+import type { Door, ObservedCall } from '../door/door.ts'
 
-/** Counts and durations, by route and tool; never what was said. */
+/** Counts and durations for Prometheus, by route and tool; never content. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests = new Histogram({
@@ -19,26 +19,26 @@ export class Metrics {
   })
   readonly #decisions = new Counter({
     name: 'runsheet_review_decisions_total',
-    help: 'Decisions of persons on reviews.',
+    help: 'Review decisions by action.',
     labelNames: ['action'] as const,
     registers: [this.#registry],
   })
+  readonly contentType: string = this.#registry.contentType
 
-  constructor(streams: { readonly size: number; readonly cuts: number }, reviews: { readonly waiters: number }) {
+  constructor(door: Pick<Door, 'reviews' | 'observe'>) {
     collectDefaultMetrics({ register: this.#registry })
-    this.#gauge('runsheet_review_waiters', 'Calls that wait for a decision.', () => reviews.waiters)
-    this.#gauge('runsheet_stream_readers', 'Event streams that are open.', () => streams.size)
-    this.#gauge('runsheet_stream_cuts', 'Readers that were cut off because they did not read.', () => streams.cuts)
+    this.#gauge('runsheet_review_waiters', 'Calls that wait for a decision.', () => door.reviews.waiters)
+    door.observe(call => this.#call(call))
   }
 
-  readonly contentType = this.#registry.contentType
+  /** Adds the figures of the event streams. */
+  watch(streams: { readonly size: number; readonly cuts: number }): void {
+    this.#gauge('runsheet_stream_readers', 'Open event streams.', () => streams.size)
+    this.#gauge('runsheet_stream_cuts', 'Slow readers that were disconnected.', () => streams.cuts)
+  }
 
   request(method: string, route: string, status: number, seconds: number): void {
     this.#requests.labels(method, route, String(status)).observe(seconds)
-  }
-
-  call({ toolset, tool, outcome }: ObservedCall): void {
-    this.#calls.labels(toolset, tool, outcome).inc()
   }
 
   decision(action: string): void {
@@ -47,6 +47,10 @@ export class Metrics {
 
   text(): Promise<string> {
     return this.#registry.metrics()
+  }
+
+  #call({ toolset, tool, outcome }: ObservedCall): void {
+    this.#calls.labels(toolset, tool, outcome).inc()
   }
 
   #gauge(name: string, help: string, read: () => number): void {

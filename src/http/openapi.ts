@@ -8,8 +8,16 @@ import {
 import { type Documented, type Route, route, TAGS } from './route.ts'
 import { errorBody } from './schemas.ts'
 
+export interface DocumentOptions {
+  readonly version: string
+  /** Where the API is mounted; empty for the root. */
+  readonly basePath?: string
+  /** Whether callers send a bearer token; otherwise the host application authenticates them. */
+  readonly usesTokens?: boolean
+}
+
 /** The routes, and one more that serves the document made from them. */
-export function withOpenApi(routes: readonly Route[], version: string): readonly Route[] {
+export function withOpenApi(routes: readonly Route[], options: DocumentOptions): readonly Route[] {
   let document: unknown
   const own: Route = route({
     method: 'get',
@@ -19,34 +27,41 @@ export function withOpenApi(routes: readonly Route[], version: string): readonly
     role: 'agent',
     summary: 'This document',
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
-    handle: async () => ({ body: (document ??= openApiDocument(all, version)) }),
+    handle: async () => ({ body: (document ??= openApiDocument(all, options)) }),
   })
   const all: readonly Route[] = [...routes, own]
   return all
 }
 
-export function openApiDocument(routes: readonly Route[], version: string): ReturnType<typeof createDocument> {
+export function openApiDocument(
+  routes: readonly Route[],
+  { version, basePath = '', usesTokens = true }: DocumentOptions,
+): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {}
   for (const [path, group] of Map.groupBy(routes, each => each.path)) {
-    paths[path.replaceAll(/:(\w+)/g, '{$1}')] = Object.fromEntries(group.map(each => [each.method, operation(each)]))
+    paths[path.replaceAll(/:(\w+)/g, '{$1}')] = Object.fromEntries(
+      group.map(each => [each.method, operation(each, usesTokens)]),
+    )
   }
   return createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Runsheet',
       version,
-      description:
-        'The plan an AI agent works from and a person can trust. Every request carries `Authorization: Bearer …`; `x-role` says whose token it takes.',
+      description: `The plan an AI agent works from and a person can trust. ${usesTokens ? BY_TOKEN : BY_HOST}; \`x-role\` says which role an operation needs.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: basePath || '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    ...(usesTokens ? { components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } } } : {}),
   })
 }
 
-function operation(each: Route): ZodOpenApiOperationObject {
+const BY_TOKEN = 'Every request carries `Authorization: Bearer <token>`'
+const BY_HOST = 'The host application authenticates requests'
+
+function operation(each: Route, usesTokens: boolean): ZodOpenApiOperationObject {
   const { operationId, tag, params, query, headers, body, role, summary, answers } = each
   const documented: Readonly<Record<string, Documented>> = {
     ...answers,
@@ -57,7 +72,7 @@ function operation(each: Route): ZodOpenApiOperationObject {
     tags: [tag],
     summary,
     'x-role': role,
-    security: role === 'nobody' ? [] : [{ token: [] }],
+    security: role === 'none' || !usesTokens ? [] : [{ token: [] }],
     ...(params || query || headers
       ? {
           requestParams: {

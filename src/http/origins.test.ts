@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Origins } from './origins.ts'
 
-/** What is said to each of these: undefined where it may ask. */
-function asked(origins: Origins, host: string, origin?: string): string | undefined {
+/** The code of the refusal; undefined if the request is let in. */
+function asked(origins: Origins, host: string, origin: string | null = null): string | undefined {
   try {
     origins.check(host, origin)
     return undefined

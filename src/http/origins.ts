@@ -1,11 +1,11 @@
-import { HttpError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 
-/** Names and origins under which this server may be asked: a page of another site or another port is turned away. */
+/** The hosts and origins that our own server answers to: pages of other sites and other ports are refused. */
 export class Origins {
   #hosts: ReadonlySet<string> = new Set()
   #origins: ReadonlySet<string> = new Set()
 
-  /** Once it is known on which port we listen. */
+  /** Called once the port is known. */
   listenOn(host: string, port: number, publicUrl?: URL): void {
     const ours = ['127.0.0.1', 'localhost', '[::1]', ...(isAnyAddress(host) ? [] : [hostOf(host)])]
     const hosts = ours.flatMap(name => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`]))
@@ -14,17 +14,19 @@ export class Origins {
     this.#origins = new Set([...origins, ...(publicUrl ? [publicUrl.origin] : [])])
   }
 
-  check(host: string | undefined, origin: string | undefined): void {
-    if (host === undefined || !this.#hosts.has(host.toLowerCase())) {
-      throw new HttpError(403, 'foreign_host', 'This server is not to be asked under this name.')
+  check(host: string | null, origin: string | null): void {
+    if (host === null || !this.#hosts.has(host.toLowerCase())) {
+      throw new HttpError(403, 'foreign_host', 'Unexpected Host header')
     }
-    if (origin !== undefined && !this.#origins.has(origin.toLowerCase())) {
-      throw new HttpError(403, 'foreign_origin', 'A page of another origin may not ask this server.')
-    }
+    if (origin !== null && !this.#origins.has(origin.toLowerCase())) throw foreignOrigin()
   }
 }
 
+export const foreignOrigin = (hint = ''): HttpError =>
+  new HttpError(403, 'foreign_origin', `Requests from pages of this origin are not allowed.${hint}`)
+
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === ''
 
+/** An address as it stands in a URL. */
 export const hostOf = (address: string): string =>
   address.includes(':') && !address.startsWith('[') ? `[${address}]` : address.toLowerCase()

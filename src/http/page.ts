@@ -4,10 +4,10 @@ import { extname, join, sep } from 'node:path'
 export interface PageFile {
   readonly content: Uint8Array<ArrayBuffer>
   readonly type: string
-  /** Its name changes with its content, so that it may be kept for ever. */
-  readonly lasting: boolean
+  /** Its name changes with its content, so caches may keep it for ever. */
+  readonly immutable: boolean
 }
-/** A file of the page by its path, if there is one. */
+/** Finds a file of the page by its path. */
 export type Page = (path: string) => PageFile | undefined
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 }
 
-/** The built page, read once: no request ever names a path on the disk. */
+/** The built page, read once, so that no request reaches the disk. */
 export function pageFrom(folder: string): Page {
   const files = new Map<string, PageFile>()
   for (const name of namesIn(folder)) {
@@ -30,7 +30,7 @@ export function pageFrom(folder: string): Page {
     files.set(path, {
       content: new Uint8Array(readFileSync(join(folder, name))),
       type,
-      lasting: path.startsWith('/assets/'),
+      immutable: path.startsWith('/assets/'),
     })
   }
   const start = files.get('/index.html')
@@ -42,7 +42,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })
   } catch {
-    // Not built: whoever runs from the source without `npm start` has HTTP, and no page.
+    // Not built: from source without `npm start` there is HTTP, but no page.
     return []
   }
 }

@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
 import { problemIn, unknownKey } from '../toolsets/input.ts'
-import { HttpError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 import { INVALID_ID } from './schemas.ts'
 
-/** A path or query, parsed. */
+/** Parses a path or query. */
 export function parseUrl<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
@@ -12,7 +12,7 @@ export function parseUrl<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   throw asQuery(invalidField(fieldOf(issue), problemIn(issue, raw)))
 }
 
-/** A page of a list; an invalid cursor is a bad request. */
+/** Reads a page of a list; an invalid cursor is a bad request. */
 export async function pageOf<T>(page: Promise<T>): Promise<T> {
   try {
     return await page
@@ -22,7 +22,7 @@ export async function pageOf<T>(page: Promise<T>): Promise<T> {
   }
 }
 
-/** A body, parsed; a refusal names the row and the field at fault. */
+/** Parses a body; a refusal names the row and the field at fault. */
 export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T

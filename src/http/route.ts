@@ -1,107 +1,118 @@
-import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
 import type { Ref, Door } from '../door/door.ts'
-import type { Credential, LoginCodes, Role } from './credentials.ts'
+import type { Connection } from './connection.ts'
+import type { Caller, Login, Role } from './credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { Streams } from './sse/streams.ts'
 
-/** What the routes stand on. */
-export interface Desk {
+/** What the handlers of routes work with. */
+export interface Deps extends Partial<Parts> {
   readonly door: Door
   readonly streams: Streams
-  readonly metrics: Metrics
-  readonly codes: LoginCodes
-  readonly tokens: Readonly<Record<Role, string>>
   readonly models: readonly ModelView[]
-  /** Who drives turns here, if anybody does. */
-  readonly turns: Turns | undefined
-  /** What new conversations get. */
+  /** Absent where no turns are run. */
+  readonly turns?: Turns
+  /** The policy of new conversations, over the toolset's defaults. */
   readonly host: PolicyPatch
-  /** How long a tool call waits for a person before it is told to ask again. */
+  /** How long a tool call waits for a review before it answers 202. */
   readonly reviewWaitMs: number
-  /** Ends when the server does. */
+  /** Aborted when the server closes. */
   readonly closing: AbortSignal
 }
 
-/** What serves `/mcp`, to whoever was let in. */
+/** Parts that not every server has. A route that needs one is served only where it is. */
+export interface Parts {
+  readonly login: Login
+  readonly metrics: Metrics
+}
+
+/** Serves `/mcp` for an authenticated caller. */
 export type Mcp = (
   request: Request,
   incoming: { readonly role: Role; readonly body: unknown; readonly closed: AbortSignal },
 ) => Promise<Response>
 
-/** What a server needs to know of those who drive turns. */
+/** How `POST /api/chat` starts turns. */
 export interface Turns {
-  /** The models that a request may name, and the one it gets if it names none. */
+  /** The models that a request may name. */
   readonly names: readonly string[]
-  readonly usual: string
-  /** A turn was started: somebody is to take it up. */
+  /** The model of a request that names none. */
+  readonly defaultName: string
+  /** Drives a turn that was just started. */
   readonly take: (ref: Ref, turn: string) => void
 }
 
+/** A request whose sender, parameters and body were checked. */
 export interface Call<P, Q, B> {
   readonly params: P
   readonly query: Q
   readonly body: B
-  readonly who: Credential
+  readonly caller: Caller
+  readonly method: string
   readonly header: (name: string) => string | undefined
-  readonly context: Context<Env>
+  readonly connection: Connection
 }
-export type Env = { Bindings: HttpBindings }
+
+export type RequestContext = Context<Env>
+export type Env = { Bindings: { readonly connection: Connection } }
 
 export interface Answer {
   readonly status?: number
   readonly body?: unknown
-  /** Instead of a body in JSON; `headers` say what it is. */
+  /** Sent as it is instead of a JSON body; `headers` must name its type. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** An answer as the OpenAPI document shows it. */
 export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType
   readonly type?: string
-  /** What each message of a stream holds. */
+  /** The `data` of each message of a stream. */
   readonly message?: z.ZodType
 }
 
-/** Routes are grouped by these in the OpenAPI document. */
+/** The groups of the OpenAPI document. */
 export const TAGS = {
   Sessions: 'Conversations and their policies',
-  Turns: 'Messages to the agent and what it does about them',
+  Turns: 'Messages to the agent, and the work on them',
   Tasks: "A conversation's tasks",
   Reviews: 'Proposals that a person confirms or cancels',
-  Templates: 'Saved batches of tasks',
+  Templates: 'Saved lists of tasks',
   Events: 'The log of a conversation',
   Toolsets: 'Tools for agents that run elsewhere',
-  Login: "The page's way to its token",
+  Login: 'How the page gets its token',
   Operation: 'Health, metrics and this document',
 } as const
 export type Tag = keyof typeof TAGS
 
-/** One route: who may ask, what it takes, what it answers. The server and the OpenAPI document are made from the same. */
-export interface Route<P = unknown, Q = unknown, B = unknown> {
+/** One route. The server and the OpenAPI document are made from the same table. */
+export interface Route<P = unknown, Q = unknown, B = unknown, N extends keyof Parts = keyof Parts> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With `:name` for what varies. */
+  /** With `:name` for parameters. */
   readonly path: string
-  /** Its name in the OpenAPI document, for generated clients. */
+  /** The operation's name in the OpenAPI document, for generated clients. */
   readonly operationId: string
   readonly tag: Tag
-  /** Whose token it takes; `nobody` takes none. */
-  readonly role: Role | 'nobody'
-  /** Answers under any name and to any page: for probes. */
+  /** The role that the caller needs; a person may do all that an agent may. `none` needs no authentication. */
+  readonly role: Role | 'none'
+  /** Answers for any Host and Origin: for probes. */
   readonly public?: true
+  /** The part without which the route is not served. */
+  readonly needs?: N
   readonly summary: string
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
   readonly headers?: z.ZodObject
   readonly body?: z.ZodType<B>
   readonly answers: Readonly<Record<number, Documented>>
-  /** A method, so that routes of any parameters fit in one list. */
-  handle(call: Call<P, Q, B>, desk: Desk): Promise<Answer | Response>
+  /** A method, so that routes with different parameters fit in one list. */
+  handle(call: Call<P, Q, B>, deps: Deps & Pick<Parts, N>): Promise<Answer | Response>
 }
 
-/** Keeps a route's schemas together with what its handler gets. */
-export const route = <P, Q, B>(definition: Route<P, Q, B>): Route => definition
+/** Infers what the handler gets from the schemas next to it. */
+export const route = <P, Q, B, N extends keyof Parts = never>(definition: Route<P, Q, B, N>): Route => definition

@@ -8,17 +8,17 @@ import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
 import type { ErrorBody, Session, TurnView } from '../domain/wire.ts'
 import { exact } from './exact.ts'
 
-/** Marks a failed check of an id. */
+/** The message of a failed id check, by which a parser recognises it. */
 export const INVALID_ID = 'invalid_id'
 
-export const said = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
+export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 
-export const id = said(
+export const id = described(
   z.string({ error: INVALID_ID }).regex(/^[A-Za-z0-9_-]{1,128}$/, { error: INVALID_ID }),
   '1 to 128 characters of A-Z a-z 0-9 _ -',
 )
 
-/** An id that the caller chooses: any text of one line. */
+/** An id of the caller's own: any text of one line. */
 export const reference = z
   .string()
   .min(1)
@@ -31,15 +31,15 @@ export const cursor = z.string().max(1_000).optional()
 
 export const json: z.ZodType<Json> = z.json().meta({ id: 'Json', description: 'Any JSON value' })
 export const instant = z.iso.datetime()
-export const seq = said(z.int(), 'place in the log, counted from 1')
+export const seq = described(z.int(), 'position in the log, from 1')
 
-const title = said(z.string(), 'one line of 1 to 400 characters')
-const text = said(z.string(), 'up to 8,000 characters')
-const messageOfHost = said(z.string(), "the message that led to it, by the host's own id").exactOptional()
-const tags = said(z.array(z.string()), 'at most 20, each of up to 64 characters')
-const priority = said(z.enum(PRIORITIES), 'how much it matters')
-export const taskStatus = said(z.enum(STATUSES), 'how far it has got')
-const rowStatus = said(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task begins with')
+const title = described(z.string(), 'one line of 1 to 400 characters')
+const text = described(z.string(), 'up to 8,000 characters')
+const messageOfHost = described(z.string(), "the host's id of the message that led to it").exactOptional()
+const tags = described(z.array(z.string()), 'at most 20, each of up to 64 characters')
+const priority = described(z.enum(PRIORITIES), 'its importance')
+export const taskStatus = described(z.enum(STATUSES), 'its progress')
+const rowStatus = described(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task starts with')
 export const toolset = z.enum(Object.keys(TOOLSETS) as ToolsetName[])
 
 /** The fields of a task that a person may set. */
@@ -58,19 +58,22 @@ export const taskPatch = z.strictObject(personsFields).partial().meta({ id: 'Tas
 
 const rowFields = {
   title,
-  details: said(text, 'what is to be done'),
-  criteria: said(text, 'how to judge that it is done'),
+  details: described(text, 'what to do'),
+  criteria: described(text, 'how to tell that it is done'),
   priority,
   status: rowStatus,
   tags,
 }
 const submittedRow = exact<SubmittedRow>()(
   z
-    .strictObject({ ...rowFields, draft_index: said(z.int().min(0), 'the draft row that this one is, counted from 0') })
+    .strictObject({
+      ...rowFields,
+      draft_index: described(z.int().min(0), 'the index of its draft row, from 0'),
+    })
     .partial()
     .meta({ id: 'SubmittedRow' }),
 )
-const comment = said(text, 'for the agent').optional()
+const comment = described(text, 'for the agent').optional()
 export const decision = z
   .discriminatedUnion('action', [
     z.strictObject({ action: z.literal('confirm'), tasks: z.array(submittedRow), comment }),
@@ -80,50 +83,50 @@ export const decision = z
 export const templateBody = z.strictObject({ name: z.string().optional(), tasks: z.array(submittedRow) })
 
 const policyFields = {
-  toolset: said(toolset, 'the tools that the model gets'),
-  review: said(z.boolean(), 'whether a person confirms new tasks first'),
-  assessor: said(z.boolean(), 'whether a second model judges what is claimed to be done'),
-  gate: said(z.boolean(), 'whether an answer with open tasks is followed up'),
-  review_timeout_ms: said(z.int(), 'how long a review waits, 1 to 86,400,000'),
-  panel_grace_ms: said(z.int(), 'how long a review waits after its last panel was closed'),
-  max_steps: said(z.int(), 'model calls of a turn without open tasks'),
-  max_steps_with_plan: said(z.int(), 'model calls of a turn at most'),
-  max_advances: said(z.int(), 'tasks that follow one another in a turn of manage_todos'),
-  history_limit: said(z.int(), 'messages of earlier turns that the model is given'),
+  toolset: described(toolset, 'the tools of the model'),
+  review: described(z.boolean(), 'whether a person confirms new tasks first'),
+  assessor: described(z.boolean(), 'whether a second model judges finished work'),
+  gate: described(z.boolean(), 'whether the model is sent back to open tasks'),
+  review_timeout_ms: described(z.int(), 'how long a review waits, 1 to 86,400,000'),
+  panel_grace_ms: described(z.int(), 'how long a review waits once its last panel has closed'),
+  max_steps: described(z.int(), 'most model calls of a turn without open tasks'),
+  max_steps_with_plan: described(z.int(), 'most model calls of a turn with open tasks'),
+  max_advances: described(z.int(), 'most tasks that a turn of manage_todos hands over'),
+  history_limit: described(z.int(), 'messages of earlier turns that the model sees'),
 }
 export const policyPatch = exact<PolicyPatch>()(z.strictObject(policyFields).partial().meta({ id: 'PolicyPatch' }))
 export const policy = exact<Policy>()(
-  z.object(policyFields).meta({ id: 'Policy', description: 'The rules that a conversation works under' }),
+  z.object(policyFields).meta({ id: 'Policy', description: 'The rules of a conversation' }),
 )
 
 export const task = exact<Task>()(
   z
     .object({
-      id: said(z.string(), 'a UUIDv7'),
-      number: said(z.int(), 'counted from 1 in its conversation'),
-      session_id: said(z.string(), 'the conversation'),
-      conversation_turn_id: said(z.string(), 'the turn that made it'),
-      parent_id: said(z.string(), 'the task that it is a part of').exactOptional(),
+      id: described(z.string(), 'a UUIDv7'),
+      number: described(z.int(), 'its number in the conversation, from 1'),
+      session_id: described(z.string(), 'the conversation'),
+      conversation_turn_id: described(z.string(), 'the turn that created it'),
+      parent_id: described(z.string(), 'its parent task').exactOptional(),
       title,
-      details: said(text, 'what is to be done'),
-      criteria: said(text, 'how to judge that it is done'),
-      agent_type: said(z.string(), 'the kind of agent that it is meant for').exactOptional(),
+      details: described(text, 'what to do'),
+      criteria: described(text, 'how to tell that it is done'),
+      agent_type: described(z.string(), 'the kind of agent it is for').exactOptional(),
       priority,
-      position: said(z.number(), 'orders the list; not a rank'),
+      position: described(z.number(), 'sorts the list; not a rank'),
       tags,
       status: taskStatus,
-      outcome: said(text, 'what came of it').exactOptional(),
-      judged_by: said(z.enum(['assessor', 'person']).nullable(), 'who settled it, other than the model itself'),
-      created_by: said(z.enum(['tool', 'user', 'file']), 'a model, a person, or a JSON file'),
+      outcome: described(text, 'the result').exactOptional(),
+      judged_by: described(z.enum(['assessor', 'person']).nullable(), 'who settled it, if not the model'),
+      created_by: described(z.enum(['tool', 'user', 'file']), 'a model, a person, or a JSON file'),
       source_user_message_id: messageOfHost,
       source_assistant_message_id: messageOfHost,
-      file_id: said(z.string(), 'its id in a JSON file, where that is not its number').exactOptional(),
-      version: said(z.int(), 'counts its changes; send it as If-Match'),
-      created_at: said(instant, 'when it was created'),
-      updated_at: said(instant, 'when it last changed'),
-      started_at: said(instant, 'when it was first in progress').exactOptional(),
-      completed_at: said(instant, 'when it was completed').exactOptional(),
-      removed_at: said(instant, 'when it was removed from the list').exactOptional(),
+      file_id: described(z.string(), 'its id in a JSON file, if not its number').exactOptional(),
+      version: described(z.int(), 'increases with each change; send it as If-Match'),
+      created_at: described(instant, 'when it was created'),
+      updated_at: described(instant, 'when it last changed'),
+      started_at: described(instant, 'when it was first in progress').exactOptional(),
+      completed_at: described(instant, 'when it was completed').exactOptional(),
+      removed_at: described(instant, 'when it was removed from the list').exactOptional(),
     })
     .meta({ id: 'Task', description: 'A task as it is stored, sent and shown' }),
 )
@@ -135,40 +138,40 @@ const draftRow = exact<DraftRow>()(
   z
     .object({
       ...rowFields,
-      agent_type: said(z.string(), 'the kind of agent that it is meant for; not shown').exactOptional(),
-      parent_id: said(z.string(), 'the task that it is a part of; not shown').exactOptional(),
-      order: said(z.number(), 'where the model put it; not shown').exactOptional(),
+      agent_type: described(z.string(), 'the kind of agent it is for; not shown').exactOptional(),
+      parent_id: described(z.string(), 'its parent task; not shown').exactOptional(),
+      order: described(z.number(), 'where the model put it; not shown').exactOptional(),
     })
     .meta({ id: 'DraftRow', description: 'A row that a model proposed' }),
 )
 export const changes = exact<Changes>()(
   z
     .object({
-      kept: said(z.array(row), 'confirmed as proposed'),
-      edited: said(z.array(z.object({ from: row, to: row })), 'as proposed and as confirmed'),
-      added: said(z.array(row), 'added by the person'),
-      removed: said(z.array(row), 'not confirmed'),
-      reordered: said(z.boolean(), 'whether the person changed the order'),
+      kept: described(z.array(row), 'confirmed as proposed'),
+      edited: described(z.array(z.object({ from: row, to: row })), 'as proposed and as confirmed'),
+      added: described(z.array(row), 'added by the person'),
+      removed: described(z.array(row), 'not confirmed'),
+      reordered: described(z.boolean(), 'whether the person changed the order'),
     })
     .meta({ id: 'Changes', description: 'What the person did to the draft, row by row' }),
 )
 export const template = exact<Template>()(
-  z.object({ name: z.string(), tasks: z.array(row) }).meta({ id: 'Template', description: 'A saved batch of tasks' }),
+  z.object({ name: z.string(), tasks: z.array(row) }).meta({ id: 'Template', description: 'A saved list of tasks' }),
 )
 
 export const reviewFields = {
-  review_id: said(z.string(), 'a UUIDv7'),
-  status: said(z.enum(['pending', 'confirmed', 'cancelled', 'expired']), '`pending` in the log'),
-  session_id: said(z.string(), 'the conversation'),
-  conversation_turn_id: said(z.string(), 'the turn that asked'),
-  tool_call_id: said(z.string(), 'the tool call that asked'),
-  draft_tasks: said(z.array(draftRow), 'the proposed tasks'),
-  timeout_ms: said(z.int(), 'how long it waits for a decision'),
-  expires_at: said(instant, 'when it is cancelled by itself'),
+  review_id: described(z.string(), 'a UUIDv7'),
+  status: described(z.enum(['pending', 'confirmed', 'cancelled', 'expired']), '`pending` in the log'),
+  session_id: described(z.string(), 'the conversation'),
+  conversation_turn_id: described(z.string(), 'the turn that asked'),
+  tool_call_id: described(z.string(), 'the tool call that asked'),
+  draft_tasks: described(z.array(draftRow), 'the proposed tasks'),
+  timeout_ms: described(z.int(), 'how long it waits for a decision'),
+  expires_at: described(instant, 'when it is cancelled without a decision'),
   source_user_message_id: messageOfHost,
   source_assistant_message_id: messageOfHost,
-  toolset: said(toolset, 'the toolset that asked; older logs lack it').exactOptional(),
-  tool: said(z.string(), 'the tool that asked; older logs lack it').exactOptional(),
+  toolset: described(toolset, 'the toolset that asked; older logs lack it').exactOptional(),
+  tool: described(z.string(), 'the tool that asked; older logs lack it').exactOptional(),
 }
 export const review = exact<ReviewRequest>()(
   z.object(reviewFields).meta({ id: 'Review', description: 'A proposal that a person confirms or cancels' }),
@@ -186,30 +189,33 @@ export const session = exact<Session>()(
     .meta({ id: 'Session' }),
 )
 
-const turnStatus = said(z.enum(['open', 'running', 'done', 'incomplete', 'failed', 'stopped']), 'how the turn stands')
+const turnStatus = described(
+  z.enum(['open', 'running', 'done', 'incomplete', 'failed', 'stopped']),
+  'the state of the turn',
+)
 export const turnFields = {
   status: turnStatus,
   stop_requested: z.boolean(),
   started_at: instant,
-  removed: said(z.int(), 'the number of tasks that were removed from its plan'),
+  removed: described(z.int(), 'the number of tasks that were removed from its plan'),
 }
 export const turn = exact<TurnView>()(
   z
     .object({
       turn_id: z.string(),
       ...turnFields,
-      parked: said(z.boolean(), "waits for a person's decision"),
-      adopted: said(z.array(z.string()), 'tasks of earlier turns that its plan has taken over'),
-      limit_reached: said(z.literal(true), 'a limit ended it').exactOptional(),
+      parked: described(z.boolean(), "waits for a person's decision"),
+      adopted: described(z.array(z.string()), 'tasks of earlier turns that it took over'),
+      limit_reached: described(z.literal(true), 'a limit ended it').exactOptional(),
     })
     .meta({ id: 'Turn' }),
 )
 
 const toolCallFields = {
-  tool_call_id: said(z.string(), 'unique in its turn'),
-  tool: said(z.string(), 'the name of the tool'),
-  arguments: said(json, 'what the model passed'),
-  problem: said(z.string(), 'why the call could not be made').exactOptional(),
+  tool_call_id: described(z.string(), 'unique in its turn'),
+  tool: described(z.string(), 'the name of the tool'),
+  arguments: described(json, 'what the model passed'),
+  problem: described(z.string(), 'why the call could not be made').exactOptional(),
 }
 export const toolCall = exact<ToolCallRecord>()(
   z.object(toolCallFields).meta({ id: 'ToolCall', description: 'A tool call as the model made it' }),
@@ -219,12 +225,12 @@ const callAnswer = exact<CallAnswer>()(
     ok: z.boolean(),
     duration_ms: z.number(),
     result: json,
-    is_cut: said(z.literal(true), '`result` is the start of a longer text').exactOptional(),
-    seq: said(z.int(), 'the event that has the whole result'),
+    is_cut: described(z.literal(true), '`result` is only the start').exactOptional(),
+    seq: described(z.int(), 'the event that has the whole result'),
   }),
 )
 const messageCall = exact<MessageCall>()(z.object({ ...toolCallFields, answer: callAnswer.exactOptional() }))
-export const role = said(z.enum(['user', 'assistant', 'system']), 'who says it')
+export const role = described(z.enum(['user', 'assistant', 'system']), 'the author')
 export const message = exact<Message>()(
   z
     .object({
@@ -232,7 +238,7 @@ export const message = exact<Message>()(
       turn_id: z.string().nullable(),
       role,
       text: z.string(),
-      synthetic: said(z.boolean(), 'written by the server, not by a person').exactOptional(),
+      synthetic: described(z.boolean(), 'written by the server, not by a person').exactOptional(),
       tool_calls: z.array(messageCall).exactOptional(),
       created_at: instant,
     })
@@ -245,9 +251,9 @@ export const errorBody = z
       z.looseObject({
         code: z.string(),
         message: z.string(),
-        row: said(z.int(), 'the row of the batch, counted from 0').exactOptional(),
+        row: described(z.int(), 'the row of the batch, from 0').exactOptional(),
         field: z.string().exactOptional(),
-        task: said(task, 'the task as it is now').exactOptional(),
+        task: described(task, 'the task as it is now').exactOptional(),
       }),
     ),
   })

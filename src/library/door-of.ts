@@ -1,13 +1,25 @@
 import type { Door } from '../door/door.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
 import type { Runsheet } from './runsheet.ts'
 
-const doors = new WeakMap<Runsheet, Door>()
-
-/** The door behind a public handle, for our own edges. Programs have no other way to it. */
-export function doorOf(runsheet: Runsheet): Door {
-  const door = doors.get(runsheet)
-  if (!door) throw new TypeError('This is not a runsheet that createRunsheet returned.')
-  return door
+/** What is behind a public handle. */
+export interface Inside {
+  readonly door: Door
+  readonly tenant: string
+  /** The policy of new conversations. */
+  readonly policy: PolicyPatch
 }
 
-export const keepDoor = (runsheet: Runsheet, door: Door): void => void doors.set(runsheet, door)
+const insides = new WeakMap<Runsheet, Inside>()
+
+/** What is behind a public handle, for our own edges. Programs have no other way to it. */
+export function insideOf(runsheet: Runsheet): Inside {
+  const inside = insides.get(runsheet)
+  if (!inside) throw new TypeError('This is not a runsheet that createRunsheet returned.')
+  return inside
+}
+
+/** The door behind a public handle. */
+export const doorOf = (runsheet: Runsheet): Door => insideOf(runsheet).door
+
+export const keepInside = (runsheet: Runsheet, inside: Inside): void => void insides.set(runsheet, inside)

@@ -6,7 +6,7 @@ import { isId } from '../domain/text.ts'
 import type { Session } from '../domain/wire.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
-import { keepDoor } from './door-of.ts'
+import { keepInside } from './door-of.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
 
 /**
@@ -53,7 +53,7 @@ export class Runsheet {
     this.#tenant = tenant
     this.#policy = policy
     this.#reviewer = new Reviewer(this.#door, tenant, onReview)
-    keepDoor(this, this.#door)
+    keepInside(this, { door: this.#door, tenant, policy })
   }
 
   /** A conversation by its id. It exists from its first write on. */

@@ -51,7 +51,7 @@ function outcomes(places: readonly Place[], asking: (place: Place) => Promise<An
 interface Place {
   readonly method: string
   readonly path: string
-  readonly role: 'person' | 'agent' | 'nobody'
+  readonly role: 'person' | 'agent' | 'none'
   readonly public?: boolean
   readonly title: string
 }
@@ -63,20 +63,20 @@ const UNKNOWN: readonly Place[] = [
   { method: 'post', path: '/mcp', role: 'agent', title: '/mcp' },
 ]
 const OPEN: readonly Place[] = [
-  { method: 'get', path: '/', role: 'nobody', title: 'the page' },
-  { method: 'get', path: '/start.js', role: 'nobody', title: 'a script of the page' },
-  { method: 'get', path: '/nothing', role: 'nobody', title: 'an unknown path' },
-  { method: 'post', path: '/nothing', role: 'nobody', title: 'an unknown path to post to' },
-  { method: 'put', path: '/', role: 'nobody', title: 'the page to put to' },
+  { method: 'get', path: '/', role: 'none', title: 'the page' },
+  { method: 'get', path: '/start.js', role: 'none', title: 'a script of the page' },
+  { method: 'get', path: '/nothing', role: 'none', title: 'an unknown path' },
+  { method: 'post', path: '/nothing', role: 'none', title: 'an unknown path to post to' },
+  { method: 'put', path: '/', role: 'none', title: 'the page to put to' },
 ]
 const PLACES = [...ROUTED, ...UNKNOWN, ...OPEN]
-const TOKENED = PLACES.filter(({ role }) => role !== 'nobody')
+const TOKENED = PLACES.filter(({ role }) => role !== 'none')
 const PRIVATE = PLACES.filter(each => each.public !== true)
 const PROBES = PLACES.filter(each => each.public === true)
 
 test('the tables hold every route: those with a token, those without, and the probes', () => {
   expect(ROUTED.length).toBe(EVERY_ROUTE.length)
-  expect(ROUTED.filter(({ role }) => role === 'nobody').map(({ title }) => title)).toEqual([
+  expect(ROUTED.filter(({ role }) => role === 'none').map(({ title }) => title)).toEqual([
     'POST /api/login',
     'GET /healthz',
     'GET /readyz',
@@ -110,7 +110,7 @@ describe.each(NOT_TOKENS)('with %s', (_, headers, query) => {
   })
 
   test('[AU1] the page, the login and the probes ask for none', async () => {
-    const statuses = (await asked(PLACES.filter(({ role }) => role === 'nobody'))).map(([, status]) => status)
+    const statuses = (await asked(PLACES.filter(({ role }) => role === 'none'))).map(([, status]) => status)
     expect(statuses).not.toContain(401)
     expect(statuses).not.toContain(403)
   })
@@ -156,7 +156,7 @@ describe("an agent's token", () => {
     'POST /api/login/codes',
   ]
 
-  test('[AU2] whether something exists is not told to who may not touch it', async () => {
+  test('[AU2] a refused caller does not learn whether something exists', async () => {
     const [there, gone] = await Promise.all([
       ask('put', '/api/sessions/s/policy', { ...json, ...bearer('agent') }, '{}'),
       ask('put', '/api/sessions/nowhere/policy', { ...json, ...bearer('agent') }, '{}'),
@@ -174,7 +174,7 @@ describe("an agent's token", () => {
   })
 })
 
-/** Names under which this server is not to be asked, and pages that may not ask. */
+/** Hosts and origins that are refused. */
 const foreign = (port: number): readonly (readonly [string, Record<string, string>, string])[] => [
   ['a foreign host', { host: 'evil.example' }, 'foreign_host'],
   ['a foreign host on our port', { host: `evil.example:${port}` }, 'foreign_host'],
@@ -227,7 +227,7 @@ test.each([
   ['a user', 'user@127.0.0.1'],
   ['a path', '127.0.0.1/x'],
   ['an address that is none', '[::1'],
-])('[AU3] a Host that is no name, with %s, is turned down in the form of every error', async (_, host) => {
+])('[AU3] a malformed Host, with %s, is refused in the form of every error', async (_, host) => {
   const answers = await outcomes(PRIVATE, ({ method, path }) => ask(method, path, { ...bearer('person'), host }))
   expect(answers).toEqual(PRIVATE.map(({ title }) => [title, 400, 'invalid_request']))
   const { headers } = await ask('get', '/', { host })
@@ -321,7 +321,7 @@ describe('a login code', () => {
     expect((await login(other)).status).toBe(200)
   })
 
-  test('[AU4] is not issued to an agent, nor to nobody', async () => {
+  test('[AU4] is not issued to an agent, nor without a token', async () => {
     expect((await ask('post', '/api/login/codes', bearer('agent'))).code).toBe('persons_only')
     expect((await ask('post', '/api/login/codes')).code).toBe('unauthorized')
   })
@@ -398,7 +398,7 @@ describe('the writes of an agent', () => {
   })
 })
 
-describe('a failure that nobody foresaw', () => {
+describe('an unexpected failure', () => {
   const SECRET = '/home/somebody/secret.db'
 
   async function failing(): Promise<TestServer> {
@@ -468,7 +468,7 @@ test('[AU6] neither token nor code is ever logged, counted by, or handed out aga
 })
 
 describe('the headers that keep a page safe', () => {
-  test.each(PLACES)('[AU7] are on what $title answers, whoever asks', async ({ method, path }) => {
+  test.each(PLACES)('[AU7] are on every answer of $title, whatever the caller', async ({ method, path }) => {
     for (const headers of [{}, bearer('agent'), bearer('person'), { host: 'evil.example' }]) {
       const answer = await ask(method, path, headers)
       // An event stream is no document, and metrics are for a machine: sniffing is all that could go wrong.
@@ -521,7 +521,7 @@ describe('a method that is not there', () => {
   })
 
   test.each([...UNKNOWN, ...OPEN.filter(({ title }) => title.startsWith('an unknown'))])(
-    '[HT24] $title is 404 for whoever may ask',
+    '[HT24] $title is 404 for an authenticated caller',
     async ({ method, path }) => {
       const answer = await ask(method, path, bearer('agent'))
       expect([answer.status, answer.code]).toEqual([404, 'not_found'])
@@ -580,7 +580,7 @@ async function started(options: Partial<ServerOptions> = {}): Promise<TestServer
   return own
 }
 
-/** A server that tells its public URL only: its port has to be chosen. Should somebody else be faster, another one. */
+/** `listen` returns the public URL, so the port is chosen here; if another process takes it first, another one is. */
 async function startOn(options: Partial<ServerOptions>): Promise<string> {
   const door = openDoor({ store: openMemoryStore() })
   onTestFinished(() => door.close())

@@ -77,6 +77,6 @@ describe('a server that ends', () => {
       [200, 200],
       [200, 503],
     ])
-    expect(lines[1]?.came()).toContain('It is about to end.')
+    expect(lines[1]?.came()).toContain('The server is shutting down.')
   })
 })

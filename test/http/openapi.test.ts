@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { passingEvents, storedEvents } from '../../src/http/event-schemas.ts'
-import { ROUTES } from '../../src/http/server.ts'
+import { ROUTES } from '../../src/http/routes/index.ts'
 import { started } from '../support/checked.ts'
 
 interface Operation {
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(all.map(([, { operationId }]) => operationId)).size).toBe(all.length)
     for (const [name, { summary, security, responses, 'x-role': role }] of all) {
       expect(summary, name).toMatch(/^\S.{3,}/)
-      expect(security, name).toEqual(role === 'nobody' ? [] : [{ token: [] }])
+      expect(security, name).toEqual(role === 'none' ? [] : [{ token: [] }])
       expect(responses['default'], name).toMatchObject({ content: { 'application/json': expect.anything() } })
       expect(
         Object.keys(responses).some(status => /^[25]\d\d$/.test(status)),

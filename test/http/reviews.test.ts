@@ -17,7 +17,7 @@ const brief = async (policy: Parameters<typeof Table.laid>[1] = {}): Promise<Tab
 const errorOf = (answer: Answered<unknown>): ErrorBody => (answer.body as { error: ErrorBody }).error
 
 describe('a review that waits', () => {
-  it('[RH1] is stored and in the log before anybody waits for it', async () => {
+  it('[RH1] is in the log before a call waits for it', async () => {
     const table = await brief()
     const review_id = await table.proposed('call-1')
     expect(await table.types()).toEqual(['policy_set', 'turn_opened', 'tool_called', 'task_create_review_required'])
@@ -452,7 +452,7 @@ describe('time that runs out', () => {
     expect(await table.titles()).toEqual([])
   })
 
-  it('[RH6] an overdue review reads as expired before anybody wrote so', async () => {
+  it('[RH6] an overdue review reads as expired before that is in the log', async () => {
     let skew = 0
     const store = storeWith(openMemoryStore({ skewMs: () => skew }), { due: async () => ({ reviews: [] }) })
     const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: 1 }))
@@ -512,7 +512,7 @@ describe('panels', () => {
     expect((await table.confirm(id, { draft_index: 0 })).status).toBe(200)
   })
 
-  it('[RH7] a grace that is over counts before anybody wrote so', async () => {
+  it('[RH7] a grace that is over counts before that is in the log', async () => {
     let skew = 0
     const store = storeWith(openMemoryStore({ skewMs: () => skew }), { due: async () => ({ reviews: [] }) })
     const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: 1 }))
@@ -601,7 +601,7 @@ describe('a call that waits', () => {
     expect((await table.types()).filter(type => type === 'tool_answered')).toHaveLength(1)
   })
 
-  it('[HT17] an answer that nobody has got yet tells of what the person changed since the decision', async () => {
+  it('[HT17] an answer that was not delivered yet contains edits made since the decision', async () => {
     const table = await brief()
     const id = await table.proposed('call-1')
     await table.confirm(id, { draft_index: 0 })
@@ -672,7 +672,7 @@ describe('a call that waits', () => {
     const [tool, input] = CREATING.task_manager
     const request = { session_id: 'c1', turn_id: 't1', arguments: input }
     const call = table.server.agent.call('task_manager', tool, request, gone.signal)
-    // The log is listened to for as long as anybody waits.
+    // The log is listened to while a call waits.
     await vi.waitFor(() => expect(listening.map(({ aborted }) => aborted)).toEqual([false]), PATIENCE)
     gone.abort()
     await expect(call).rejects.toThrow('aborted')

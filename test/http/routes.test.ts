@@ -98,7 +98,7 @@ async function pages<T extends { next_cursor: string | null }>(server: CheckedSe
   return all
 }
 
-describe('a conversation that nobody knows', () => {
+describe('an unknown conversation', () => {
   it.each(['', '/events', '/tasks', '/timeline', '/tasks?turn_id=t1', '/timeline?task_id=x'])(
     '[HT5] is 404 on reading: GET /api/sessions/none%s',
     async path => {
@@ -230,7 +230,7 @@ describe('sessions', () => {
     }
   })
 
-  it('[HT6][HT10] a list of tasks into which somebody wrote is read again, as of its seq', async () => {
+  it('[HT6][HT10] a list of tasks is read again if a write came in between, so that it matches its seq', async () => {
     const { server, meanwhile } = await interrupted('tasks')
     await withTasks(server, 'One')
     meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.door.newId(), title: 'Two' }] })
@@ -239,7 +239,7 @@ describe('sessions', () => {
     expect(body.seq).toBe((await server.door.read(HERE)).seq)
   })
 
-  it('[HT6][HT10] also where nobody ever stops writing, the list comes', async () => {
+  it('[HT6][HT10] a conversation that never stands still is listed, too', async () => {
     const memory = openMemoryStore()
     const tasks: Store['queries']['tasks'] = async (ref, filter, page) => {
       const found = await memory.queries.tasks(ref, filter, page)
@@ -817,7 +817,7 @@ describe('toolsets', () => {
       { name: 'demo', default: true },
       { name: 'openai:gpt', default: false },
     ]
-    const server = await started({ turns: { names: ['demo', 'openai:gpt'], usual: 'demo', take: () => {} } })
+    const server = await started({ turns: { names: ['demo', 'openai:gpt'], defaultName: 'demo', take: () => {} } })
     expect((await server.ask('GET', '/api/models', { as: 'agent' })).body).toEqual({ models })
   })
 })
@@ -1040,7 +1040,7 @@ describe('storage that fails', () => {
     expect((await server.ask('POST', '/api/sessions/c1/tasks', { body: { title: 'x' } })).status).toBe(201)
   })
 
-  it('[HT1][HT23] what nobody foresaw is 500 without a word of it; that is in the log', async () => {
+  it('[HT1][HT23] an unexpected error is 500 without its details, which are in the log', async () => {
     const { server, fail } = await fragile()
     fail(new Error('SQLITE_ERROR at /home/ada/runsheet.db'))
     const answer = await server.ask('GET', '/api/sessions')

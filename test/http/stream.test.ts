@@ -102,7 +102,7 @@ describe('the frames', () => {
     expect(line.events).toEqual(await wholeLog(server.door.conversations, ref))
   })
 
-  it('[SS9] the answer says what it is and that nobody may keep, change or hold it back', async () => {
+  it('[SS9] the headers name the type and forbid caching, transforming and buffering', async () => {
     server = await startServer()
     await run(openTurn('t1'))
     const line = await join()
@@ -496,7 +496,7 @@ describe('many readers', () => {
     await (await join()).reached(2)
   })
 
-  /** Counts how often the log is read, here and by whoever follows. */
+  /** Counts the reads of the log, here and by followers. */
   async function countingServer(): Promise<{ reads: () => number }> {
     const store = openMemoryStore()
     let reads = 0
@@ -568,7 +568,7 @@ describe('many readers', () => {
     await eventually(async () => (await readers(server)) === 0)
     const before = reads()
     for (const number of countTo(1, 5)) await run(say(`${number}`))
-    // A look at the same log from outside, so that whoever still listened would have had its turn.
+    // Another read of the same log, so that a remaining listener would have run.
     const other = await join({}, 'chat')
     await other.reached(8)
     other.cut()

@@ -2,7 +2,8 @@ import { afterEach, expect } from 'vitest'
 import type { Route } from '../../src/http/route.ts'
 import { errorBody } from '../../src/http/schemas.ts'
 import { withOpenApi } from '../../src/http/openapi.ts'
-import { ROUTES, type ServerOptions } from '../../src/http/server.ts'
+import { ROUTES } from '../../src/http/routes/index.ts'
+import type { ServerOptions } from '../../src/http/server.ts'
 import type { ErrorBody } from '../../src/domain/wire.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type AskOptions, startServer, type TestServer } from './server.ts'
@@ -71,7 +72,7 @@ export function storeWith(store: Store, parts: Partial<Store>): Store {
   })
 }
 
-const ALL = withOpenApi(ROUTES, '0.0.0')
+const ALL = withOpenApi(ROUTES, { version: '0.0.0' })
 
 function routeOf(method: string, path: string): Route {
   const { pathname } = new URL(path, 'http://localhost')

@@ -1,6 +1,6 @@
 import { openApiDocument, withOpenApi } from '../../src/http/openapi.ts'
 import { passingEvents, storedEvents } from '../../src/http/event-schemas.ts'
-import { ROUTES } from '../../src/http/server.ts'
+import { ROUTES } from '../../src/http/routes/index.ts'
 
 /** What the page reads of a schema in the OpenAPI document. */
 interface Schema {
@@ -18,7 +18,7 @@ interface Schema {
   readonly allOf?: readonly Schema[]
 }
 
-const DOCUMENT = openApiDocument(withOpenApi(ROUTES, '0'), '0')
+const DOCUMENT = openApiDocument(withOpenApi(ROUTES, { version: '0' }), { version: '0' })
 const SCHEMAS = (DOCUMENT.components?.schemas ?? {}) as Readonly<Record<string, Schema>>
 
 /** Shapes that several events hold, each with a table of its own. */

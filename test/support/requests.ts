@@ -2,11 +2,11 @@ import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } fr
 import { connect } from 'node:net'
 import { withOpenApi } from '../../src/http/openapi.ts'
 import type { Route } from '../../src/http/route.ts'
-import { ROUTES } from '../../src/http/server.ts'
+import { ROUTES } from '../../src/http/routes/index.ts'
 import { TOKENS } from './server.ts'
 
 /** Every route of the server, the document's own included. */
-export const EVERY_ROUTE: readonly Route[] = withOpenApi(ROUTES, '0.0.0')
+export const EVERY_ROUTE: readonly Route[] = withOpenApi(ROUTES, { version: '0.0.0' })
 
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method.toUpperCase()} ${path}`
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { inject } from 'vitest'
+import { Metrics } from '../../src/http/metrics.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
@@ -32,7 +33,15 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
   const door = options.door ?? openDoor({ store: await place.open() })
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
-  const server = createHttpServer({ tokens: TOKENS, tenant: 'local', version: '0.0.0', log, ...more, door })
+  const server = createHttpServer({
+    tokens: TOKENS,
+    tenant: 'local',
+    version: '0.0.0',
+    log,
+    metrics: new Metrics(door),
+    ...more,
+    door,
+  })
   const url = await server.listen(0, '127.0.0.1')
   return {
     url,

@@ -47,7 +47,7 @@ if (order.tokens) {
     tenant: 'local',
     version: '0',
     log: pino({ level: 'silent' }),
-    turns: { names: models.names, usual: models.defaultName, take: (ref, turn) => void runner.take(ref, turn) },
+    turns: { names: models.names, defaultName: models.defaultName, take: (ref, turn) => void runner.take(ref, turn) },
   })
   writeSync(1, `url ${(await server.listen(0, '127.0.0.1')).href}\n`)
 }

@@ -190,7 +190,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   }
   const server: TestServer = await startServer({
     door,
-    turns: { names: models.names, usual: models.defaultName, take },
+    turns: { names: models.names, defaultName: models.defaultName, take },
     ...(host ? { host } : {}),
     ...(options.page ? { page: options.page } : {}),
   })

@@ -1,14 +1,13 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
 import { hashOf, StoreError } from '../../door/door.ts'
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../http-error.ts'
 import { streamedEvent } from '../event-schemas.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
-/** A message is as long as a body may be; what else is wrong with it, the person is told. */
-const message = z.string().min(1).meta({ description: 'what is to be done' })
+/** Only the limit of the body applies. */
+const message = z.string().min(1).meta({ description: 'what the agent should do' })
 
 export const chatRoutes = [
   route({
@@ -17,7 +16,7 @@ export const chatRoutes = [
     operationId: 'startTurn',
     tag: 'Turns',
     role: 'person',
-    summary: 'Starts a turn, and streams it from its start to its end; the same request again attaches',
+    summary: 'Starts a turn and streams its events until it ends; the same request again attaches to it',
     body: z.strictObject({
       session_id: s.id,
       turn_id: s.id,
@@ -36,14 +35,15 @@ export const chatRoutes = [
         message: streamedEvent,
       },
       409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
-      501: { description: 'This server runs no turns', schema: s.errorBody },
+      501: { description: 'This server does not run turns', schema: s.errorBody },
     },
-    handle: async ({ body, who, context }, { door, streams, host, turns }) => {
-      if (!turns)
-        throw new HttpError(501, 'not_implemented', 'This server runs no turns; agents elsewhere can call its tools.')
-      const { session_id, turn_id, message: text, model = turns.usual, continue_turn_id, ...policy } = body
+    handle: async ({ body, caller, connection }, { door, streams, host, turns }) => {
+      if (!turns) {
+        throw new HttpError(501, 'not_implemented', 'This server does not run turns; agents can call its tools.')
+      }
+      const { session_id, turn_id, message: text, model = turns.defaultName, continue_turn_id, ...policy } = body
       if (!turns.names.includes(model)) throw invalidField('model', { rule: 'not_allowed', allowed: turns.names })
-      const ref = { tenant: who.tenant, conversation: session_id }
+      const ref = { tenant: caller.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
       const command = {
         type: 'start_turn',
@@ -62,11 +62,10 @@ export const chatRoutes = [
         })
         .catch((error: unknown) => {
           if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
-          throw new HttpError(409, 'turn_conflict', `Turn ${turn_id} exists already, with another request.`)
+          throw new HttpError(409, 'turn_conflict', `Turn ${turn_id} was already started with a different request.`)
         })
       if (!started.replayed) turns.take(ref, turn_id)
-      await streams.serve(ref, started.value - 1, context.env.outgoing, turn_id)
-      return RESPONSE_ALREADY_SENT
+      return streams.serve(ref, started.value - 1, connection, turn_id)
     },
   }),
 ]

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../http-error.ts'
 import { route } from '../route.ts'
 
 export const loginRoutes = [
@@ -8,19 +8,17 @@ export const loginRoutes = [
     path: '/api/login',
     operationId: 'redeemLoginCode',
     tag: 'Login',
-    role: 'nobody',
-    summary: "Trades the single-use code of the start's URL for the person's token",
+    role: 'none',
+    needs: 'login',
+    summary: "Trades the single-use code of a sign-in link for the person's token",
     body: z.strictObject({ code: z.string().min(1).max(200) }),
     answers: { 200: { description: 'The token', schema: z.object({ token: z.string() }) } },
-    handle: async ({ body }, { codes, tokens }) => {
-      if (!codes.redeem(body.code)) {
-        throw new HttpError(
-          401,
-          'invalid_code',
-          'This link was used already or is too old. Get a fresh one with the command that the start names.',
-        )
-      }
-      return { body: { token: tokens.person } }
+    handle: async ({ body }, { login }) => {
+      const token = login.redeem(body.code)
+      if (token !== undefined) return { body: { token } }
+      const message =
+        'This sign-in link was used already or has expired. Get a new one with the command that the server printed.'
+      throw new HttpError(401, 'invalid_code', message)
     },
   }),
   route({
@@ -29,8 +27,9 @@ export const loginRoutes = [
     operationId: 'createLoginCode',
     tag: 'Login',
     role: 'person',
-    summary: 'A fresh single-use code, as `runsheet url` prints it',
+    needs: 'login',
+    summary: 'Issues a single-use code for a sign-in link',
     answers: { 201: { description: 'The code', schema: z.object({ code: z.string() }) } },
-    handle: async (_, { codes }) => ({ status: 201, body: { code: codes.issue() } }),
+    handle: async (_, { login }) => ({ status: 201, body: { code: login.issue() } }),
   }),
 ]

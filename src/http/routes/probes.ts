@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../http-error.ts'
 import { route } from '../route.ts'
 
-/** A probe must not hang longer than whoever asks. */
-const PATIENCE_MS = 2_000
+/** Shorter than the timeouts of common probes. */
+const STORAGE_TIMEOUT_MS = 2_000
 
 const ok = z.object({ status: z.literal('ok') })
 
@@ -13,10 +13,10 @@ export const probeRoutes = [
     path: '/healthz',
     operationId: 'checkHealth',
     tag: 'Operation',
-    role: 'nobody',
+    role: 'none',
     public: true,
     summary: 'Whether the process answers',
-    answers: { 200: { description: 'It does', schema: ok } },
+    answers: { 200: { description: 'Healthy', schema: ok } },
     handle: async () => ({ body: { status: 'ok' } }),
   }),
   route({
@@ -24,18 +24,18 @@ export const probeRoutes = [
     path: '/readyz',
     operationId: 'checkReadiness',
     tag: 'Operation',
-    role: 'nobody',
+    role: 'none',
     public: true,
-    summary: 'Whether it can serve: storage answers, and it is not about to end',
-    answers: { 200: { description: 'It can', schema: ok }, 503: { description: 'It cannot' } },
+    summary: 'Whether storage answers and the server is not shutting down',
+    answers: { 200: { description: 'Ready', schema: ok }, 503: { description: 'Not ready' } },
     handle: async (_, { door, closing }) => {
-      if (closing.aborted) throw notReady('It is about to end.')
+      if (closing.aborted) throw notReady('The server is shutting down.')
       const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => late.reject(new Error('late')), PATIENCE_MS)
+      const timer = setTimeout(() => late.reject(new Error('late')), STORAGE_TIMEOUT_MS)
       try {
         await Promise.race([door.ready(), late.promise])
       } catch {
-        // Whatever it is, it is in the log of those who needed an answer.
+        // The requests that needed storage report why.
         throw notReady('Storage does not answer.')
       } finally {
         clearTimeout(timer)
@@ -48,10 +48,11 @@ export const probeRoutes = [
     path: '/metrics',
     operationId: 'readMetrics',
     tag: 'Operation',
-    role: 'nobody',
+    role: 'none',
     public: true,
-    summary: 'Figures for Prometheus',
-    answers: { 200: { description: 'In its text format', type: 'text/plain' } },
+    needs: 'metrics',
+    summary: 'Metrics for Prometheus',
+    answers: { 200: { description: 'The text format of Prometheus', type: 'text/plain' } },
     handle: async (_, { metrics }) => ({
       text: await metrics.text(),
       headers: { 'content-type': metrics.contentType },

@@ -7,7 +7,7 @@ import * as s from '../schemas.ts'
 
 const ofReview = z.object({ review_id: s.id })
 const ofPanel = ofReview.extend({ panel: s.id })
-const MOST_WAITING = 200
+const MAX_LISTED = 200
 
 export const reviewRoutes = [
   route({
@@ -16,11 +16,11 @@ export const reviewRoutes = [
     operationId: 'listPendingReviews',
     tag: 'Reviews',
     role: 'agent',
-    summary: 'Reviews that wait for a decision, soonest over first: of one conversation, or of all',
+    summary: 'Pending reviews of one conversation or of all, by deadline',
     query: z.object({ session_id: s.id.optional() }),
     answers: { 200: { description: 'At most 200', schema: a.reviews } },
-    handle: async ({ query, who }, { door }) => {
-      const reviews = await door.reviews.waiting(who.tenant, query.session_id, MOST_WAITING)
+    handle: async ({ query, caller }, { door }) => {
+      const reviews = await door.reviews.waiting(caller.tenant, query.session_id, MAX_LISTED)
       return { body: { reviews } }
     },
   }),
@@ -30,16 +30,16 @@ export const reviewRoutes = [
     operationId: 'getReview',
     tag: 'Reviews',
     role: 'agent',
-    summary: 'A review, and once it is decided what the tool answers',
+    summary: 'A review and, once it is decided, the answer of the tool call',
     params: ofReview,
     answers: {
       200: {
-        description: 'The one review',
+        description: 'The review',
         schema: a.oneReview,
       },
     },
-    handle: async ({ params, who }, { door }) => {
-      const { record, ...ref } = await door.reviews.get(who.tenant, params.review_id)
+    handle: async ({ params, caller }, { door }) => {
+      const { record, ...ref } = await door.reviews.get(caller.tenant, params.review_id)
       const { review } = record
       if (!record.resolution) return { body: { reviews: [review] } satisfies ReviewAnswer }
       const result = reviewAnswer(await door.read(ref), record)
@@ -52,26 +52,29 @@ export const reviewRoutes = [
     operationId: 'decideReview',
     tag: 'Reviews',
     role: 'person',
-    summary: 'Confirms the edited rows, or cancels',
+    summary: 'Confirms the plan with the edited rows, or cancels it',
     params: ofReview,
     body: s.decision,
     answers: {
       200: {
-        description: 'Decided and on disk; the same body again answers the same',
+        description: 'Decided and stored; the same body again gets the same answer',
         schema: a.decided,
       },
-      409: { description: '`review_already_decided`, or `review_expired`', schema: s.errorBody },
-      422: { description: 'A row is wrong: `error.row` and `error.field`. The review waits on', schema: s.errorBody },
+      409: { description: '`review_already_decided` or `review_expired`', schema: s.errorBody },
+      422: {
+        description: 'A row is invalid: `error.row` and `error.field`. The review stays pending',
+        schema: s.errorBody,
+      },
     },
-    handle: async ({ params, body, who }, { door, metrics }) => {
+    handle: async ({ params, body, caller }, { door, metrics }) => {
       const decided = await door.reviews.decide(
-        who.tenant,
+        caller.tenant,
         params.review_id,
         body,
         'http',
         (state, record): DecisionAnswer => ({ review: record.review, result: reviewAnswer(state, record) }),
       )
-      metrics.decision(body.action)
+      metrics?.decision(body.action)
       return { body: decided }
     },
   }),
@@ -81,12 +84,12 @@ export const reviewRoutes = [
     operationId: 'showReviewPanel',
     tag: 'Reviews',
     role: 'person',
-    summary: 'A panel shows the review',
+    summary: 'Notes that a panel shows the review',
     params: ofPanel,
     answers: { 204: { description: 'Noted' } },
-    handle: async ({ params, who }, { door }) => {
+    handle: async ({ params, caller }, { door }) => {
       const { review_id, panel } = params
-      const ref = await door.reviews.locate(who.tenant, review_id)
+      const ref = await door.reviews.locate(caller.tenant, review_id)
       await door.run(ref, { type: 'show_panel', review_id, panel })
       return { status: 204 }
     },
@@ -97,12 +100,12 @@ export const reviewRoutes = [
     operationId: 'leaveReviewPanel',
     tag: 'Reviews',
     role: 'person',
-    summary: 'A panel has left; with none back within the grace, the review is cancelled',
+    summary: 'Notes that a panel was closed; without another one in time, the review is cancelled',
     params: ofPanel,
     answers: { 204: { description: 'Noted' } },
-    handle: async ({ params, who }, { door }) => {
+    handle: async ({ params, caller }, { door }) => {
       const { review_id, panel } = params
-      const ref = await door.reviews.locate(who.tenant, review_id)
+      const ref = await door.reviews.locate(caller.tenant, review_id)
       await door.run(ref, { type: 'leave_panel', review_id, panel })
       return { status: 204 }
     },

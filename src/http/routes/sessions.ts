@@ -1,4 +1,3 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import * as z from 'zod'
 import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
@@ -22,7 +21,7 @@ import type {
 } from '../../domain/wire.ts'
 import type { Ref, Door } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
-import { HttpError, notFound } from '../errors.ts'
+import { HttpError, notFound } from '../http-error.ts'
 import { streamedEvent } from '../event-schemas.ts'
 import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
@@ -41,12 +40,12 @@ export const sessionRoutes = [
     query: z.object({ limit: s.limit(200, 50), cursor: s.cursor }),
     answers: {
       200: {
-        description: 'A page of them',
+        description: 'A page of the list',
         schema: a.sessions,
       },
     },
-    handle: async ({ query, who }, { door }) => {
-      const { items, next_cursor } = await pageOf(door.conversations.list(who.tenant, query))
+    handle: async ({ query, caller }, { door }) => {
+      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, query))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),
@@ -56,16 +55,16 @@ export const sessionRoutes = [
     operationId: 'getSession',
     tag: 'Sessions',
     role: 'agent',
-    summary: 'A conversation: everything that a page shows of it',
+    summary: 'A conversation with its messages, turns, tasks and reviews',
     params: ofSession,
     answers: {
       200: {
-        description: 'As of `seq`: follow the events from there',
+        description: 'The state at `seq`; follow the events from there',
         schema: a.session,
       },
     },
-    handle: async ({ params, who }, { door }) => {
-      const ref = { tenant: who.tenant, conversation: params.session_id }
+    handle: async ({ params, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
       return { body: await sessionAnswer(door, ref) }
     },
   }),
@@ -75,13 +74,13 @@ export const sessionRoutes = [
     operationId: 'getSnapshot',
     tag: 'Sessions',
     role: 'agent',
-    summary: 'A conversation for a client that folds events on it',
+    summary: 'A conversation for clients that apply events to it',
     params: ofSession,
     answers: {
-      200: { description: 'As of `conversation.seq`: follow the events from there', schema: a.snapshot },
+      200: { description: 'The state at `conversation.seq`; follow the events from there', schema: a.snapshot },
     },
-    handle: async ({ params, who }, { door }) => {
-      const ref = { tenant: who.tenant, conversation: params.session_id }
+    handle: async ({ params, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
       const state = await known(door, ref)
       const events = await eventsUpTo(door, ref, state.seq, view.types)
       return { body: { conversation: snapshotOf(state), view: view.of(events) } satisfies SnapshotAnswer }
@@ -96,8 +95,8 @@ export const sessionRoutes = [
     summary: 'One event of the log',
     params: ofSession.extend({ seq: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER) }),
     answers: { 200: { description: 'The event', schema: a.oneEvent } },
-    handle: async ({ params, who }, { door }) => {
-      const ref = { tenant: who.tenant, conversation: params.session_id }
+    handle: async ({ params, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
       const [event] = await door.conversations.eventsAfter(ref, params.seq - 1, 1)
       if (!event) throw notFound('event_not_found', `There is no event ${params.seq} in this conversation.`)
       return { body: { event } satisfies EventAnswer }
@@ -109,28 +108,27 @@ export const sessionRoutes = [
     operationId: 'streamEvents',
     tag: 'Events',
     role: 'agent',
-    summary: 'The event log, then live',
+    summary: 'Streams the event log, then new events',
     params: ofSession,
     query: z.object({ last_event_id: z.string().optional() }),
     headers: z.object({ 'last-event-id': z.string().optional() }),
     answers: {
       200: {
-        description: 'Server-sent events behind `Last-Event-ID`, without a gap',
+        description: 'Server-sent events after `Last-Event-ID`, without a gap',
         type: 'text/event-stream',
         message: streamedEvent,
       },
-      503: { description: 'Too many follow already: `Retry-After`' },
+      503: { description: 'Too many open streams; see `Retry-After`' },
     },
-    handle: async ({ params, query, who, header, context }, { door, streams }) => {
+    handle: async ({ params, query, caller, method, header, connection }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
-      const ref = { tenant: who.tenant, conversation: params.session_id }
-      // Who asks for the headers only is not to hold a place among the readers for ever.
-      if (context.req.method === 'HEAD') {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
+      // The headers alone must not hold a stream open.
+      if (method === 'HEAD') {
         await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
       }
-      await streams.serve(ref, after, context.env.outgoing)
-      return RESPONSE_ALREADY_SENT
+      return streams.serve(ref, after, connection)
     },
   }),
   route({
@@ -139,15 +137,15 @@ export const sessionRoutes = [
     operationId: 'setPolicy',
     tag: 'Sessions',
     role: 'person',
-    summary: 'Sets what is named of the policy; between turns, or before the first',
+    summary: 'Sets the given fields of the policy, between turns',
     params: ofSession,
     body: s.policyPatch,
     answers: { 200: { description: 'The policy', schema: a.policy } },
-    handle: async ({ params, body, who }, { door, host }) => {
-      const ref = { tenant: who.tenant, conversation: params.session_id }
+    handle: async ({ params, body, caller }, { door, host }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
       const { policy, seq } = conversation
-      if (!policy) throw new TypeError('a policy was set, and there is none')
+      if (!policy) throw new TypeError('the policy was not set')
       return { body: { policy, seq } satisfies PolicyAnswer }
     },
   }),
@@ -160,12 +158,12 @@ export const sessionRoutes = [
     summary: 'Stops a turn',
     params: ofSession.extend({ turn_id: s.id }),
     answers: { 200: { description: 'The turn', schema: a.oneTurn } },
-    handle: async ({ params, who }, { door }): Promise<Answer> => {
+    handle: async ({ params, caller }, { door }): Promise<Answer> => {
       const { session_id, turn_id } = params
-      const ref = { tenant: who.tenant, conversation: session_id }
+      const ref = { tenant: caller.tenant, conversation: session_id }
       const { conversation } = await door.run(ref, { type: 'stop_turn', turn_id })
       const turn = turnsOf(conversation).find(each => each.turn_id === turn_id)
-      if (!turn) throw new TypeError('a turn was stopped, and there is none')
+      if (!turn) throw new TypeError('the stopped turn does not exist')
       return { body: { turn, seq: conversation.seq } satisfies TurnAnswer }
     },
   }),
@@ -175,12 +173,12 @@ export const sessionRoutes = [
     operationId: 'getTimeline',
     tag: 'Events',
     role: 'agent',
-    summary: 'What happened to the tasks, or to one of them',
+    summary: 'The events of all tasks and reviews, or of one task',
     params: ofSession,
     query: z.object({ task_id: s.id.optional() }),
-    answers: { 200: { description: 'In order', schema: a.timeline } },
-    handle: async ({ params, query, who }, { door }) => {
-      const ref = { tenant: who.tenant, conversation: params.session_id }
+    answers: { 200: { description: 'In log order', schema: a.timeline } },
+    handle: async ({ params, query, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { seq } = await known(door, ref)
       const task = query.task_id
       const found = await door.conversations.events(ref, { types: TIMELINE, task })
@@ -191,14 +189,14 @@ export const sessionRoutes = [
   }),
 ]
 
-/** The state of a conversation that exists. */
+/** The state of a conversation; throws 404 if there is none. */
 export async function known(door: Door, ref: Ref): Promise<Conversation> {
   const state = await door.read(ref)
   if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
   return state
 }
 
-/** What a conversation answers besides its state. */
+/** What the answer has besides the state. */
 const shown = combined<Pick<View, 'title' | 'messages' | 'limited'> & { readonly requests: readonly ReviewRequest[] }>({
   title,
   messages: transcript,
@@ -225,7 +223,7 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
   }
 }
 
-/** The events of these types up to `seq`: later ones are the stream's to tell. */
+/** The events of these types up to `seq`; the stream has the later ones. */
 async function eventsUpTo(
   door: Door,
   ref: Ref,
@@ -236,7 +234,7 @@ async function eventsUpTo(
   return events.filter(event => event.seq <= seq)
 }
 
-/** A review with its draft; an overdue one as expired. */
+/** A review with its draft; shown as expired once it is overdue. */
 function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string): ReviewRequest[] {
   const review = reviews.get(request.review_id)
   return review ? [{ ...request, status: statusAt(review, now) }] : []
@@ -260,7 +258,7 @@ export function turnsOf(state: Conversation): TurnView[] {
 function lastEventId(raw: string | undefined): number {
   if (raw === undefined || raw === '') return 0
   if (!/^\d{1,15}$/.test(raw)) {
-    throw new HttpError(400, 'invalid_request', 'Last-Event-ID must be a seq that the stream gave out.', {
+    throw new HttpError(400, 'invalid_request', 'Last-Event-ID must be the id of an event.', {
       field: 'last_event_id',
     })
   }

@@ -5,7 +5,7 @@ import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
 import { hashOf } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
-import { HttpError, notFound } from '../errors.ts'
+import { HttpError, notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
@@ -15,8 +15,8 @@ const ofSession = z.object({ session_id: s.id })
 const ofTask = ofSession.extend({ task_id: s.id })
 const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
 
-/** In a conversation that never stands still, the list may be newer than its seq: events tell the rest twice. */
-const MOST_TRIES = 5
+/** In a very busy conversation the list may be newer than its seq: readers then see some changes twice. */
+const MAX_RETRIES = 5
 
 export const taskRoutes = [
   route({
@@ -35,22 +35,22 @@ export const taskRoutes = [
     }),
     answers: {
       200: {
-        description: 'A page of them',
+        description: 'A page of the list',
         schema: a.tasks,
       },
     },
-    handle: async ({ params, query, who }, { door }) => {
-      const ref = { tenant: who.tenant, conversation: params.session_id }
+    handle: async ({ params, query, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { turn_id: turn, status, ...page } = query
-      // Read until nobody wrote in between, so that the list is as of the seq that goes with it.
-      for (let tries = 0; ; tries += 1) {
+      // Retry if a write came in between, so that the list matches its seq.
+      for (let retries = 0; ; retries += 1) {
         const state = await known(door, ref)
         if (turn !== undefined && !state.turns.has(turn)) {
           throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
         }
         const { items, next_cursor } = await pageOf(door.tasks.list(ref, { turn, status }, page))
         const { seq } = await door.read(ref)
-        if (seq !== state.seq && tries < MOST_TRIES) continue
+        if (seq !== state.seq && retries < MAX_RETRIES) continue
         return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer }
       }
     },
@@ -61,7 +61,7 @@ export const taskRoutes = [
     operationId: 'searchTasks',
     tag: 'Tasks',
     role: 'agent',
-    summary: 'Searches titles, details and outcomes, newest first',
+    summary: 'Searches titles, details and outcomes; newest first',
     query: z.object({
       q: z.string().min(1).max(400).refine(isPlain, { error: 'must be one line of well-formed text' }),
       limit: s.limit(200, 50),
@@ -69,13 +69,13 @@ export const taskRoutes = [
     }),
     answers: {
       200: {
-        description: 'A page of them',
+        description: 'A page of the list',
         schema: a.foundTasks,
       },
     },
-    handle: async ({ query, who }, { door }) => {
+    handle: async ({ query, caller }, { door }) => {
       const { q, ...page } = query
-      const { items, next_cursor } = await pageOf(door.tasks.search(who.tenant, q, page))
+      const { items, next_cursor } = await pageOf(door.tasks.search(caller.tenant, q, page))
       return { body: { tasks: items, next_cursor } satisfies FoundTasksAnswer }
     },
   }),
@@ -85,19 +85,19 @@ export const taskRoutes = [
     operationId: 'addTask',
     tag: 'Tasks',
     role: 'person',
-    summary: 'Adds a task of your own to the running or latest turn',
+    summary: 'Adds a task to the running or latest turn',
     params: ofSession,
     headers: z.object({
-      'idempotency-key': s.id.optional().meta({ description: 'makes a repetition answer what the first one did' }),
+      'idempotency-key': s.id.optional().meta({ description: 'a repeated request gets the answer of the first one' }),
     }),
     body: s.newTask,
     answers: { 201: { description: 'The task', schema: a.task } },
-    handle: async ({ params, body, who, header }, { door }) => {
+    handle: async ({ params, body, caller, header }, { door }) => {
       const key = header('idempotency-key')
       if (key !== undefined && !s.id.safeParse(key).success)
         throw new HttpError(400, 'invalid_id', 'Idempotency-Key must be 1 to 128 characters of A-Z a-z 0-9 _ -.')
       const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
-      const at = { tenant: who.tenant, conversation: params.session_id, once }
+      const at = { tenant: caller.tenant, conversation: params.session_id, once }
       const create = [{ ...body, id: door.newId() }]
       const { value } = await asOne(
         door.transact(at, transaction => {
@@ -120,17 +120,17 @@ export const taskRoutes = [
     body: s.taskPatch,
     answers: {
       200: { description: 'The task', schema: a.task },
-      412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
+      412: { description: 'The task was changed meanwhile: `error.task` is its current state', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
-    handle: async ({ params, body, who, header }, { door }) => {
+    handle: async ({ params, body, caller, header }, { door }) => {
       const { session_id, task_id } = params
       const change = [{ task: task_id, fields: body, if_version: versionOf(header('if-match')) }]
       const { conversation } = await asOne(
-        door.run({ tenant: who.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
+        door.run({ tenant: caller.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
       )
       const task = conversation.tasks.get(task_id)
-      if (!task) throw new TypeError('a task was changed, and there is none')
+      if (!task) throw new TypeError('the changed task does not exist')
       return answered({ task, seq: conversation.seq })
     },
   }),
@@ -144,14 +144,14 @@ export const taskRoutes = [
     params: ofTask,
     headers: ifMatch,
     answers: {
-      200: { description: 'The task as it was last', schema: a.task },
-      412: { description: 'Somebody changed it meanwhile: `error.task` is what it is now', schema: s.errorBody },
+      200: { description: 'The removed task', schema: a.task },
+      412: { description: 'The task was changed meanwhile: `error.task` is its current state', schema: s.errorBody },
       428: { description: '`If-Match` is missing', schema: s.errorBody },
     },
-    handle: async ({ params, who, header }, { door }) => {
+    handle: async ({ params, caller, header }, { door }) => {
       const { session_id, task_id } = params
       const remove = [{ task: task_id, if_version: versionOf(header('if-match')) }]
-      const ref = { tenant: who.tenant, conversation: session_id }
+      const ref = { tenant: caller.tenant, conversation: session_id }
       const { events, conversation } = await asOne(door.run(ref, { type: 'edit_tasks', by: 'person', remove }))
       return answered({ task: touched(events, task_id), seq: conversation.seq })
     },
@@ -164,11 +164,11 @@ function answered(body: TaskAnswer, status = 200): Answer {
 
 function touched(events: readonly StoredEvent[], id: string): Task {
   const event = events.findLast(({ data }) => 'task' in data && data.task.id === id)
-  if (!event || !('task' in event.data)) throw new TypeError('a task was touched, and there is none')
+  if (!event || !('task' in event.data)) throw new TypeError('the commit does not contain the task')
   return event.data.task
 }
 
-/** A single task is not an element of a batch. */
+/** Removes the row from a refusal: a single task has none. */
 async function asOne<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -179,13 +179,13 @@ async function asOne<T>(work: Promise<T>): Promise<T> {
 
 function versionOf(header: string | undefined): number {
   if (header === undefined || header.trim() === '') {
-    throw new HttpError(428, 'version_required', 'Say with If-Match which version of the task you change.', {
+    throw new HttpError(428, 'version_required', 'If-Match is missing. Send the version of the task that you change.', {
       field: 'if-match',
     })
   }
   const version = /^\s*(?:"(\d{1,15})"|(\d{1,15}))\s*$/.exec(header)
   if (!version) {
-    throw new HttpError(400, 'invalid_request', 'If-Match must be the version of the task, a number.', {
+    throw new HttpError(400, 'invalid_request', 'If-Match must be the version of the task: a number.', {
       field: 'if-match',
     })
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
 import * as a from '../answer-schemas.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -14,9 +14,9 @@ export const templateRoutes = [
     operationId: 'listTemplates',
     tag: 'Templates',
     role: 'agent',
-    summary: 'Saved batches',
-    answers: { 200: { description: 'By name', schema: a.templates } },
-    handle: async ({ who }, { door }) => ({ body: { templates: await door.templates.list(who.tenant) } }),
+    summary: 'All templates',
+    answers: { 200: { description: 'Sorted by name', schema: a.templates } },
+    handle: async ({ caller }, { door }) => ({ body: { templates: await door.templates.list(caller.tenant) } }),
   }),
   route({
     method: 'get',
@@ -24,11 +24,11 @@ export const templateRoutes = [
     operationId: 'getTemplate',
     tag: 'Templates',
     role: 'agent',
-    summary: 'A saved batch',
+    summary: 'One template',
     params: named,
     answers: { 200: { description: 'The template', schema: s.template } },
-    handle: async ({ params, who }, { door }) => {
-      const body = await door.templates.get(who.tenant, params.name)
+    handle: async ({ params, caller }, { door }) => {
+      const body = await door.templates.get(caller.tenant, params.name)
       if (body === undefined) throw unknown(params.name)
       return { body }
     },
@@ -39,15 +39,15 @@ export const templateRoutes = [
     operationId: 'saveTemplate',
     tag: 'Templates',
     role: 'person',
-    summary: 'Saves a batch under a name',
+    summary: 'Saves a list of tasks as a template',
     params: named,
     body: s.templateBody,
     answers: { 200: { description: 'The template', schema: s.template } },
-    handle: async ({ params, body, who }, { door }) => {
+    handle: async ({ params, body, caller }, { door }) => {
       if (body.name !== undefined && body.name !== params.name) {
         throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
       }
-      return { body: await door.templates.save(who.tenant, params.name, body.tasks) }
+      return { body: await door.templates.save(caller.tenant, params.name, body.tasks) }
     },
   }),
   route({
@@ -56,11 +56,11 @@ export const templateRoutes = [
     operationId: 'deleteTemplate',
     tag: 'Templates',
     role: 'person',
-    summary: 'Forgets a saved batch',
+    summary: 'Deletes a template',
     params: named,
-    answers: { 204: { description: 'Gone' } },
-    handle: async ({ params, who }, { door }) => {
-      if (!(await door.templates.delete(who.tenant, params.name))) throw unknown(params.name)
+    answers: { 204: { description: 'Deleted' } },
+    handle: async ({ params, caller }, { door }) => {
+      if (!(await door.templates.delete(caller.tenant, params.name))) throw unknown(params.name)
       return { status: 204 }
     },
   }),

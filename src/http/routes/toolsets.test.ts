@@ -2,7 +2,9 @@ import { EventEmitter, getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDoor } from '../../door/door.ts'
 import { openMemoryStore } from '../../store/memory.ts'
-import type { Answer, Call, Desk } from '../route.ts'
+import type { ServerResponse } from 'node:http'
+import { NodeConnection } from '../node-connection.ts'
+import type { Answer, Call, Deps, Parts } from '../route.ts'
 import { toolsetRoutes } from './toolsets.ts'
 
 const CALLS = 40
@@ -12,17 +14,17 @@ describe('a call that waits for a person', () => {
     const door = openDoor({ store: openMemoryStore() })
     onTestFinished(() => door.close())
     const closing = new AbortController().signal
-    const desk = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing }
+    const deps = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing }
     const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
     const call = (turn_id: string): Promise<Answer | Response> => {
       const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }
       const asked = {
         params: { name: 'runsheet', tool: 'plan' },
         body,
-        who: { role: 'agent', tenant: 'local' },
-        context: { env: { outgoing } },
+        caller: { role: 'agent', tenant: 'local' },
+        connection: new NodeConnection(outgoing as unknown as ServerResponse),
       }
-      return plan.handle(asked as unknown as Call<unknown, unknown, unknown>, desk as unknown as Desk)
+      return plan.handle(asked as unknown as Call<unknown, unknown, unknown>, deps as unknown as Deps & Parts)
     }
     outgoing.setMaxListeners(CALLS)
     const before = timers()

@@ -1,35 +1,36 @@
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { NodeConnection } from '../node-connection.ts'
 import { Reader } from './reader.ts'
 
-/** A response over a real line, and the client at its other end, who reads nothing until it is told to. */
+/** A response over a real socket, and its client, which reads nothing until it is told to. */
 async function line(): Promise<{ response: ServerResponse; client: Promise<IncomingMessage> }> {
-  const asked = Promise.withResolvers<ServerResponse>()
-  const server = createServer((_, response) => asked.resolve(response))
+  const opened = Promise.withResolvers<ServerResponse>()
+  const server = createServer((_, response) => opened.resolve(response))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const request = get({ port: (server.address() as AddressInfo).port, agent: false })
   const client = new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject))
-  // Who does not look at it must not be ended by it.
+  // A test that ignores it must not fail by it.
   client.catch(() => {})
   onTestFinished(() => {
     request.destroy()
     server.closeAllConnections()
     server.close()
   })
-  return { response: await asked.promise, client }
+  return { response: await opened.promise, client }
 }
 
 const PAGE = Buffer.alloc(16 * 1024 * 1024, ' ')
 
-describe('a reader that takes a page of the replay', () => {
+describe('a reader that catches up', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('[SS6] is disconnected after half a minute', async () => {
+  it('[SS6] has 30 s for a page, then it is disconnected', async () => {
     const { response } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
-    const reader = new Reader(response, 0, cut)
+    const reader = new Reader(new NodeConnection(response), 0, cut)
     reader.open()
     reader.write(PAGE)
     const drained = reader.drained()
@@ -40,11 +41,11 @@ describe('a reader that takes a page of the replay', () => {
     await drained
   })
 
-  it('[SS6] stays connected once it has taken it', async () => {
+  it('[SS6] keeps its connection once it has read the page', async () => {
     const { response, client } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
-    const reader = new Reader(response, 0, cut)
+    const reader = new Reader(new NodeConnection(response), 0, cut)
     reader.open()
     reader.write(PAGE)
     const drained = reader.drained()

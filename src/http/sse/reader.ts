@@ -1,10 +1,10 @@
-import type { ServerResponse } from 'node:http'
+import type { Connection } from '../connection.ts'
 import { SAFE } from '../headers.ts'
 
-/** Bytes buffered for a slow reader; beyond that it is disconnected, and resumes later. */
-const MAX_BUFFERED = 256 * 1024
-/** How long a reader may take for one page of the replay. */
-const DRAIN_MS = 30_000
+/** Slow readers are disconnected beyond this; they resume with Last-Event-ID. */
+const MAX_BUFFERED_BYTES = 256 * 1024
+/** How long a reader may take for one page of the log. */
+const DRAIN_TIMEOUT_MS = 30_000
 
 const HEADERS = {
   ...SAFE,
@@ -13,69 +13,61 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** One connection that follows a conversation, and its position in the log. */
+/** One connection that follows a conversation, and how far it got. */
 export class Reader {
   seq: number
   /** The turn whose end ends this stream. */
   readonly until: string | undefined
-  readonly #response: ServerResponse
+  readonly #connection: Connection
   readonly #onCut: () => void
   #draining = false
 
-  constructor(response: ServerResponse, seq: number, onCut: () => void, until?: string) {
-    this.#response = response
+  constructor(connection: Connection, seq: number, onCut: () => void, until?: string) {
+    this.#connection = connection
     this.seq = seq
     this.until = until
     this.#onCut = onCut
   }
 
   open(): void {
-    this.#response.writeHead(200, HEADERS)
-    this.#response.flushHeaders()
+    this.#connection.open(HEADERS)
   }
 
   get gone(): boolean {
-    return this.#response.destroyed || this.#response.writableEnded
+    return this.#connection.isClosed
   }
 
-  /** Sends a chunk, or disconnects a reader that is too far behind. */
+  /** Writes a chunk, or disconnects a reader that is too slow. */
   write(chunk: string | Uint8Array): void {
-    // Nothing before the headers: the response may still become a refusal.
-    if (this.gone || !this.#response.headersSent) return
-    if (this.#response.writableLength > MAX_BUFFERED) this.cut()
-    else this.#response.write(chunk)
+    // Before the headers, the answer may still become an error.
+    if (this.gone || !this.#connection.headersSent) return
+    if (this.#connection.buffered > MAX_BUFFERED_BYTES) this.cut()
+    else this.#connection.write(chunk)
   }
 
-  /** Sends a heartbeat, unless the reader is still taking a page: that has its own timeout. */
+  /** Sends a heartbeat, unless the reader is busy with a page, which has its own timeout. */
   beat(chunk: Uint8Array): void {
     if (!this.#draining) this.write(chunk)
   }
 
-  /** Resolves once the buffer is drained or the reader is gone. */
-  drained(): Promise<void> {
-    const response = this.#response
-    if (this.gone || !response.writableNeedDrain) return Promise.resolve()
+  /** Resolves once the reader has taken what was written, or has left; disconnects it if that takes too long. */
+  async drained(): Promise<void> {
+    if (!this.#connection.needsDrain) return
     this.#draining = true
-    return new Promise(resolve => {
-      const done = (): void => {
-        this.#draining = false
-        clearTimeout(timer)
-        response.off('drain', done).off('close', done)
-        resolve()
-      }
-      const timer = setTimeout(() => this.cut(), DRAIN_MS)
-      response.once('drain', done).once('close', done)
-    })
+    const timer = setTimeout(() => this.cut(), DRAIN_TIMEOUT_MS)
+    await this.#connection.drained()
+    clearTimeout(timer)
+    this.#draining = false
   }
 
   cut(): void {
     this.#onCut()
-    this.#response.destroy()
+    this.#connection.destroy()
   }
 
   end(): void {
     if (this.gone) return
-    if (!this.#response.headersSent) this.open()
-    this.#response.end()
+    if (!this.#connection.headersSent) this.open()
+    this.#connection.end()
   }
 }

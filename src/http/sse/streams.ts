@@ -1,6 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
-import { HttpError, notFound } from '../errors.ts'
+import type { Conversation } from '../../domain/conversation.ts'
+import type { Connection } from '../connection.ts'
+import { HttpError, notFound } from '../http-error.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
 import { Reader } from './reader.ts'
@@ -10,8 +11,8 @@ const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  /** Concurrent readers; further ones get a 503. */
-  readonly most: number
+  /** Readers at a time; further ones get 503. */
+  readonly maxReaders: number
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
 }
@@ -21,7 +22,7 @@ interface Place {
   readonly readers: Set<Reader>
 }
 
-/** The event streams of this process. */
+/** The event streams of this process: which conversation each reader follows, and their number. */
 export class Streams {
   readonly #options: StreamsOptions
   readonly #places = new Map<string, Place>()
@@ -42,45 +43,39 @@ export class Streams {
     return this.#readers.size
   }
 
-  /** Streams the log after `after`, then new events, until the client leaves or the turn `until` ends. */
-  async serve(ref: Ref, after: number, response: ServerResponse, until?: string): Promise<void> {
-    if (this.#readers.size >= this.#options.most) {
-      throw new HttpError(503, 'too_many_streams', 'Too many streams. Try again in a few seconds.', {
+  /**
+   * Streams the log after seq `after`, then live events, until the client leaves or the turn `until` ends. Resolves
+   * with the response once its headers are sent; throws if there is nothing to follow.
+   */
+  async serve(ref: Ref, after: number, connection: Connection, until?: string): Promise<Response> {
+    if (this.#readers.size >= this.#options.maxReaders) {
+      throw new HttpError(503, 'too_many_streams', 'Too many open streams; try again in a moment.', {
         headers: { 'retry-after': '5' },
       })
     }
     const onCut = (): void => {
       this.cuts += 1
     }
-    const reader = new Reader(response, after, onCut, until)
+    const reader = new Reader(connection, after, onCut, until)
     this.#readers.add(reader)
     const place = this.#join(ref, reader)
-    response.once('close', () => this.#leave(ref, place, reader))
+    connection.onClose(() => this.#leave(ref, place, reader))
     try {
       const channel = await place.channel
-      // Read again: another process may have written what the channel has not seen yet.
+      // Read again: another process may have written what the channel has not read yet.
       const state = after > channel.head ? await this.#options.door.read(ref) : undefined
-      if (reader.gone) return
-      reader.open()
-      // HEAD wants the headers only.
-      if (response.req.method === 'HEAD') return reader.end()
-      if (state && after > state.seq) {
-        reader.seq = 0
-        reader.write(framedAside(state, 'reset', { seq: state.seq }))
+      if (!reader.gone) {
+        reader.open()
+        void this.#feed(reader, channel, state)
       }
-      await channel.serve(reader)
+      return connection.response
     } catch (error) {
-      if (!response.headersSent) {
-        this.#leave(ref, place, reader)
-        throw error
-      }
-      if (reader.gone) return
-      this.#options.onError(error)
-      reader.end()
+      this.#leave(ref, place, reader)
+      throw error
     }
   }
 
-  /** Shows text as a step in this process writes it. */
+  /** Shows the text of a step that runs in this process. */
   showText(ref: Ref, text: LiveEntry): void {
     void this.#places.get(refKey(ref))?.channel.then(
       channel => channel.showText(text),
@@ -91,6 +86,20 @@ export class Streams {
   close(): void {
     clearInterval(this.#heartbeat)
     for (const reader of this.#readers) reader.end()
+  }
+
+  async #feed(reader: Reader, channel: Channel, state: Conversation | undefined): Promise<void> {
+    try {
+      if (state && reader.seq > state.seq) {
+        reader.seq = 0
+        reader.write(framedAside(state, 'reset', { seq: state.seq }))
+      }
+      await channel.serve(reader)
+    } catch (error) {
+      if (reader.gone) return
+      this.#options.onError(error)
+      reader.end()
+    }
   }
 
   #join(ref: Ref, reader: Reader): Place {
@@ -127,7 +136,7 @@ export class Streams {
       return new Channel(door, ref, state, error => {
         if (error !== undefined) onError(error)
         this.#drop(ref, place)
-        // Its readers reconnect, to a new channel or to an error.
+        // They reconnect, to a new channel or to an error.
         for (const reader of place.readers) reader.end()
       })
     }

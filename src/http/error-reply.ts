@@ -1,38 +1,33 @@
 import { RequestError } from '@hono/node-server'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
+import type { ErrorBody } from '../domain/wire.ts'
 import { StoreError } from '../door/door.ts'
+import type { Reply } from './connection.ts'
+import { JSON_TYPE, SAFE } from './headers.ts'
+import { HttpError } from './http-error.ts'
+import type { Logger } from './logger.ts'
 
-/** What an edge itself turns down, before any rule is asked. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError'
-  readonly status: number
-  readonly code: string
-  readonly details: ErrorDetails
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    { headers = {}, ...details }: ErrorDetails & { headers?: Readonly<Record<string, string>> } = {},
-  ) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
-    this.headers = headers
-  }
+/** The answer to an error. Unexpected errors are logged, not returned. */
+export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Reply {
+  const answer = answerTo(error)
+  if (!answer) log.error({ err: error, ...request }, 'a request failed')
+  const { status, error: body, headers } = answer ?? UNEXPECTED
+  return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
 }
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number
   readonly error: ErrorBody
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The status of each refusal. The code goes out as it is. */
+const UNEXPECTED: ErrorAnswer = {
+  status: 500,
+  error: { code: 'internal', message: "Unexpected error; the server's log has the details." },
+}
+
+/** The status of each refusal; its code is sent as it is. */
 const REFUSED: Record<RefusalCode, number> = {
   invalid_id: 400,
   invalid_field: 422,
@@ -62,24 +57,26 @@ const REFUSED: Record<RefusalCode, number> = {
   review_expired: 409,
 }
 
-/** Storage that fails says so; what will pass by itself may be tried again. */
-const STORAGE: Record<StoreError['code'], { readonly status: number; readonly again?: true }> = {
+/** The status of each storage error, and whether a retry may help. */
+const STORAGE: Record<StoreError['code'], { readonly status: number; readonly retry?: true }> = {
   key_conflict: { status: 409 },
   fenced: { status: 409 },
-  busy: { status: 503, again: true },
+  busy: { status: 503, retry: true },
   full: { status: 507 },
   readonly: { status: 503 },
   corrupt: { status: 503 },
   newer: { status: 503 },
-  io: { status: 503, again: true },
+  io: { status: 503, retry: true },
   unknown_outcome: { status: 503 },
   file_invalid: { status: 409 },
   id_taken: { status: 409 },
-  closed: { status: 503, again: true },
+  closed: { status: 503, retry: true },
 }
 
-/** The answer to whatever was thrown, or undefined where nobody foresaw it. */
-export function errorAnswer(error: unknown): ErrorAnswer | undefined {
+const RETRY = { 'retry-after': '1' } as const
+
+/** Undefined for an unexpected error. */
+function answerTo(error: unknown): ErrorAnswer | undefined {
   if (error instanceof HttpError) {
     const { status, code, message, details, headers } = error
     return { status, error: { code, message, ...details }, headers }
@@ -89,15 +86,12 @@ export function errorAnswer(error: unknown): ErrorAnswer | undefined {
     return { status: REFUSED[code], error: { code, message, ...data } }
   }
   if (error instanceof StoreError) {
-    const { status, again } = STORAGE[error.code]
-    return { status, error: { code: error.code, message: error.message }, ...(again ? { headers: AGAIN } : {}) }
+    const { code, message } = error
+    const { status, retry } = STORAGE[code]
+    return { status, error: { code, message }, ...(retry ? { headers: RETRY } : {}) }
   }
   if (error instanceof RequestError) {
-    return { status: 400, error: { code: 'invalid_request', message: 'The request names no place that can be read.' } }
+    return { status: 400, error: { code: 'invalid_request', message: 'The Host header or the URL is malformed.' } }
   }
   return undefined
 }
-
-const AGAIN = { 'retry-after': '1' } as const
-
-export const notFound = (code: string, message: string): HttpError => new HttpError(404, code, message)

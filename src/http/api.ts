@@ -1,0 +1,95 @@
+import type { PolicyPatch } from '../domain/policy.ts'
+import type { Door, LiveEntry, Ref } from '../door/door.ts'
+import { createApp } from './app.ts'
+import type { Connection } from './connection.ts'
+import type { Guard } from './guard.ts'
+import { Limits } from './limits.ts'
+import type { Logger } from './logger.ts'
+import { type DocumentOptions, withOpenApi } from './openapi.ts'
+import type { Page } from './page.ts'
+import type { Mcp, Parts, Turns } from './route.ts'
+import { ROUTES } from './routes/index.ts'
+import { Streams } from './sse/streams.ts'
+
+export interface ApiOptions extends Partial<Parts> {
+  readonly door: Door
+  readonly guard: Guard
+  readonly log: Logger
+  readonly version: string
+  /** Where it is mounted, such as `/runsheet`. */
+  readonly basePath?: string
+  /** Whether callers send a bearer token; otherwise the host application authenticates them. */
+  readonly usesTokens: boolean
+  readonly page?: Page
+  readonly turns?: Turns
+  readonly mcp?: Mcp
+  /** The policy of new conversations, over the toolset's defaults. */
+  readonly host?: PolicyPatch
+  readonly agentWritesPerMinute?: number
+  readonly maxStreams?: number
+  readonly reviewWaitMs?: number
+  readonly heartbeatMs?: number
+}
+
+/** The HTTP API, whatever server it runs in. */
+export interface Api {
+  /** Answers a request: over the connection, or with the returned response. */
+  fetch(request: Request, connection: Connection): Response | Promise<Response>
+  /** Shows the text of a step that runs in this process. */
+  showText(ref: Ref, text: LiveEntry): void
+  /** Aborted by `close`. */
+  readonly closing: AbortSignal
+  /** Ends all streams and answers the calls that wait for a review. */
+  close(): void
+}
+
+const MAX_STREAMS = 2_000
+const AGENT_WRITES_PER_MINUTE = 600
+/** Shorter than the timeouts of common clients. */
+const REVIEW_WAIT_MS = 25_000
+
+export function createApi(options: ApiOptions): Api {
+  const { door, guard, log, login, metrics, page, turns, mcp, basePath = '' } = options
+  const closing = new AbortController()
+  const streams = new Streams({
+    door,
+    maxReaders: options.maxStreams ?? MAX_STREAMS,
+    onError: error => log.warn({ err: error }, 'a stream ended'),
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+  })
+  metrics?.watch(streams)
+  door.servesPage()
+  const document: DocumentOptions = { version: options.version, basePath, usesTokens: options.usesTokens }
+  const app = createApp({
+    deps: {
+      door,
+      streams,
+      models: (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName })),
+      host: options.host ?? {},
+      reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
+      closing: closing.signal,
+      ...(turns ? { turns } : {}),
+      ...(login ? { login } : {}),
+      ...(metrics ? { metrics } : {}),
+    },
+    routes: withOpenApi(
+      ROUTES.filter(({ needs }) => needs === undefined || options[needs] !== undefined),
+      document,
+    ),
+    guard,
+    limits: new Limits(options.agentWritesPerMinute ?? AGENT_WRITES_PER_MINUTE),
+    log,
+    basePath,
+    ...(page ? { page } : {}),
+    ...(mcp ? { mcp } : {}),
+  })
+  return {
+    fetch: (request, connection) => app.fetch(request, { connection }),
+    showText: (ref, text) => streams.showText(ref, text),
+    closing: closing.signal,
+    close: () => {
+      closing.abort()
+      streams.close()
+    },
+  }
+}

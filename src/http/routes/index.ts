@@ -1,0 +1,21 @@
+import type { Route } from '../route.ts'
+import { chatRoutes } from './chat.ts'
+import { loginRoutes } from './login.ts'
+import { probeRoutes } from './probes.ts'
+import { reviewRoutes } from './reviews.ts'
+import { sessionRoutes } from './sessions.ts'
+import { taskRoutes } from './tasks.ts'
+import { templateRoutes } from './templates.ts'
+import { toolsetRoutes } from './toolsets.ts'
+
+/** Every route of a server with all its parts, in the order of the docs. */
+export const ROUTES: readonly Route[] = [
+  ...chatRoutes,
+  ...sessionRoutes,
+  ...taskRoutes,
+  ...reviewRoutes,
+  ...templateRoutes,
+  ...toolsetRoutes,
+  ...loginRoutes,
+  ...probeRoutes,
+]

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Reader } from './sse/reader.ts'
+import { toResponse, WebConnection } from './web-connection.ts'
+
+const KB = Buffer.alloc(1024, ' ')
+
+/** A stream with its reader at both ends: ours, and the client's. */
+function stream() {
+  const left = new AbortController()
+  const cut = vi.fn<() => void>()
+  const connection = new WebConnection(left.signal)
+  const reader = new Reader(connection, 0, cut)
+  reader.open()
+  const client = connection.response.body?.getReader()
+  if (!client) throw new Error('the response has no body')
+  return { connection, reader, client, cut, left }
+}
+
+describe('a stream over a web Response', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('[SS6] disconnects a client that leaves more than 256 kB unread, and drops what it has not read', async () => {
+    const { reader, client, cut } = stream()
+    for (let count = 0; count <= 256; count += 1) reader.write(KB)
+    expect([cut.mock.calls.length, reader.gone]).toEqual([0, false])
+    reader.write(KB)
+    expect([cut.mock.calls.length, reader.gone]).toEqual([1, true])
+    await expect(client.read()).rejects.toThrow('does not read')
+  })
+
+  it('[SS6] waits for a client that reads on, and disconnects one that takes half a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { reader, client, cut } = stream()
+    reader.write(Buffer.alloc(100 * 1024, ' '))
+    const taken = reader.drained()
+    await client.read()
+    await taken
+    reader.write(Buffer.alloc(100 * 1024, ' '))
+    const late = reader.drained()
+    vi.advanceTimersByTime(30_000)
+    await late
+    expect([cut.mock.calls.length, reader.gone]).toEqual([1, true])
+  })
+
+  it('[SS5] sends heartbeats, but none while a client catches up', async () => {
+    const { connection, reader } = stream()
+    reader.beat(KB)
+    expect(connection.buffered).toBe(1024)
+    reader.write(Buffer.alloc(100 * 1024, ' '))
+    void reader.drained()
+    reader.beat(KB)
+    expect(connection.buffered).toBe(101 * 1024)
+    reader.cut()
+  })
+
+  it('[HA5] is closed when the client cancels it, when its request is aborted, and when it ends', async () => {
+    const cancelled = stream()
+    const aborted = stream()
+    const ended = stream()
+    const closed = [cancelled, aborted, ended].map(({ connection }) => {
+      const listener = vi.fn<() => void>()
+      connection.onClose(listener)
+      return listener
+    })
+    await cancelled.client.cancel()
+    aborted.left.abort()
+    ended.reader.write('last')
+    ended.reader.end()
+    for (const listener of closed) expect(listener).toHaveBeenCalledOnce()
+    for (const { reader } of [cancelled, aborted, ended]) {
+      expect(reader.gone).toBe(true)
+      reader.write('late')
+      reader.end()
+    }
+    expect(Buffer.from((await ended.client.read()).value ?? []).toString()).toBe('last')
+    expect((await ended.client.read()).done).toBe(true)
+    expect((await aborted.client.read()).done).toBe(true)
+    const late = vi.fn<() => void>()
+    ended.connection.onClose(late)
+    expect(late).toHaveBeenCalledOnce()
+  })
+
+  it('[HA5] gives each client chunks of its own, since it may detach them', async () => {
+    const shared = Buffer.from('event')
+    const [one, other] = [stream(), stream()]
+    for (const { reader } of [one, other]) reader.write(shared)
+    const { value } = await one.client.read()
+    if (value) structuredClone(value, { transfer: [value.buffer] })
+    expect(Buffer.from((await other.client.read()).value ?? []).toString()).toBe('event')
+    expect(shared.toString()).toBe('event')
+    onTestFinished(() => {
+      one.reader.end()
+      other.reader.end()
+    })
+  })
+})
+
+it('[HA5] a client that left before the stream began gets none', () => {
+  const connection = new WebConnection(AbortSignal.abort())
+  expect([connection.isClosed, connection.headersSent, connection.response.status]).toEqual([true, false, 499])
+})
+
+it('a web Response has no hop-by-hop header', () => {
+  const { headers } = toResponse({ status: 413, headers: { connection: 'close', etag: '"1"' }, body: '{}' })
+  expect([headers.get('connection'), headers.get('etag')]).toEqual([null, '"1"'])
+})

@@ -1,0 +1,38 @@
+import type { Guard } from '../http/guard.ts'
+import { HttpError } from '../http/http-error.ts'
+import { foreignOrigin } from '../http/origins.ts'
+
+/** Who sent a request. */
+export interface Identity {
+  /** A person may do everything; an agent reads, calls tools and follows events. */
+  readonly role: 'person' | 'agent'
+  /** The tenant whose conversations they see. Default: the runsheet's. */
+  readonly tenant?: string | undefined
+}
+
+/** Identifies the sender of a request; undefined if that fails. */
+export type Authenticate = (request: Request) => Identity | undefined | Promise<Identity | undefined>
+
+/** The guard of a handler in a server that is not ours: its own authentication, and its list of origins. */
+export function hostGuard(authenticate: Authenticate, origins: readonly string[], tenant: string): Guard {
+  return {
+    check: ({ headers, url }) => {
+      const origin = headers.get('origin')
+      if (origin !== null && origin !== new URL(url).origin && !origins.includes(origin)) throw foreignOrigin(HINT)
+    },
+    authenticate: async request => {
+      const identity = await authenticate(request)
+      if (!identity) throw new HttpError(401, 'unauthorized', 'Authentication required')
+      return { role: identity.role, tenant: identity.tenant ?? tenant }
+    },
+  }
+}
+
+const HINT = ' To allow them, list the origin in `origins`.'
+
+/** An origin with a path or a trailing slash would never match. */
+export function checkOrigins(origins: readonly string[]): void {
+  const wrong = origins.find(origin => URL.parse(origin)?.origin !== origin)
+  if (wrong === undefined) return
+  throw new TypeError(`origins must be like https://app.example.com, without a path; got ${wrong}`)
+}

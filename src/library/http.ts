@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { createApi } from '../http/api.ts'
+import { errorReply } from '../http/error-reply.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Logger } from '../http/logger.ts'
+import { toResponse, WebConnection } from '../http/web-connection.ts'
+import { insideOf } from './door-of.ts'
+import { type Authenticate, checkOrigins, hostGuard } from './host-guard.ts'
+import type { Runsheet } from './runsheet.ts'
+import { version } from './version.ts'
+
+export type { LogDetails, Logger } from '../http/logger.ts'
+export type { Authenticate, Identity } from './host-guard.ts'
+
+export interface HandlerOptions {
+  readonly runsheet: Runsheet
+  /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
+  readonly authenticate: Authenticate
+  /** Where it is mounted, such as `/runsheet`; frameworks may pass paths with or without it. Default: the root. */
+  readonly basePath?: string
+  /**
+   * Origins besides the server's own whose pages may send requests, such as `https://app.example.com`. They get CORS
+   * headers. Behind a proxy that ends TLS, list your public origin.
+   */
+  readonly origins?: readonly string[]
+  /** The models of your runner, which drives the turns that `POST /api/chat` starts. Without them it answers 501. */
+  readonly models?: { readonly names: readonly string[]; readonly defaultName: string }
+  /** Default: unexpected errors go to stderr. */
+  readonly log?: Logger
+  /** Writes that the agents of a tenant may make per minute. Default 600. */
+  readonly agentWritesPerMinute?: number
+  /** Event streams at a time. Default 2,000. */
+  readonly maxStreams?: number
+}
+
+/** The HTTP API as a fetch handler. */
+export interface Handler {
+  (request: Request): Promise<Response>
+  /** Ends all streams and waits for requests in progress. Later requests get 503. */
+  close(): Promise<void>
+}
+
+/**
+ * The whole HTTP API, event streams included, as one fetch handler to mount in your own server. That server checks the
+ * Host header.
+ */
+export function createHandler(options: HandlerOptions): Handler {
+  const { runsheet, authenticate, basePath = '', origins = [], models, log = stderrLog, ...limits } = options
+  const { door, tenant, policy } = insideOf(runsheet)
+  checkOrigins(origins)
+  const api = createApi({
+    door,
+    guard: hostGuard(authenticate, origins, tenant),
+    log,
+    version,
+    basePath: checkedBasePath(basePath),
+    usesTokens: false,
+    host: policy,
+    // The runner hears of a new turn from the store.
+    ...(models ? { turns: { ...models, take: () => {} } } : {}),
+    ...limits,
+  })
+  const allowOrigins = cors({ origin: [...origins], credentials: true, exposeHeaders: EXPOSED, maxAge: 600 })
+  const app = new Hono()
+    .use((c, next) => (origins.includes(c.req.header('origin') ?? '') ? allowOrigins(c, next) : next()))
+    .all('*', ({ req: { raw } }) =>
+      api.closing.aborted ? toResponse(errorReply(closing(), log, {})) : api.fetch(raw, new WebConnection(raw.signal)),
+    )
+  const inProgress = new Set<Promise<Response>>()
+  const handle = (request: Request): Promise<Response> => {
+    const response = Promise.resolve(app.fetch(request))
+    inProgress.add(response)
+    void response.finally(() => inProgress.delete(response))
+    return response
+  }
+  const close = async (): Promise<void> => {
+    api.close()
+    await Promise.allSettled(inProgress)
+  }
+  return Object.assign(handle, { close })
+}
+
+/** A handler as a listener for `node:http`, and as middleware for Express and Connect. */
+export function toNodeHandler(handler: Handler): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return getRequestListener(request => handler(request), {
+    overrideGlobalObjects: false,
+    // A request without a URL, such as one with a malformed Host.
+    errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
+  })
+}
+
+/** The client reads these on other origins, too. */
+const EXPOSED = ['Date', 'ETag', 'Retry-After']
+
+const stderrLog: Logger = {
+  error: ({ err }, message) => void process.stderr.write(`Runsheet: ${message}: ${inspect(err)}\n`),
+  warn: () => {},
+}
+
+function checkedBasePath(path: string): string {
+  const base = path.replace(/\/$/, '')
+  if (base === '' || base.startsWith('/')) return base
+  throw new TypeError(`basePath must start with a slash, got ${path}`)
+}
+
+const closing = (): HttpError =>
+  new HttpError(503, 'closing', 'The server is shutting down.', { headers: { 'retry-after': '1' } })
