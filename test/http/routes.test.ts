@@ -19,6 +19,7 @@ import { openDoor, StoreError } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StoreErrorCode } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
+import { promptFor } from '../../src/toolsets/guidance.ts'
 import { openAiTools } from '../../src/toolsets/formats.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
 import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
@@ -801,7 +802,7 @@ describe('toolsets', () => {
   it.each(Object.keys(CREATING) as ToolsetName[])('[HT15] %s comes in the OpenAI function format', async name => {
     const server = await started()
     const { body } = await server.ask<ToolsetAnswer>('GET', `/api/toolsets/${name}`, { as: 'agent' })
-    expect(body).toEqual({ name, tools: openAiTools(toolsets[name]), prompt: toolsets[name].prompt })
+    expect(body).toEqual({ name, tools: openAiTools(toolsets[name]), prompt: promptFor(toolsets[name]) })
   })
 
   it.each(['todo', 'constructor', '__proto__'])('[HT15] there is no toolset %s', async name => {
