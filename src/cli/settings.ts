@@ -28,7 +28,7 @@ export interface Settings {
   readonly mcpServers: Readonly<Record<string, McpServer>>
 }
 
-/** Reads `door.json`; a missing file means no settings. */
+/** Reads `runsheet.json`; a missing file means no settings. */
 export function readSettings(path: string): Settings {
   if (!existsSync(path)) return { policy: {}, mcpServers: {} }
   let raw: unknown
