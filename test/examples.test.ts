@@ -55,7 +55,7 @@ it('the tools work as plain JSON Schema, with the context set once', async () =>
 it('the library is used as its page shows it', async () => {
   const stdout = await run('library.ts')
   expect(stdout).toContain("status: 'done'")
-  expect(stdout).toContain('Task 1 is at version 2, not 1: it was changed meanwhile.\nCollect the figures 1\n')
+  expect(stdout).toContain('Task 1 is at version 2, not 1: it has changed since.\nCollect the figures 1\n')
   expect(stdout).toMatch(/\n17 true true\ntrue\n/)
   expect(stdout).toContain("removed: [ 'Look' ]")
 })

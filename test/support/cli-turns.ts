@@ -8,7 +8,7 @@ import { type Chat, chatAt } from './turns.ts'
 export interface CliOptions {
   readonly data: string
   readonly store?: string
-  /** The content of `door.json`. */
+  /** The content of `runsheet.json`. */
   readonly config?: unknown
   readonly env?: NodeJS.ProcessEnv
 }
