@@ -435,7 +435,7 @@ describe('with a turn on the server', () => {
     const { host = {} } = options
     panels = new Panels(
       browser,
-      await startServer({ door, page: builtPage, host, turns: { names: [MODEL], usual: MODEL, take } }),
+      await startServer({ door, page: builtPage, host, turns: { names: [MODEL], defaultName: MODEL, take } }),
     )
   }
 
