@@ -19,7 +19,7 @@ it.each([
   ['runsheet/files', files, ['openFileStore']],
   ['runsheet/postgres', postgres, ['openPostgresStore']],
   ['runsheet/ai-sdk', aiSdk, ['aiSdkTools']],
-  ['runsheet/runner', runner, ['configuredModels', 'createRunner', 'demoModel', 'givenModels', 'mcpTools']],
+  ['runsheet/runner', runner, ['createRunner', 'demoModel', 'mcpTools']],
   ['runsheet/http', http, ['createHttpServer']],
   [
     'runsheet/client',

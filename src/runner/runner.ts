@@ -4,7 +4,7 @@ import { isParked } from '../domain/conversation.ts'
 import { type Lease, type Ref, refKey, type Door, StoreError } from '../door/door.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText, type Shown } from './live.ts'
-import type { Models } from './models.ts'
+import type { Models } from './given-models.ts'
 import { noTools, type OutsideLimits, type OutsideTools, USUAL_LIMITS } from './outside.ts'
 
 export interface RunnerOptions {

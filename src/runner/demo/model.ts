@@ -1,8 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { LanguageModel } from 'ai'
 import { type Heard, type Schema, type Seen, think, type Thought } from './think.ts'
 
 /** A model that is built in: it needs no network and no key. `paceMs` lets a person follow. */
-export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): LanguageModelV4 {
+export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): LanguageModel {
   return {
     specificationVersion: 'v4',
     provider: 'runsheet',
@@ -21,7 +22,7 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
       }
     },
     doStream: async options => ({ stream: streamFrom(streamed(options, paceMs)) }),
-  }
+  } satisfies LanguageModelV4
 }
 
 async function* streamed(
