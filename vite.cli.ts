@@ -12,7 +12,7 @@ export default defineConfig({
     ssr: 'src/cli/bin.ts',
     // As deep as the source, so that relative paths to package.json and the page are the same.
     outDir: 'dist/cli',
-    target: 'node24',
+    target: 'node22',
     minify: false,
     license: { fileName: 'licenses.md' },
     rolldownOptions: {

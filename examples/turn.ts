@@ -1,5 +1,5 @@
 import { createRunsheet } from 'runsheet'
-import { configuredModels, createRunner } from 'runsheet/runner'
+import { createRunner, demoModel } from 'runsheet/runner'
 import { openSqliteStore } from 'runsheet/sqlite'
 
 const runsheet = createRunsheet({ store: await openSqliteStore('.runsheet/runsheet.db') })
@@ -12,7 +12,8 @@ const weather = {
   isRepeatable: true,
   call: async () => 'Sunny, 21 degrees.',
 }
-const runner = createRunner({ runsheet, models: configuredModels({ model: 'demo' }), tools: [weather] })
+// The built-in model needs no network and no key. Put a model of AI SDK in its place: { 'gpt-5': openai('gpt-5') }.
+const runner = createRunner({ runsheet, models: { demo: demoModel() }, tools: [weather] })
 
 const chat = runsheet.conversation(`chat-${Date.now()}`)
 await chat.startTurn('turn-1', {

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 // The entry point of the installed program. It imports nothing of ours statically, so that an old Node can run the check.
 
-const REQUIRED = [24, 15] as const
+/** As in `engines` of package.json. */
+const REQUIRED = [22, 16] as const
 
 /** Next to the code it was compiled from, so that it is removed with it. */
 const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url))
@@ -18,8 +19,19 @@ if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   )
   process.exitCode = 1
 } else {
+  muteSqliteWarning()
   // Without a writable folder, starting is merely slower.
   module.enableCompileCache(COMPILE_CACHE)
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
   await import('./main.ts')
+}
+
+/** Node 22 calls `node:sqlite` experimental with each start. We test what we use of it there. */
+function muteSqliteWarning(): void {
+  const { emitWarning } = process
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
+    if (!String(warning).startsWith('SQLite is an experimental feature')) {
+      Reflect.apply(emitWarning, process, [warning, ...rest])
+    }
+  }
 }

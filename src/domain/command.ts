@@ -36,6 +36,11 @@ export interface TaskRemoval {
   readonly if_version?: number | undefined
 }
 
+/** A person's answer to a review: confirm with the edited rows, or cancel. */
+export type Decision =
+  | { readonly action: 'confirm'; readonly tasks: readonly SubmittedRow[]; readonly comment?: string | undefined }
+  | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
+
 /** Facts of a run. They are recorded as long as their turn is not over. */
 export type RunFact = Extract<
   NewEvent,
@@ -117,9 +122,7 @@ export type Command =
   | {
       readonly type: 'decide_review'
       readonly review_id: string
-      readonly decision:
-        | { readonly action: 'confirm'; readonly tasks: readonly SubmittedRow[]; readonly comment?: string | undefined }
-        | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
+      readonly decision: Decision
       readonly via: DecisionVia
       /** Ids for the tasks that a confirm creates, at least one per row. */
       readonly ids: readonly string[]

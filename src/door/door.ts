@@ -1,6 +1,6 @@
 import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
-import type { Command, CommandOf } from '../domain/command.ts'
+import type { Command, Decision } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { DecisionVia, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -25,6 +25,7 @@ import type {
 // Edges import everything that comes through the door from here, and nothing from the store.
 export { hashOf } from './hash.ts'
 export { Transaction } from './transaction.ts'
+export type { Decision } from '../domain/command.ts'
 export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
 export type { ReviewRecord } from '../store/rows.ts'
@@ -42,9 +43,6 @@ export interface DoorOptions {
   /** Receives every tool call of every edge. More observers can join with `door.observe`. */
   readonly observe?: Observer
 }
-
-/** A person's answer to a review: confirm with the edited rows, or cancel. */
-export type Decision = CommandOf<'decide_review'>['decision']
 
 /** The facts about one tool call: names and figures, never task texts. */
 export interface ObservedCall {

@@ -1,7 +1,5 @@
 export { createRunner } from './runner.ts'
 export type { Runner, RunnerOptions } from './runner.ts'
-export { configuredModels, givenModels } from '../runner/models.ts'
-export type { Models, ModelSettings } from '../runner/models.ts'
 export { demoModel } from '../runner/demo/model.ts'
 export { mcpTools } from '../runner/mcp-tools.ts'
 export type { McpOptions, McpServer } from '../runner/mcp-tools.ts'

@@ -1,13 +1,18 @@
-import type { Models } from '../runner/models.ts'
+import type { LanguageModel } from 'ai'
+import { givenModels } from '../runner/given-models.ts'
 import { givenTools, type OutsideTool, type OutsideTools } from '../runner/outside.ts'
 import { Runner as Driver } from '../runner/runner.ts'
 import { doorOf } from './door-of.ts'
 import type { Runsheet } from './runsheet.ts'
 
+/** What `createRunner` needs. */
 export interface RunnerOptions {
+  /** The plans to work on. */
   readonly runsheet: Runsheet
-  /** The models that turns may name: `configuredModels` or `givenModels`. */
-  readonly models: Models
+  /** The AI SDK models that turns may name: `{ 'gpt-5': openai('gpt-5') }`. A turn that names none gets the first. */
+  readonly models: Readonly<Record<string, LanguageModel>>
+  /** The name of the model that assesses claims. Default: the turn's own. */
+  readonly assessor?: string
   /** Tools besides those of the plan: your own, or those of MCP servers (`mcpTools`). */
   readonly tools?: readonly OutsideTool[] | OutsideTools
   /** The assistant's system prompt. */
@@ -20,12 +25,16 @@ export interface RunnerOptions {
 export interface Runner {
   /** How many turns this runner drives now. */
   readonly size: number
+  /** The names of its models, and the one that a turn without a name gets. */
+  readonly models: { readonly names: readonly string[]; readonly defaultName: string }
   /** Lets go of its turns; another runner on the same store continues them. */
   close(): Promise<void>
 }
 
 /** Drives every turn that no other process drives: those that were started, and those that a crash left behind. */
-export function createRunner({ runsheet, models, tools = [], instructions, onError }: RunnerOptions): Runner {
+export function createRunner(options: RunnerOptions): Runner {
+  const { runsheet, tools = [], instructions, onError } = options
+  const models = checkedModels(options)
   const driver = new Driver({
     door: doorOf(runsheet),
     models,
@@ -34,5 +43,20 @@ export function createRunner({ runsheet, models, tools = [], instructions, onErr
     ...(onError ? { onError } : {}),
   })
   driver.start()
-  return driver
+  return {
+    get size() {
+      return driver.size
+    },
+    models: { names: models.names, defaultName: models.defaultName },
+    close: () => driver.close(),
+  }
+}
+
+function checkedModels({ models, assessor }: RunnerOptions): ReturnType<typeof givenModels> {
+  const [defaultName] = Object.keys(models)
+  if (defaultName === undefined) throw new TypeError('createRunner needs at least one model: models: { name: model }')
+  if (assessor !== undefined && !Object.hasOwn(models, assessor)) {
+    throw new TypeError(`The assessor ${assessor} is none of the models: ${Object.keys(models).join(', ')}`)
+  }
+  return givenModels(new Map(Object.entries(models)), defaultName, assessor)
 }

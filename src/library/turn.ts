@@ -9,7 +9,7 @@ import { digestOf } from '../toolsets/digest.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { JsonObject, Toolset } from '../toolsets/toolset.ts'
+import type { Toolset } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
 
 export interface TurnOptions {
@@ -25,7 +25,7 @@ export interface TurnOptions {
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
-  readonly parameters: JsonObject
+  readonly parameters: { readonly [keyword: string]: Json }
 }
 
 /** A tool in the OpenAI function format. */

@@ -1,5 +1,4 @@
-import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
 import type { OutsideTool, OutsideTools } from './outside.ts'
 
@@ -49,6 +48,7 @@ class Connection {
   #client: Client | undefined
   #tools: Promise<readonly OutsideTool[]> | undefined
   #failedAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
 
   constructor(name: string, server: McpServer, options: McpOptions) {
     this.#name = name
@@ -68,14 +68,18 @@ class Connection {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#client?.close().catch(() => {})
   }
 
   async #connect(): Promise<readonly OutsideTool[]> {
+    const { Client } = await import('@modelcontextprotocol/client')
+    const transport = await transportFor(this.#server)
+    if (this.#isClosed) return []
     const client = new Client({ name: 'runsheet', version: this.#options.version })
     this.#client = client
     Object.assign(client, { onclose: () => this.#forget(client) })
-    await client.connect(transportFor(this.#server), { timeout: CONNECT_MS })
+    await client.connect(transport, { timeout: CONNECT_MS })
     const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
     return tools.map(tool => ({
       name: `${this.#name}__${tool.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
@@ -90,7 +94,8 @@ class Connection {
     const args = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
     // Our own signal limits the call; the client's default timeout is shorter.
     const called = client.callTool({ name, arguments: args }, { signal, timeout: 2 ** 31 - 1 })
-    const answer = await called.catch((error: unknown) => {
+    const answer = await called.catch(async (error: unknown) => {
+      const { ProtocolError } = await import('@modelcontextprotocol/client')
       // A protocol error comes from the server itself; any other error means that the connection is lost.
       if (!signal.aborted && !(error instanceof ProtocolError)) this.#forget(client)
       throw error
@@ -112,15 +117,18 @@ class Connection {
   #failed(error: unknown): void {
     this.#failedAt = performance.now()
     this.#tools = undefined
-    void this.close()
+    void this.#client?.close().catch(() => {})
     this.#options.onError(this.#name, error)
   }
 }
 
-function transportFor(server: McpServer): StdioClientTransport | StreamableHTTPClientTransport {
+// The MCP client is loaded with the first server: programs without one need not install it.
+async function transportFor(server: McpServer): Promise<Transport> {
   if ('url' in server) {
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
     return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: { ...server.headers } } })
   }
+  const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const { command, args = [], env = {} } = server
   // Only what a program needs to start: none of our tokens or keys.
   return new StdioClientTransport({

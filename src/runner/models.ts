@@ -3,18 +3,9 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModel } from 'ai'
-import type { Assessor } from './assessor.ts'
 import { demoModel } from './demo/model.ts'
 import { UnknownModel } from './failure.ts'
-
-/** The available models. A turn names one of them; the assessor is another model or the same. */
-export interface Models {
-  readonly names: readonly string[]
-  /** For requests that name no model. */
-  readonly defaultName: string
-  named(name: string): LanguageModel
-  assessorFor(name: string): Assessor
-}
+import { givenModels, type Models } from './given-models.ts'
 
 export interface ModelSettings {
   /** `demo`, or a provider and its model's name: `openai:gpt-5`. */
@@ -48,26 +39,6 @@ export function configuredModels(settings: ModelSettings): Models {
   const assessor = settings.assessor ?? settings.model
   const made = new Map([settings.model, assessor].map(name => [name, modelFor(name, settings)]))
   return givenModels(made, settings.model, assessor)
-}
-
-/** Models that a program passes in. */
-export function givenModels(
-  models: ReadonlyMap<string, LanguageModel>,
-  defaultName: string,
-  assessor?: string,
-): Models {
-  const named = (name: string): LanguageModel => {
-    const model = models.get(name)
-    if (!model)
-      throw new UnknownModel(`The model ${name} is not configured. Available: ${[...models.keys()].join(', ')}.`)
-    return model
-  }
-  return {
-    names: [...models.keys()],
-    defaultName,
-    named,
-    assessorFor: name => ({ name: assessor ?? name, model: named(assessor ?? name) }),
-  }
 }
 
 function modelFor(name: string, settings: ModelSettings): LanguageModel {

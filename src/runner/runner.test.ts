@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startTurns, type TestTurns } from '../../test/support/turns.ts'
 import { UnknownModel } from './failure.ts'
-import type { Models } from './models.ts'
+import type { Models } from './given-models.ts'
 
 let server: TestTurns | undefined
 afterEach(() => server?.close())

@@ -4,7 +4,7 @@ import { isParked } from '../domain/conversation.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey, StoreError } from '../door/door.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
-import type { Models } from './models.ts'
+import type { Models } from './given-models.ts'
 import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS } from './outside.ts'
 
 export interface RunnerOptions {

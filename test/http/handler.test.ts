@@ -8,7 +8,7 @@ import { createClient, listed } from '../../src/client/index.ts'
 import { createRunsheet, openMemoryStore, type Runsheet, type RunsheetOptions } from '../../src/index.ts'
 import { doorOf } from '../../src/library/door-of.ts'
 import { createHandler, type Handler, type HandlerOptions, type Identity } from '../../src/library/http.ts'
-import { configuredModels, createRunner } from '../../src/library/runner-entry.ts'
+import { createRunner, demoModel } from '../../src/library/runner-entry.ts'
 import { runProcess } from '../support/children.ts'
 import { HOSTS } from '../support/hosts.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -296,9 +296,9 @@ describe('origins', () => {
 
 describe('turns', () => {
   it('[HA4] run with the models of a runner on the same runsheet', async () => {
-    const models = configuredModels({ model: 'demo' })
-    const { ask, runsheet } = mounted({ models })
-    const runner = createRunner({ runsheet, models })
+    const { ask, runsheet } = mounted({ models: { names: ['demo'], defaultName: 'demo' } })
+    const runner = createRunner({ runsheet, models: { demo: demoModel() } })
+    expect(runner.models).toEqual({ names: ['demo'], defaultName: 'demo' })
     onTestFinished(() => runner.close())
     const body = { session_id: 'c', turn_id: 't', message: 'Compute 12*7, then tell me.' }
     const text = await (await ask('/api/chat', post('ann', body))).text()

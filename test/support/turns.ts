@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { inject } from 'vitest'
-import { configuredModels, type Models } from '../../src/runner/models.ts'
+import type { Models } from '../../src/runner/given-models.ts'
+import { configuredModels } from '../../src/runner/models.ts'
 import type { OutsideLimits, OutsideTool } from '../../src/runner/outside.ts'
 import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'

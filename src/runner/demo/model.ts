@@ -1,12 +1,13 @@
 import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { LanguageModel } from 'ai'
 import { type Message, type Schema, type Prompt, think, type Reply } from './think.ts'
 
 type PartStream = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream']
 
 /** The built-in model: no network, no key. `paceMs` slows it down to a pace that a person can follow. */
-export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): LanguageModelV4 {
+export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): LanguageModel {
   return {
     specificationVersion: 'v4',
     provider: 'runsheet',
@@ -29,7 +30,7 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
       const stream: unknown = ReadableStream.from(streamed(options, paceMs))
       return { stream: stream as PartStream }
     },
-  }
+  } satisfies LanguageModelV4
 }
 
 async function* streamed(

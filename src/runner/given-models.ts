@@ -1,0 +1,32 @@
+import type { LanguageModel } from 'ai'
+import type { Assessor } from './assessor.ts'
+import { UnknownModel } from './failure.ts'
+
+/** The models that turns may name. The assessor is the same model, or another. */
+export interface Models {
+  readonly names: readonly string[]
+  /** For requests that name no model. */
+  readonly defaultName: string
+  named(name: string): LanguageModel
+  assessorFor(name: string): Assessor
+}
+
+/** Models that a program passes in. */
+export function givenModels(
+  models: ReadonlyMap<string, LanguageModel>,
+  defaultName: string,
+  assessor?: string,
+): Models {
+  const named = (name: string): LanguageModel => {
+    const model = models.get(name)
+    if (!model)
+      throw new UnknownModel(`The model ${name} is not configured. Available: ${[...models.keys()].join(', ')}.`)
+    return model
+  }
+  return {
+    names: [...models.keys()],
+    defaultName,
+    named,
+    assessorFor: name => ({ name: assessor ?? name, model: named(assessor ?? name) }),
+  }
+}
