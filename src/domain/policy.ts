@@ -1,5 +1,6 @@
 import { invalidField, Refusal } from './refusal.ts'
 
+/** The names of the toolsets. */
 export type Toolset = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
 
 /** What a conversation is worked under: the vocabulary, who has a say, and the limits. */
@@ -15,6 +16,7 @@ export interface Policy {
   readonly max_advances: number
   readonly history_limit: number
 }
+/** The fields of a policy to set; the others stay as they are. */
 export type PolicyPatch = { readonly [K in keyof Policy]?: Policy[K] | undefined }
 
 interface ToolsetTraits {

@@ -22,6 +22,7 @@ export const ENDINGS: Record<Because, Ending> = {
   stopped: 'stopped',
 }
 
+/** A turn as the state of a conversation has it. */
 export interface Turn {
   readonly id: string
   readonly status: TurnStatus

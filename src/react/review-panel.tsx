@@ -9,6 +9,7 @@ import type { Action } from './use-decision.ts'
 import { forget, isKept } from './use-draft.ts'
 import { noLongerShown } from './use-panel.ts'
 
+/** The props of `ReviewPanel`. */
 export interface ReviewPanelProps {
   readonly client: Client
   readonly view: ConversationView

@@ -8,6 +8,7 @@ import { useWords, type Words } from './words.ts'
 /** However much happens, it is not read more often. */
 const READ_EVERY_MS = 500
 
+/** The props of `Timeline`. */
 export interface TimelineProps {
   readonly client: Client
   readonly sessionId: string

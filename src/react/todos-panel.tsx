@@ -20,6 +20,7 @@ import { useWords } from './words.ts'
 const MOST_SHOWN = 50
 const CONTINUING_MS = 2_000
 
+/** The props of `TodosPanel`. */
 export interface TodosPanelProps {
   readonly client: Client
   readonly view: ConversationView

@@ -112,6 +112,7 @@ export interface Words {
   readonly fieldErrors: Readonly<Record<string, string>>
 }
 
+/** The English texts of the panels. */
 export const english: Words = {
   locale: 'en',
   plan: 'Plan',
@@ -228,6 +229,7 @@ export const english: Words = {
   fieldErrors: { status: 'Only one row can be “Doing”.' },
 }
 
+/** The Chinese texts of the panels. */
 export const chinese: Words = {
   locale: 'zh',
   plan: '计划',
@@ -369,5 +371,7 @@ export const chinese: Words = {
   },
 }
 
+/** The texts of the panels. Provide your own to translate them. */
 export const WordsContext = createContext<Words>(english)
+/** The texts of the panels in the language of the page. */
 export const useWords = (): Words => useContext(WordsContext)

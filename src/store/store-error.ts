@@ -1,3 +1,4 @@
+/** Why a store failed. */
 export type StoreErrorCode =
   /** The key was used with another body. */
   | 'key_conflict'
