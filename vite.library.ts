@@ -39,7 +39,12 @@ export default defineConfig({
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',
         banner: ({ name }) => (name.startsWith('react/') ? "'use client'" : ''),
-        codeSplitting: { groups: [{ name: 'domain', test: /src\/domain\// }, { name: 'client', test: /src\/client\// }] },
+        codeSplitting: {
+          groups: [
+            { name: 'domain', test: /src\/domain\// },
+            { name: 'client', test: /src\/client\// },
+          ],
+        },
       },
       // The icons carry the same directive as the banner.
       onLog: (level, log, next) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && next(level, log),

@@ -4,7 +4,9 @@ const REQUIRED = [24, 15]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   const { isRepaired } = await import('./clone-node/link.mjs')
-  console.error(isRepaired ? 'npm had not linked the Node that it installed. It is linked now: run the command again.' : help())
+  console.error(
+    isRepaired ? 'npm had not linked the Node that it installed. It is linked now: run the command again.' : help(),
+  )
   process.exit(1)
 }
 
