@@ -28,7 +28,7 @@ if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
 
 /** Node 22 calls `node:sqlite` experimental with each start. We test what we use of it there. */
 function muteSqliteWarning(): void {
-  const { emitWarning } = process
+  const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
     if (!String(warning).startsWith('SQLite is an experimental feature')) {
       Reflect.apply(emitWarning, process, [warning, ...rest])

@@ -36,6 +36,7 @@ export type PersonsFields = {
     | TaskFields[K]
     | undefined
 }
+/** A tool call, and the conversation and turn it belongs to. */
 export interface ToolCallRequest {
   readonly session_id: string
   readonly turn_id: string
@@ -44,6 +45,7 @@ export interface ToolCallRequest {
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
 }
+/** A message that starts a turn. */
 export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {
   readonly session_id: string
   readonly turn_id: string
@@ -56,6 +58,7 @@ interface Page {
   readonly cursor?: string
 }
 
+/** The functions that `createClient` returns. */
 export type Client = ReturnType<typeof createClient>
 
 /** A server's routes as functions, for Node and the browser. Errors are thrown as `RunsheetError`. */

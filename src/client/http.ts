@@ -1,6 +1,7 @@
 import type { ErrorBody } from '../domain/wire.ts'
 import { RunsheetError, unreachable } from './runsheet-error.ts'
 
+/** Where the server is, and how to sign in. */
 export interface ClientOptions {
   /** Where the server is, with its base path if it has one. In a browser it may be relative to the page. */
   readonly url: string | URL

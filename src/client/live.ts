@@ -17,6 +17,7 @@ export interface LiveConversation {
   readonly close: () => void
 }
 
+/** How a live conversation connects and reconnects. */
 export interface LiveOptions {
   /** The conversation does not exist yet: wait for `retry` before the first request. */
   readonly isNew?: boolean

@@ -4,7 +4,9 @@ import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './revi
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+/** Token counts as the provider reports them. */
 export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
 export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
@@ -108,6 +110,7 @@ export interface EventData {
   review_panel_left: { readonly review_id: string; readonly panel: string }
 }
 
+/** The types of the events in a log. */
 export type EventType = keyof EventData
 
 /** A decided event that has no seq yet. */

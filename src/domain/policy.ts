@@ -1,5 +1,6 @@
 import { invalidField, Refusal } from './refusal.ts'
 
+/** The names of the toolsets. */
 export type ToolsetName = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
 
 /** The settings of a conversation: its toolset, its checks (review, assessor, gate) and its limits. */
@@ -15,6 +16,7 @@ export interface Policy {
   readonly max_advances: number
   readonly history_limit: number
 }
+/** The fields of a policy to set; the others stay as they are. */
 export type PolicyPatch = { readonly [K in keyof Policy]?: Policy[K] | undefined }
 
 interface ToolsetTraits {

@@ -89,6 +89,7 @@ export interface RefusalData {
   review_expired: { readonly review_id: string }
 }
 
+/** The codes of refusals. */
 export type RefusalCode = keyof RefusalData
 
 /** A refusal as plain data. */

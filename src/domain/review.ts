@@ -51,6 +51,7 @@ export interface ReviewRequest {
   readonly tool?: string
 }
 
+/** A review, and the panels that show it. */
 export interface Review extends ReviewRequest {
   /** The panels that currently show it. */
   readonly panels: readonly string[]

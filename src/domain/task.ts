@@ -1,6 +1,8 @@
 import type { Instant } from './instant.ts'
 
+/** Where a task stands. */
 export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'blocked' | 'cancelled'
+/** How urgent a task is. */
 export type Priority = 'high' | 'medium' | 'low'
 export type Actor = 'model' | 'person' | 'assessor' | 'file' | 'system'
 

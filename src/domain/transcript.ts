@@ -14,6 +14,7 @@ export interface Message {
   readonly created_at: Instant
 }
 
+/** A tool call of a message, with its answer. */
 export interface MessageCall extends ToolCallRecord {
   /** Absent while the call has no answer. */
   readonly answer?: CallAnswer

@@ -31,6 +31,7 @@ export const ENDINGS: Record<EndReason, Ending> = {
   stopped: 'stopped',
 }
 
+/** A turn as the state of a conversation has it. */
 export interface Turn {
   readonly id: string
   readonly status: TurnStatus

@@ -19,6 +19,7 @@ export interface Session {
   readonly updated_at: Instant
 }
 
+/** A turn as the API shows it. */
 export interface TurnView {
   readonly turn_id: string
   readonly status: TurnStatus
@@ -34,6 +35,7 @@ export interface TurnView {
   readonly limit_reached?: true
 }
 
+/** A conversation with everything that a page shows of it. */
 export interface SessionAnswer {
   readonly session: Session
   readonly policy: Policy | null
@@ -50,58 +52,73 @@ export interface SnapshotAnswer {
   readonly view: View
 }
 
+/** A page of conversations, newest first. */
 export interface SessionsAnswer {
   readonly sessions: readonly Session[]
   readonly next_cursor: string | null
 }
+/** A page of tasks that match a search. */
 export interface FoundTasksAnswer {
   readonly tasks: readonly Task[]
   readonly next_cursor: string | null
 }
+/** A page of the tasks of a conversation. */
 export interface TasksAnswer extends FoundTasksAnswer {
   readonly seq: number
 }
+/** A task after a change to it, and the seq of that change. */
 export interface TaskAnswer {
   readonly task: Task
   readonly seq: number
 }
+/** The policy of a conversation after a change to it. */
 export interface PolicyAnswer {
   readonly policy: Policy
   readonly seq: number
 }
+/** A turn after a request about it. */
 export interface TurnAnswer {
   readonly turn: TurnView
   readonly seq: number
 }
+/** A decided review. */
 export interface DecisionAnswer {
   readonly review: ReviewRequest
   /** What the tool call that asked for the review answers. */
   readonly result: Json
 }
+/** One review, with its result once it is decided. */
 export interface ReviewAnswer {
   /** Only the review that was asked for. */
   readonly reviews: readonly ReviewRequest[]
   /** Once it is decided. */
   readonly result?: Json
 }
+/** The reviews that wait for a decision. */
 export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
 }
+/** A page of the log. */
 export interface TimelineAnswer {
   readonly events: readonly StoredEvent[]
   readonly seq: number
 }
+/** One event of the log. */
 export interface EventAnswer {
   readonly event: StoredEvent
 }
+/** A tool call that was answered. */
 export interface AnsweredCall {
   readonly result: Json
 }
+/** A tool call that waits for a review. Make the call again with the same id to get its answer. */
 export interface PendingCall {
   readonly status: 'pending_review'
   readonly review_id: string
 }
+/** The answer to a tool call. */
 export type ToolAnswer = AnsweredCall | PendingCall
+/** A toolset, its default policy and the names of its tools. */
 export interface ToolsetSummary {
   readonly name: ToolsetName
   readonly review: boolean
@@ -110,21 +127,26 @@ export interface ToolsetSummary {
   readonly scope: 'turn' | 'conversation'
   readonly tools: readonly string[]
 }
+/** The definitions of a toolset and the section for the system prompt. */
 export interface ToolsetAnswer {
   readonly name: ToolsetName
   readonly tools: readonly Json[]
   readonly prompt: string
 }
+/** The toolsets that the server offers. */
 export interface ToolsetsAnswer {
   readonly toolsets: readonly ToolsetSummary[]
 }
+/** A model that turns may name. */
 export interface ModelView {
   readonly name: string
   readonly default: boolean
 }
+/** The models that turns may name. */
 export interface ModelsAnswer {
   readonly models: readonly ModelView[]
 }
+/** The saved templates. */
 export interface TemplatesAnswer {
   readonly templates: readonly Template[]
 }
@@ -138,6 +160,7 @@ export interface ErrorDetails {
   readonly task?: Task
   readonly [detail: string]: unknown
 }
+/** The body of an error response. */
 export interface ErrorBody extends ErrorDetails {
   readonly code: string
   readonly message: string
@@ -151,18 +174,21 @@ export interface TransientEventData {
   todos_updated: TodosView & { readonly items: readonly Todo[]; readonly more?: number }
   todos_current: TodosView
 }
+/** The plan in brief: the current task and what remains. */
 export interface TodosView {
   readonly current: Todo | null
   readonly remaining: number
   readonly total: number
   readonly as_of_seq: number
 }
+/** A task in brief. */
 export interface Todo {
   /** The task's number. */
   readonly id: number
   readonly description: string
   readonly status: string
 }
+/** An event that is sent and not stored. */
 export type TransientEvent<T extends keyof TransientEventData = keyof TransientEventData> = {
   readonly [K in T]: {
     readonly type: K

@@ -29,17 +29,21 @@ export type TaskEdit = Pick<
 
 /** A decided review. */
 export interface DecidedReview {
+  /** The proposed plan. */
   readonly review: ReviewRequest
+  /** What was decided, and what the person changed. */
   readonly resolution: Resolution
   /** What the tool call that asked is answered. */
   readonly result: Json
 }
 
+/** What a turn that a runner drives starts with. */
 export interface StartOptions {
   /** What is to be done. */
   readonly message: string
   /** One of the runner's models, by name. */
   readonly model: string
+  /** Set for the conversation before the turn starts. */
   readonly policy?: PolicyPatch
   /** A finished turn whose open tasks this one takes over. */
   readonly continueTurn?: string
@@ -47,6 +51,7 @@ export interface StartOptions {
 
 /** One conversation: its plan, its reviews, its log. */
 export class Conversation {
+  /** The id that `Runsheet.conversation` was given. */
   readonly id: string
   readonly #deps: ConversationDeps
 

@@ -2,12 +2,12 @@ import type { Decision, Door } from '../door/door.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 
-/** Decides a review, or returns nothing to leave it to somebody else. */
+/** Decides a review, or returns nothing to leave it to a person on the page or to `Conversation.decide`. */
 export type OnReview = (review: ReviewRequest) => Decision | undefined | void | Promise<Decision | undefined | void>
 
 const HINT_AFTER_MS = 5_000
 
-/** Asks the program about plans that wait for a review; or says, once, that there is nobody to ask. */
+/** Asks the program about plans that wait for a review. Without `onReview` it hints once that no one can be asked. */
 export class Reviewer {
   readonly #door: Door
   readonly #tenant: string

@@ -18,7 +18,9 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** What `createRunsheet` needs. */
 export interface RunsheetOptions {
+  /** Where plans are kept. From here on it belongs to the runsheet, which also closes it. */
   readonly store: Store
   /** The tenant that everything belongs to: 1 to 128 characters of A-Z a-z 0-9 _ -. Default `local`. */
   readonly tenant?: string

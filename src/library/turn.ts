@@ -12,6 +12,7 @@ import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
 
+/** Which tools a turn offers, and under which names. */
 export interface TurnOptions {
   /** The tools that the model gets. Default: the toolset of the runsheet's policy, else `runsheet`. */
   readonly toolset?: ToolsetName
@@ -34,13 +35,15 @@ export interface FunctionDefinition {
   readonly function: ToolDefinition
 }
 
+/** How a tool call is made. */
 export interface CallOptions {
   /** The model's id of the call. The same id again returns the same answer instead of running the tool twice. */
   readonly id?: string
   /** Stops waiting for a review. The review itself waits on. */
   readonly signal?: AbortSignal
-  /** The host's messages that the call came from. */
+  /** The user's message that the call came from, as the host names it. */
   readonly userMessageId?: string
+  /** The model's message that made the call, as the host names it. */
   readonly assistantMessageId?: string
 }
 
@@ -48,12 +51,15 @@ export interface CallOptions {
 export interface FinishedTurn {
   /** `done`, or `incomplete` if the gate or the assessor is on and tasks are open or blocked. */
   readonly status: TurnStatus
+  /** How many tasks are open. */
   readonly remaining: number
+  /** How many tasks of the plan ended in which way. */
   readonly counts: PlanCounts
 }
 
 /** One turn of an agent: its tools, and where its plan stands. */
 export class Turn {
+  /** The id that `Conversation.turn` was given. */
   readonly id: string
   readonly #deps: ConversationDeps
   readonly #toolset: Toolset
@@ -71,6 +77,7 @@ export class Turn {
 
   /** The definitions for the model. */
   tools(options?: { readonly format?: 'json-schema' }): readonly ToolDefinition[]
+  /** The definitions in the OpenAI function format. */
   tools(options: { readonly format: 'openai' }): readonly FunctionDefinition[]
   tools({
     format = 'json-schema',

@@ -6,6 +6,7 @@ import { useRunsheet } from './runsheet-provider.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { useReview } from './use-review.ts'
 
+/** The props of `ReviewPanel`. */
 export interface ReviewPanelProps {
   /** Needed only outside of a `RunsheetProvider`. */
   readonly client?: Client

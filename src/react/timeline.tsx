@@ -10,6 +10,7 @@ import { useStrings } from './strings.ts'
 
 const MIN_REFETCH_MS = 500
 
+/** The props of `Timeline`. */
 export interface TimelineProps {
   /** Needed only outside of a `RunsheetProvider`. */
   readonly client?: Client

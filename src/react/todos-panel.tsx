@@ -13,6 +13,7 @@ import type { ConversationView } from './use-conversation.ts'
 import { useJustStarted } from './use-just-started.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 
+/** The props of `TodosPanel`. */
 export interface TodosPanelProps {
   /** Needed only outside of a `RunsheetProvider`. */
   readonly client?: Client

@@ -4,6 +4,7 @@ import type { LiveConversation } from '../client/live.ts'
 import { initialState, type LiveState } from '../client/live-state.ts'
 import type { StoredEvent } from '../domain/event.ts'
 
+/** What `useConversation` returns. */
 export interface ConversationView {
   readonly state: LiveState
   /** Calls back with every stored event, in order; returns a function that unsubscribes. */

@@ -7,6 +7,7 @@ export type McpServer =
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 
+/** The MCP servers to connect to. `onError` hears of each server that cannot be reached. */
 export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServer>>
   readonly version: string

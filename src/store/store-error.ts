@@ -1,3 +1,4 @@
+/** Why a store failed. */
 export type StoreErrorCode =
   /** The idempotency key was used with a different body. */
   | 'key_conflict'

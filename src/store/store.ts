@@ -59,10 +59,12 @@ export interface Committed<T> {
 /** Says that a log or a live text changed, never how: read it to find out. `seq` is the head of the log then. */
 export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
+/** Which page of a list: at most `limit` items, after `cursor`. */
 export interface Page {
   readonly limit: number
   readonly cursor?: string | undefined
 }
+/** A page of a list; `next_cursor` is null on the last one. */
 export interface Paged<T> {
   readonly items: readonly T[]
   readonly next_cursor: string | null

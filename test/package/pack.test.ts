@@ -1,19 +1,35 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { runProcess } from '../support/children.ts'
 import { type Packed, packAndInstall } from '../support/packed.ts'
+import { startServer, TOKENS } from '../support/server.ts'
 
 interface Manifest {
   readonly version: string
   readonly engines: { readonly node: string }
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
-  readonly dependencies: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>
 }
+
+/** The peers that each entry point needs. The others need none. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  'runsheet/postgres': ['pg'],
+  'runsheet/ai-sdk': ['ai'],
+  'runsheet/runner': ['@modelcontextprotocol/client', 'ai'],
+  'runsheet/http': ['prom-client'],
+  'runsheet/react': ['react'],
+}
+/** Loaded with the first MCP server only. */
+const ON_DEMAND: ReadonlySet<string> = new Set(['@modelcontextprotocol/client'])
+const MAX_INSTALLED_MB = 20
 
 let packed: Packed
 let manifest: Manifest
@@ -28,12 +44,13 @@ const paths = (): string[] => packed.files.map(({ path }) => path)
 const scripts = (): string[] => paths().filter(path => path.endsWith('.js'))
 const isProgram = (path: string): boolean => path.startsWith('dist/cli/')
 const isPage = (path: string): boolean => path.startsWith('dist/web/')
+const isLibrary = (path: string): boolean => !isProgram(path) && !isPage(path)
 
 describe('the tarball', () => {
   it('[PK1] holds what is compiled, its declarations, the page and the documents, and nothing else', () => {
     const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SPEC.md', 'package.json']
     expect(paths().filter(path => !path.startsWith('dist/'))).toEqual(documents)
-    const known = /\.(js|d\.ts)$|^dist\/(cli|react|web)\/licenses\.md$|^dist\/react\/styles\.css$|^dist\/web\//
+    const known = /\.(js|d\.ts)$|^dist\/((cli|web)\/)?licenses\.md$|^dist\/react\/styles\.css$|^dist\/web\//
     expect(paths().filter(path => path.startsWith('dist/') && !known.test(path))).toEqual([])
     expect(paths().filter(path => /\.test\.|\.map$|contract/.test(path))).toEqual([])
     expect(scripts().filter(path => packed.read(path).includes('//# sourceMappingURL='))).toEqual([])
@@ -46,21 +63,28 @@ describe('the tarball', () => {
     expect(named.filter(path => !paths().includes(path.replace('./', '')))).toEqual([])
   })
 
-  it('[PK2] the library asks for exactly the packages that it imports, and for React where there are panels', () => {
-    const library = paths().filter(path => !isProgram(path) && !isPage(path))
-    const imported = new Set(library.filter(path => path.endsWith('.js')).flatMap(packagesIn))
-    const mentioned = new Set(library.flatMap(packagesIn))
-    const asked = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
-    expect([...imported].filter(name => !asked.includes(name))).toEqual([])
-    expect(asked.filter(name => !mentioned.has(name) && !mentioned.has(name.replace('@types/', '')))).toEqual([])
-    const withReact = library.filter(path => path.endsWith('.js') && packagesIn(path).includes('react'))
-    expect(withReact.filter(path => !path.startsWith('dist/react/'))).toEqual([])
+  it('[PK2] has no dependencies, and no Node of its own', () => {
+    expect(manifest.dependencies).toBeUndefined()
+    expect(manifest.optionalDependencies).toBeUndefined()
+    expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(Object.keys(manifest.peerDependencies))
+    expect(Object.values(manifest.peerDependenciesMeta).every(({ optional }) => optional)).toBe(true)
+  })
+
+  it('[PK2] each entry point imports the peers that it is known for and no other package', () => {
+    for (const name of entryPoints()) {
+      const needed = new Set(withImports(fileOf(name)).flatMap(packagesIn))
+      expect([...needed].sort(), name).toEqual(PEERS[name] ?? [])
+    }
+    expect(Object.keys(manifest.peerDependencies).sort()).toEqual([...new Set(Object.values(PEERS).flat())].sort())
   })
 
   it('[PK3] a class of the library is there once, whichever entry point it comes from', () => {
-    const library = scripts().filter(path => !isProgram(path) && !isPage(path))
-    const holds = (name: string) => library.filter(path => new RegExp(`class ${name}\\b`).test(packed.read(path)))
-    for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runner']) expect(holds(name), name).toHaveLength(1)
+    const library = scripts().filter(isLibrary)
+    const holds = (name: string) =>
+      library.filter(path => new RegExp(`class ${name}\\b|${name} = class`).test(packed.read(path)))
+    for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runsheet', 'Runner']) {
+      expect(holds(name), name).toHaveLength(1)
+    }
   })
 
   it('[PK3] the panels are client modules, one file each, so that a bundler takes only what is used', () => {
@@ -69,14 +93,55 @@ describe('the tarball', () => {
     expect(panels.filter(path => !/^['"]use client['"]/.test(packed.read(path)))).toEqual([])
   })
 
+  it('[PK3] what runs in a browser loads nothing of Node', () => {
+    const files = ['runsheet/client', 'runsheet/react'].flatMap(name => withImports(fileOf(name)))
+    expect(files.filter(path => importsIn(path).some(each => each.startsWith('node:')))).toEqual([])
+  })
+
   it('[PK4] what others wrote comes with their licences', () => {
+    expect(packed.read('dist/licenses.md')).toMatch(/^## hono - .*\n[\s\S]*^## lucide-react - [\s\S]*^## zod - /m)
     expect(packed.read('dist/cli/licenses.md')).toMatch(/^## commander - .*\n[\s\S]*^## zod - /m)
-    expect(packed.read('dist/react/licenses.md')).toMatch(/^## lucide-react - /m)
     expect(packed.read('dist/web/licenses.md')).toMatch(/^## react - /m)
   })
 })
 
-describe('in a folder that was empty', () => {
+describe('installed alone in an empty folder', () => {
+  it('[PK10] is one package of less than 20 MB', () => {
+    const installed = readdirSync(join(packed.folder, 'node_modules')).filter(name => !name.startsWith('.'))
+    expect(installed).toEqual(['runsheet'])
+    const bytes = packed.files.reduce((sum, { size }) => sum + size, 0)
+    expect(bytes / 1e6).toBeLessThan(MAX_INSTALLED_MB)
+  })
+
+  it('[PK10] importing runsheet loads neither a database nor a locale besides English', async () => {
+    const { stdout } = await packed.run('node', '--input-type=module', '--eval', LOADED)
+    const { urls, builtins } = JSON.parse(stdout) as { urls: readonly string[]; builtins: readonly string[] }
+    const inside = `${packed.folder}/node_modules/runsheet/`
+    const files = urls.filter(url => url.startsWith('file:')).map(url => fileURLToPath(url))
+    expect(files.filter(file => !file.startsWith(inside))).toEqual([])
+    expect(files.length).toBeGreaterThan(1)
+    expect([...urls, ...builtins].filter(each => /\b(sqlite|pg|http|net)$/.test(each))).toEqual([])
+    const modules = files.flatMap(file => [...packed.read(file.replace(inside, '')).matchAll(MODULE)])
+    const names = modules.map(([, name = '']) => name)
+    expect([...new Set(names.map(packageOf))].sort()).toEqual(['uuid', 'zod'])
+    expect(names.filter(name => name.includes('/locales/'))).toEqual(['zod/v4/locales/en.js'])
+  })
+
+  it('[PK6] entry points without peers can be imported; the others name the package to install', async () => {
+    for (const name of entryPoints()) {
+      const peer = PEERS[name]?.find(each => !ON_DEMAND.has(each))
+      const imported = packed.run('node', '--eval', `import('${name}').then(all => console.log(Object.keys(all)))`)
+      if (peer === undefined) expect((await imported).stdout, name).toMatch(/\w/)
+      else await expect(imported, name).rejects.toThrow(`Cannot find package '${peer}'`)
+    }
+  })
+
+  it('[PK6] its declarations need no other package', async () => {
+    const alone = entryPoints().filter(name => !(name in PEERS))
+    const imports = alone.map((name, index) => `import * as entry${index} from '${name}'\nexport { entry${index} }\n`)
+    expect(await typeErrors('alone', imports.join(''), ['dom'])).toEqual([])
+  })
+
   it('[PK5] npx runsheet says its version, and keeps its compiled code with the package', async () => {
     expect((await packed.run('npx', 'runsheet', '--version')).stdout).toBe(`${manifest.version}\n`)
     expect(existsSync(join(packed.folder, 'node_modules/runsheet/node_modules/.cache/compile'))).toBe(true)
@@ -107,31 +172,11 @@ describe('in a folder that was empty', () => {
     symlinkSync(program, join(bin, 'runsheet'))
     const hintIn = async (cwd: string, path = packed.env['PATH']): Promise<string> => {
       const child = runProcess([process.execPath, program, '--wrong'], { cwd, env: { ...packed.env, PATH: path } })
-      return /Try: (.*) --help$/m.exec((await child.ended).stderr)?.[1] ?? ''
+      return /Try: (.*?) serve --help$/m.exec((await child.ended).stderr)?.[1] ?? ''
     }
     expect(await hintIn(bin)).toBe('npx runsheet')
     expect(await hintIn('/')).toBe(`${process.execPath} ${program}`)
     expect(await hintIn('/', `${bin}:${packed.env['PATH']}`)).toBe('runsheet')
-  })
-
-  it('[PK6] every entry point can be imported', async () => {
-    for (const name of entryPoints()) {
-      const { stdout } = await packed.run('node', '-e', `import('${name}').then(all => console.log(Object.keys(all)))`)
-      expect(stdout, name).toMatch(/\w/)
-    }
-  })
-
-  it('[PK6] the declarations are those of a package: a consumer is checked against them', async () => {
-    writeFileSync(join(packed.folder, 'consumer.ts'), CONSUMER)
-    const options = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] }
-    writeFileSync(
-      join(packed.folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }),
-    )
-    const checked = runProcess(['tsc'], { cwd: packed.folder, env: packed.env })
-    await checked.ended
-    // What is wrong with the declarations of others is not ours to say.
-    expect(checked.lines.filter(line => /^(consumer|error|node_modules\/runsheet)/.test(line))).toEqual([])
   })
 
   it('[PK7] an old Node is told in one line what is needed', async () => {
@@ -151,8 +196,8 @@ describe('in a folder that was empty', () => {
   it('[PK8] the program brings all that it needs, and a host that starts runsheet mcp waits for nothing else', () => {
     expect(scripts().filter(isProgram).flatMap(staticImports).filter(isPackage)).toEqual([])
     const mcp = scripts().find(path => path.startsWith('dist/cli/mcp-')) ?? ''
-    const parts = withImports(mcp).flatMap(path => [...packed.read(path).matchAll(PART)])
-    const names = [...new Set(parts.map(([, name]) => name ?? ''))]
+    const modules = withImports(mcp).flatMap(path => [...packed.read(path).matchAll(MODULE)])
+    const names = [...new Set(modules.map(([, name = '']) => packageOf(name)))]
     expect(names).toContain('@modelcontextprotocol/server')
     expect(names.filter(name => /^(pg|ai|hono|react|pino|prom-client|@ai-sdk\/.*|@hono\/.*)$/.test(name))).toEqual([])
   })
@@ -173,37 +218,113 @@ describe('in a folder that was empty', () => {
   })
 })
 
+describe('installed beside its peers', () => {
+  beforeAll(() => packed.installPeers(), 180_000)
+
+  it('[PK6] every entry point can be imported', async () => {
+    for (const name of entryPoints()) {
+      const { stdout } = await packed.run(
+        'node',
+        '--eval',
+        `import('${name}').then(all => console.log(Object.keys(all)))`,
+      )
+      expect(stdout, name).toMatch(/\w/)
+    }
+  })
+
+  it('[PK6] a consumer is checked against the declarations', async () => {
+    expect(await typeErrors('consumer', CONSUMER, [])).toEqual([])
+  })
+
+  it('[PK11] the examples run', async () => {
+    const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
+    const names = readdirSync(examples)
+    for (const name of names) writeFileSync(join(packed.folder, name), readFileSync(join(examples, name)))
+    for (const name of names.filter(each => each !== 'client.ts')) {
+      expect((await packed.run('node', name)).stdout, name).not.toBe('')
+    }
+    const { url, person, close } = await startServer()
+    onTestFinished(close)
+    const example = packed.run('node', 'client.ts', url.href, TOKENS.agent)
+    await expect.poll(async () => (await person.pendingReviews()).reviews).toHaveLength(1)
+    const [review] = (await person.pendingReviews()).reviews
+    await person.decide(review?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    expect((await example).stdout).toMatch(/ids: \[ 1 \]/)
+  })
+})
+
+/** What the compiler says of a program that is written beside the package, and of our own declarations. */
+async function typeErrors(name: string, program: string, lib: readonly string[]): Promise<readonly string[]> {
+  writeFileSync(join(packed.folder, `${name}.ts`), program)
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2024',
+    lib: ['es2024', 'esnext.disposable', ...lib],
+    strict: true,
+    noEmit: true,
+    types: lib.length > 0 ? [] : ['node'],
+  }
+  writeFileSync(join(packed.folder, `${name}.json`), JSON.stringify({ compilerOptions, files: [`${name}.ts`] }))
+  const checked = runProcess(['tsc', '-p', `${name}.json`], { cwd: packed.folder, env: packed.env })
+  await checked.ended
+  // Errors in the declarations of other packages are not ours.
+  return checked.lines.filter(line => /^(\w+\.ts|error|node_modules\/runsheet)/.test(line))
+}
+
 const entryPoints = (): string[] =>
   Object.keys(manifest.exports)
     .filter(path => !path.endsWith('.css'))
     .map(path => path.replace('.', 'runsheet'))
 
-/** Each line would be an error where a declaration could not be found: what is unknown would fit anywhere. */
-const CONSUMER = `
-import { openDoor, openMemoryStore, type Task } from 'runsheet'
-import { createClient, RunsheetError } from 'runsheet/client'
-import { createHttpServer } from 'runsheet/http'
-import { Runner } from 'runsheet/agent'
-import { aiSdkTools } from 'runsheet/ai-sdk'
-import { TodosPanel } from 'runsheet/react'
+const fileOf = (name: string): string => {
+  const entry = manifest.exports[name.replace('runsheet', '.')]
+  return typeof entry === 'object' ? entry.default.replace('./', '') : ''
+}
 
-const door = openDoor({ store: openMemoryStore() })
+/** Lists what an import loads: our files, and what of Node was not there before. */
+const LOADED = `
+import module from 'node:module'
+const urls = []
+module.registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+const before = new Set(process.moduleLoadList)
+await import('runsheet')
+const builtins = process.moduleLoadList.filter(each => each.startsWith('NativeModule ') && !before.has(each))
+console.log(JSON.stringify({ urls, builtins }))
+`
+
+/** Each expected error would be missing if a declaration were not found: an unknown type fits anywhere. */
+const CONSUMER = `
+import { createRunsheet, openMemoryStore, type Task } from 'runsheet'
+import { aiSdkTools } from 'runsheet/ai-sdk'
+import { createClient, RunsheetError } from 'runsheet/client'
+import { openFileStore } from 'runsheet/files'
+import { openPostgresStore } from 'runsheet/postgres'
+import { TodosPanel } from 'runsheet/react'
+import { createRunner, demoModel } from 'runsheet/runner'
+import { openSqliteStore } from 'runsheet/sqlite'
+
+const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
+const turn = runsheet.conversation('c').turn('t')
 export const title = (task: Task): string => task.title
-export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, createHttpServer, Runner, aiSdkTools, TodosPanel]
+export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, aiSdkTools(turn), TodosPanel]
+export const runner = createRunner({ runsheet, models: { demo: demoModel() } })
+export const stores = [openFileStore('f'), openPostgresStore('u'), openSqliteStore('p')]
 // @ts-expect-error
-door.nothing()
+runsheet.nothing()
+// @ts-expect-error
+runsheet.store
 // @ts-expect-error
 export const number = (task: Task): string => task.number
 // @ts-expect-error
 createClient({ uri: 1 })
 // @ts-expect-error
-createHttpServer({}).nothing()
-// @ts-expect-error
-new Runner(1)
+createRunner(1)
 // @ts-expect-error
 aiSdkTools(1)
 // @ts-expect-error
 TodosPanel(1)
+// @ts-expect-error
+openSqliteStore({ path: 'p', faults: {} })
 `
 
 const OLD_NODE = `
@@ -211,21 +332,26 @@ Object.defineProperty(process, 'versions', { value: { ...process.versions, node:
 Object.defineProperty(process, 'version', { value: 'v20.20.2' })
 `
 
-/** How the bundler says where a part of a chunk came from. */
-const PART = /^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm
+/** Such comments of the bundler name the module that a part of a chunk came from. */
+const MODULE = /^\/\/ (?:#region )?node_modules\/(\S+)$/gm
+
+const packageOf = (specifier: string): string => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 /** What a file loads when it is loaded. */
 function staticImports(path: string): string[] {
   const pattern = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?["']([^"']+)["'];?$/gm
-  return [...packed.read(path).matchAll(pattern)].map(([, specifier]) => specifier ?? '')
+  return [...packed.read(path).matchAll(pattern)].map(([, specifier = '']) => specifier)
 }
+
+/** What a file loads then or later. */
+const importsIn = (path: string): string[] => [
+  ...staticImports(path),
+  ...[...packed.read(path).matchAll(/\bimport\(["']([^"']+)["']\)/g)].map(([, specifier = '']) => specifier),
+]
 
 const isPackage = (specifier: string): boolean => !/^(\.|node:)/.test(specifier)
 
-const packagesIn = (path: string): string[] =>
-  staticImports(path)
-    .filter(isPackage)
-    .map(specifier => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
+const packagesIn = (path: string): string[] => importsIn(path).filter(isPackage).map(packageOf)
 
 function withImports(path: string, seen = new Set<string>()): string[] {
   if (seen.has(path)) return []
@@ -240,14 +366,17 @@ function lineOf({ stderr }: StdioClientTransport, fits: RegExp): Promise<RegExpE
   return new Promise((resolve, reject) => {
     stderr?.on('data', chunk => {
       text += String(chunk)
-      const found = text.split('\n').flatMap(line => fits.exec(line) ?? [])
-      if (found.length > 0) resolve(found as unknown as RegExpExecArray)
+      const [found] = text.split('\n').flatMap(line => {
+        const match = fits.exec(line)
+        return match ? [match] : []
+      })
+      if (found) resolve(found)
     })
     stderr?.on('end', () => reject(new Error(`it ended first: ${text}`)))
   })
 }
 
-/** Ends the one who serves a folder, where there is one, and waits until it is gone. */
+/** Ends the server of a folder, if there is one, and waits until it is gone. */
 async function endServer(data: string): Promise<void> {
   const note = join(data, 'server.json')
   const pid = existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as { pid: number }).pid : undefined

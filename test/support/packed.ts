@@ -6,13 +6,15 @@ import { promisify } from 'node:util'
 import { scratchFolder } from './scratch.ts'
 
 export interface Packed {
-  /** A new folder with the tarball installed. */
+  /** A new folder with the tarball installed, and nothing else. */
   readonly folder: string
   readonly files: readonly PackedFile[]
   /** The environment of a process there, without npm's own variables. */
   readonly env: NodeJS.ProcessEnv
   run(command: string, ...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
   read(file: string): string
+  /** Installs the optional peers beside it, and the types that a program needs. */
+  installPeers(): Promise<void>
   remove(): void
 }
 
@@ -24,10 +26,10 @@ interface PackedFile {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
 }
 
-/** What a consumer also installs: React, its types, and Node's. */
-const BESIDES = ['react', '@types/react', '@types/node']
+const TYPES = ['@types/react', '@types/node']
 
 /**
  * Packs the build and installs it as a user would. Packages come from npm's cache where `npm ci` left them there, else
@@ -40,16 +42,19 @@ export async function packAndInstall(): Promise<Packed> {
     promisify(execFile)(command, [...args], { cwd: folder, env })
   const { name, files } = await pack(folder, env)
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  const besides = BESIDES.map(each => `${each}@${manifest.devDependencies[each]}`)
-  // The optional Node is the one that runs this: it is not needed twice.
-  const quick = ['--prefer-offline', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund']
-  await run('npm', 'install', ...quick, `./${name}`, ...besides)
+  const install = (...packages: readonly string[]) =>
+    run('npm', 'install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', ...packages)
+  await install(`./${name}`)
   return {
     folder,
     files,
     env,
     run,
     read: file => readFileSync(join(folder, 'node_modules/runsheet', file), 'utf8'),
+    installPeers: async () => {
+      const names = [...Object.keys(manifest.peerDependencies), ...TYPES]
+      await install(...names.map(each => `${each}@${manifest.devDependencies[each]}`))
+    },
     remove: () => rmSync(folder, { recursive: true }),
   }
 }

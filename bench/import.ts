@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { build, type Rolldown } from 'vite'
+import { scratchFolder } from '../test/support/scratch.ts'
+import { type Line, median, millis, printTable, times } from './table.ts'
+
+// What a program pays for `import 'runsheet'`, beside a Node that imports nothing, in turn on the same machine.
+
+const ROUNDS = 21
+const GOAL_MS = 60
+const GOAL_KB = 10
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+interface Figures {
+  /** From the start of the process until the module is there. */
+  readonly ms: number
+  /** Processor time of the whole process: other work on the machine hardly changes it. */
+  readonly cpuMs: number
+  readonly rssMb: number
+}
+
+console.log(`load ${loadavg()[0]?.toFixed(1)} before the run`)
+for (const name of ['runsheet', 'runsheet/sqlite', 'runsheet/client']) await benchImport(name)
+await benchBundle()
+
+async function benchImport(name: string): Promise<void> {
+  const rounds: { ours: Figures; bare: Figures }[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.push({ bare: await started(''), ours: await started(`await import('${name}');`) })
+  }
+  const line = (what: string, key: keyof Figures, unit: (figure: number) => string, goal?: number): Line => {
+    const difference = median(rounds.map(({ ours, bare }) => ours[key] - bare[key]))
+    return {
+      what: `${what}: ${unit(difference)} more`,
+      ours: unit(median(rounds.map(({ ours }) => ours[key]))),
+      beside: `${unit(median(rounds.map(({ bare }) => bare[key])))} bare`,
+      ratio: times(median(rounds.map(({ ours, bare }) => ours[key] / bare[key]))),
+      goal: goal === undefined ? '' : `under ${goal} ms more`,
+      met: goal === undefined ? undefined : difference < goal,
+    }
+  }
+  printTable(`import '${name}'`, [
+    line('time', 'ms', millis, name === 'runsheet' ? GOAL_MS : undefined),
+    line('processor time', 'cpuMs', millis),
+    line('memory', 'rssMb', mb => `${mb.toFixed(1)} MB`),
+  ])
+}
+
+async function started(code: string): Promise<Figures> {
+  const report = `const { user, system } = process.cpuUsage()
+    console.log(JSON.stringify({ ms: performance.now(), cpuMs: (user + system) / 1e3, rssMb: process.memoryUsage.rss() / 1e6 }))`
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', code + report]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
+  return JSON.parse(stdout) as Figures
+}
+
+/** What a page pays for the hook alone, React not counted. */
+async function benchBundle(): Promise<void> {
+  const folder = scratchFolder()
+  try {
+    const entry = join(folder, 'entry.js')
+    writeFileSync(entry, `export { useConversation } from '${join(root, 'dist/react/index.js')}'`)
+    const built = await build({
+      configFile: false,
+      logLevel: 'error',
+      build: {
+        write: false,
+        minify: true,
+        lib: { entry, formats: ['es'] },
+        rolldownOptions: { external: /^react(\/|$)/ },
+      },
+    })
+    const [{ output }] = built as [Rolldown.RolldownOutput]
+    const code = output.map(file => (file.type === 'chunk' ? file.code : '')).join('')
+    const kB = gzipSync(code, { level: 9 }).length / 1_000
+    console.log(`\nuseConversation alone: ${kB.toFixed(1)} kB gzip (goal: under ${GOAL_KB})`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
