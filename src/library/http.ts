@@ -84,13 +84,25 @@ export function createHandler(options: HandlerOptions): Handler {
   return Object.assign(handle, { close })
 }
 
+/** A request of `node:http`. Structural, so that the declarations need no types of Node. */
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+}
+
+/** A response of `node:http`. */
+export interface NodeResponse {
+  readonly headersSent: boolean
+}
+
 /** A handler as a listener for `node:http`, and as middleware for Express and Connect. */
-export function toNodeHandler(handler: Handler): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return getRequestListener(request => handler(request), {
+export function toNodeHandler(handler: Handler): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+  const listener = getRequestListener(request => handler(request), {
     overrideGlobalObjects: false,
     // A request without a URL, such as one with a malformed Host.
     errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
   })
+  return (request, response) => listener(request as IncomingMessage, response as ServerResponse)
 }
 
 /** The client reads these on other origins, too. */

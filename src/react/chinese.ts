@@ -1,6 +1,7 @@
 import { chineseErrors } from './chinese-errors.ts'
 import type { Strings } from './strings.ts'
 
+/** The Chinese texts of the panels. */
 export const chinese: Strings = {
   locale: 'zh',
 

@@ -17,6 +17,7 @@ export interface EditableRow {
   readonly status: RowStatus
   readonly tags: string
 }
+/** The fields of a row that a person edits. */
 export type RowFields = Omit<EditableRow, 'key' | 'draft_index'>
 
 export interface Draft {

@@ -3,6 +3,7 @@ import type { Strings } from './strings.ts'
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+/** The English texts of the panels. */
 export const english: Strings = {
   locale: 'en',
 

@@ -42,6 +42,7 @@ type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>
 /** Codes with a sentence of their own in every language. Other errors are shown in the server's words. */
 export type ErrorCode = PersonCode | ServerCode
 
+/** The sentences for errors, by code and by what is wrong with a field. */
 export interface ErrorStrings {
   readonly byCode: { readonly [C in PersonCode]: (data: ErrorData<C>, status: Strings['status']) => string } & {
     readonly [C in ServerCode]: () => string

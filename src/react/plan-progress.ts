@@ -4,6 +4,7 @@ import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isFinished } from '../domain/turn.ts'
 
+/** How many tasks of the list in view are done, and how many there are. */
 export interface TaskCounts {
   readonly done: number
   /** Without cancelled tasks. */

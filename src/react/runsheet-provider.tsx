@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts'
 import { type Strings, StringsContext, useStrings } from './strings.ts'
 import { type ConversationView, useConversation } from './use-conversation.ts'
 
+/** What panels and hooks share: the client and the live conversation. */
 export interface RunsheetContextValue {
   readonly client: Client
   readonly session: string
@@ -12,6 +13,7 @@ export interface RunsheetContextValue {
 /** Given explicitly, for use outside of a provider or about another conversation. */
 export type RunsheetSource = Partial<RunsheetContextValue>
 
+/** The props of `RunsheetProvider`. */
 export interface RunsheetProviderProps {
   readonly client: Client
   /** The conversation's session id. */

@@ -11,6 +11,7 @@ const ICONS: Record<TaskStatus, typeof Circle> = {
   cancelled: Ban,
 }
 
+/** The icon of a task status. */
 export function StatusIcon({ status }: { readonly status: TaskStatus }): ReactElement {
   const strings = useStrings()
   const Icon = ICONS[status]

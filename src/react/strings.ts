@@ -100,6 +100,7 @@ export interface Strings {
   readonly errors: ErrorStrings
 }
 
+/** The texts of the timeline. */
 export interface TimelineStrings {
   /** A sentence, followed by who did it. */
   readonly signed: (sentence: string, actor: string) => string
@@ -122,4 +123,5 @@ export interface TimelineStrings {
 
 /** The strings that panels use; English without a provider. `RunsheetProvider` sets it, too. */
 export const StringsContext = createContext<Strings>(english)
+/** The texts of the panels in the language of the page. */
 export const useStrings = (): Strings => useContext(StringsContext)

@@ -5,6 +5,7 @@ import { reviewsInOrder } from './chronological.ts'
 import { type Draft, draftOf, isEdited, rebaseDraft } from './draft.ts'
 import { hasSavedDraft, loadDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
+/** Edits of an earlier review that can be applied to this one. */
 export interface EarlierEdits {
   readonly restore: () => void
   readonly discard: () => void

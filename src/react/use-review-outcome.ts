@@ -7,6 +7,7 @@ import type { ConversationView } from './use-conversation.ts'
 import type { Decision } from './use-decision.ts'
 import { endPresence } from './use-review-presence.ts'
 
+/** How the last review ended, until the person closes it. */
 export interface ReviewOutcomeHandle {
   readonly review: Review
   /** Why it was cancelled, such as `turn_stopped` or `panel_closed`. */

@@ -11,6 +11,7 @@ import { useReviewPresence } from './use-review-presence.ts'
 /** What keeps a draft from being confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }
 
+/** A pending review: its rows, how to edit them, and how to decide. */
 export interface ReviewHandle {
   /** The review that waits for a decision. Without one, the draft is empty and nothing can be sent. */
   readonly review: Review | undefined

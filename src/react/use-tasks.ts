@@ -16,6 +16,7 @@ import { useNow } from './use-now.ts'
 import { useTaskChanges } from './use-task-changes.ts'
 import { isUnseen } from './unseen-changes.ts'
 
+/** The tasks in view, and the changes that a person can make. */
 export interface TasksHandle {
   /** The tasks in view, in list order, with this person's changes that are still on their way. */
   readonly tasks: readonly Task[]
