@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** Makes the names in a folder survive a power cut; a new file is not safe before its folder is flushed. */
+/** Flushes a folder: before that, a new file's name may not survive a power cut. */
 export function flushFolder(path: string): void {
-  // Windows cannot open a folder, and needs none of this.
+  // Windows cannot open folders and does not need this.
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
   try {

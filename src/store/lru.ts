@@ -1,10 +1,10 @@
-/** Keeps the values that were used last. */
+/** Keeps the most recently used values. */
 export class Lru<V> {
-  readonly #most: number
+  readonly #max: number
   readonly #values = new Map<string, V>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   get(key: string): V | undefined {
@@ -18,7 +18,7 @@ export class Lru<V> {
   set(key: string, value: V): void {
     this.#values.delete(key)
     this.#values.set(key, value)
-    if (this.#values.size <= this.#most) return
+    if (this.#values.size <= this.#max) return
     const [oldest] = this.#values.keys()
     if (oldest !== undefined) this.#values.delete(oldest)
   }

@@ -6,19 +6,19 @@ import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
 
-/** The primary key of everything: a tenant's conversation. */
+/** Identifies a conversation: the primary key of everything. */
 export interface Ref {
   readonly tenant: string
   readonly conversation: string
 }
 
-/** A conversation's key in maps: no id holds a slash. */
+/** A conversation's key in maps. Unambiguous, because no id contains a slash. */
 export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
 
 /** The tenant of an installation that has only one. */
 export const LOCAL_TENANT = 'local'
 
-/** The right to drive one turn. Whoever claims it next gets a higher attempt, and this one is fenced off. */
+/** The right to drive one turn. The next claim gets a higher attempt, which fences this one off. */
 export interface Lease extends Ref {
   readonly turn: string
   readonly attempt: number
@@ -28,35 +28,35 @@ export interface Lease extends Ref {
 export interface Once {
   readonly key: string
   readonly bodyHash: string
-  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
+  /** Generated for this call, so no caller can repeat it. Only a store that retries lost commits keeps it. */
   readonly isFresh?: boolean
 }
 
-/** Where and under which conditions a commit goes. */
+/** The target and the conditions of a commit. */
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 
-/** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
+/** Synchronous and pure: it may run twice. If it throws, nothing is written. With `once`, `value` must be JSON. */
 export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
 
 /** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
 export type Decided<T> =
-  /** `after` is the state after the events, where the caller has folded them already. */
+  /** `after` is the state after the events, if the caller has folded them already. */
   | { readonly value: T; readonly events: readonly NewEvent[]; readonly after?: Conversation }
   | { readonly value: T; readonly discard: true }
 
 export interface Committed<T> {
   readonly value: T
-  /** What this call wrote: empty if it was replayed or discarded. */
+  /** The events that this call wrote; empty if it was replayed or discarded. */
   readonly events: readonly StoredEvent[]
   /** The state after it. */
   readonly conversation: Conversation
   readonly replayed: boolean
 }
 
-/** Says that a log or a live text changed, never how: read it to know. `seq` is the head of the log at that time. */
+/** Says that a log or a live text changed; read it to learn how. `seq` is the head of the log at that time. */
 export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 export interface Page {
@@ -68,7 +68,8 @@ export interface Paged<T> {
   readonly next_cursor: string | null
 }
 
-export interface ConversationSummary {
+/** A type, not an interface, so that a row of a database can be cast to it. */
+export type ConversationSummary = {
   readonly session_id: string
   readonly title: string | null
   readonly seq: number
@@ -87,11 +88,11 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Reviews that wait for a decision, soonest over first: of one conversation, or of all. */
+  /** Pending reviews by deadline, soonest first: of one conversation, or of all. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
-  /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
+  /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
-  /** A part of the log, in order: what a timeline or a list of messages is made of. `last`: the newest so many of it. */
+  /** The matching events in log order; with `last`, only that many of the newest. */
   events(
     ref: Ref,
     filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
@@ -103,11 +104,11 @@ export interface Templates {
   /** By name. */
   list(tenant: string): Promise<readonly Template[]>
   put(tenant: string, template: Template): Promise<void>
-  /** Says whether there was one. */
+  /** Resolves with false if none has the name. */
   delete(tenant: string, name: string): Promise<boolean>
 }
 
-/** The text of a running step: overwritten as it grows, not part of the log, and not flushed. */
+/** The text of a running step: overwritten as it grows, neither logged nor flushed. */
 export interface LiveText {
   write(ref: Ref, entry: LiveEntry): Promise<void>
   read(ref: Ref): Promise<LiveEntry | undefined>
@@ -119,26 +120,26 @@ export interface LiveEntry {
   readonly text: string
 }
 
-/** Where logs live. The rules that each store keeps are the test suite in `contract.ts`. */
+/** Where logs live. The test suite in `contract.ts` defines what every store guarantees. */
 export interface Store {
-  /** Runs `decide` on the current state and commits its events. Answers once that is durable. */
+  /** Runs `decide` on the current state and commits its events. Resolves once they are durable. */
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
-  /** The clock by which leases end and reviews fall due. */
+  /** The clock that decides when leases and reviews expire. */
   now(): Promise<Instant>
   load(ref: Ref): Promise<Conversation>
   eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
-  /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
+  /** Hints from all processes, until the signal aborts. Listening starts with the call, not with the first `next`. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
-  /** A running turn that nobody drives; of one conversation and turn, if `wanted` names it. */
+  /** Claims a running turn without a valid lease: any, or the wanted one. */
   claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
-  /** Reviews that are over by now and not written so, soonest first; and when the next one will be. */
+  /** Overdue reviews that are still pending, soonest first, and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
-  /** Finishes what is under way, then lets go. */
+  /** Finishes the calls in flight, then closes. */
   close(): Promise<void>
 }
 

@@ -113,13 +113,13 @@ describe('flushes, counted', () => {
       let unflushed = 0
       let moved = 0
       for (const line of readFileSync(log, 'utf8').split('\n')) {
-        if (/pwrite64\(\d+<[^>]*door\.db>/.test(line)) {
+        if (/pwrite64\(\d+<[^>]*runsheet\.db>/.test(line)) {
           unflushed += 1
           moved += 1
         }
-        if (/f(data)?sync\(\d+<[^>]*door\.db>/.test(line)) unflushed = 0
+        if (/f(data)?sync\(\d+<[^>]*runsheet\.db>/.test(line)) unflushed = 0
         // The header of the log is written when it begins anew: from then on what it held is gone.
-        if (/pwrite64\(\d+<[^>]*door\.db-wal>, ""\.\.\., 32, 0\)/.test(line)) expect(unflushed).toBe(0)
+        if (/pwrite64\(\d+<[^>]*runsheet\.db-wal>, ""\.\.\., 32, 0\)/.test(line)) expect(unflushed).toBe(0)
       }
       expect(moved).toBeGreaterThan(1_000)
     },

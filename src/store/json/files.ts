@@ -18,7 +18,7 @@ import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { invalid } from './document.ts'
 
-/** Reading and replacing whole files in one folder. Failures say what happened, and no path. */
+/** Reads and atomically replaces the files of one folder. Error messages contain no path. */
 export class TaskFiles {
   readonly #folder: string
   #made = 0
@@ -27,24 +27,24 @@ export class TaskFiles {
     this.#folder = folder
   }
 
-  /** The text of a file, or null where there is none. */
+  /** The text of a file, or null if it does not exist. */
   read(name: string): string | null {
     try {
       return UTF8.decode(readFileSync(join(this.#folder, name)))
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null
-      // Another encoding cannot be written back as it was.
+      // Text in another encoding could not be written back unchanged.
       throw codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? invalid(error) : fileError('read', error)
     }
   }
 
-  /** Writes and flushes the text aside. It stands in nobody's way until it gets its name. */
+  /** Writes and flushes the text to a temporary file. Returns its path. */
   prepare(name: string, text: string): string {
     const { dir, base } = parse(this.#target(name))
-    const aside = join(dir, `.${base}.${process.pid}-${(this.#made += 1)}.tmp`)
+    const temporary = join(dir, `.${base}.${process.pid}-${(this.#made += 1)}.tmp`)
     try {
       this.#makeFolder(dir)
-      const file = openSync(aside, 'w')
+      const file = openSync(temporary, 'w')
       try {
         const mode = modeOf(join(dir, base))
         if (mode !== undefined) fchmodSync(file, mode)
@@ -54,26 +54,26 @@ export class TaskFiles {
       } finally {
         closeSync(file)
       }
-      return aside
+      return temporary
     } catch (error) {
-      rmSync(aside, { force: true })
+      rmSync(temporary, { force: true })
       throw fileError('written', error)
     }
   }
 
-  /** Gives a prepared text its name: from one moment to the next everybody sees the new one. */
-  rename(aside: string, name: string): void {
+  /** Atomically replaces a file with a prepared one. */
+  rename(temporary: string, name: string): void {
     try {
       const path = this.#target(name)
-      renameSync(aside, path)
+      renameSync(temporary, path)
       flushFolder(dirname(path))
     } catch (error) {
-      rmSync(aside, { force: true })
+      rmSync(temporary, { force: true })
       throw fileError('written', error)
     }
   }
 
-  /** The file itself, where somebody has put a link in its place. */
+  /** Follows a symbolic link, so that the linked file is replaced and not the link. */
   #target(name: string): string {
     const path = join(this.#folder, name)
     return existsSync(path) ? realpathSync(path) : path
@@ -85,11 +85,11 @@ export class TaskFiles {
     for (let made = folder; made.length >= dirname(first).length; made = dirname(made)) flushFolder(made)
   }
 
-  drop(aside: string): void {
-    rmSync(aside, { force: true })
+  drop(temporary: string): void {
+    rmSync(temporary, { force: true })
   }
 
-  /** Removes what a process left aside when it died. Only safe while nobody else writes. */
+  /** Removes temporary files of processes that died. Only safe under the folder lock. */
   sweep(): void {
     try {
       for (const path of readdirSync(this.#folder, { recursive: true, encoding: 'utf8' })) {
@@ -103,7 +103,7 @@ export class TaskFiles {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Who may read and write the file that is to be replaced: that stays as somebody set it. */
+/** The new file keeps the permissions of the one that it replaces. */
 const modeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mode
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | null)?.code

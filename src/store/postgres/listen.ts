@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { aborted } from 'node:util'
 import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
 import type { Hint, Ref } from '../store.ts'
-import { type Database, PATIENCE_MS, type Statement } from './connections.ts'
-import { CHANNEL, heard } from './notify.ts'
+import { type Database, MAX_WAIT_MS, type Statement } from './connections.ts'
+import { CHANNEL, hintsIn } from './notify.ts'
 
-const LOOK_EVERY_MS = 1_500
+const POLL_MS = 1_500
 
-/** How much further back each look goes: a write may become visible that much later than it was made. */
+/** How far polls overlap: a write may become visible this much later than it was made. */
 const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
@@ -16,12 +17,12 @@ interface Changed extends Ref {
   readonly kind: Hint['kind']
   readonly seq: number
   /** Differs after each write. */
-  readonly mark: string
+  readonly version: string
 }
 
 /**
- * Notices what other processes commit, while anybody listens: told at once on a connection of its own, and by a look
- * every now and then, because that connection can break, and behind a pooler nothing comes through it.
+ * Hints about commits of other processes, while there are listeners: from LISTEN on a connection of its own, and by
+ * polling, because that connection can break and a pooler may not support LISTEN.
  */
 export class Listener {
   readonly hints = new Hints(
@@ -33,9 +34,9 @@ export class Listener {
   readonly #self: string
   #stop: AbortController | undefined
   #listening: Promise<void> = Promise.resolve()
-  #looking: Promise<void> | undefined
+  #polling: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #lookedAt = 0
+  #polledAt = 0
   #seen: ReadonlyMap<string, string> = new Map()
 
   constructor(url: string, database: Database, self: string) {
@@ -47,15 +48,15 @@ export class Listener {
   async close(): Promise<void> {
     this.#end()
     await this.#listening
-    await this.#looking
+    await this.#polling
   }
 
   #start(): void {
     const stop = new AbortController()
     this.#stop = stop
-    this.#lookedAt = performance.now()
+    this.#polledAt = performance.now()
     this.#seen = new Map()
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
+    this.#timer = setInterval(() => this.#poll(), POLL_MS).unref()
     const before = this.#listening
     this.#listening = this.#listen(stop.signal).then(() => before)
   }
@@ -71,63 +72,56 @@ export class Listener {
         connectionString: this.#url,
         application_name: 'runsheet-listen',
         keepAlive: true,
-        connectionTimeoutMillis: PATIENCE_MS,
+        connectionTimeoutMillis: MAX_WAIT_MS,
       })
       client.on('error', () => {})
       client.on('notification', ({ payload }) => {
-        for (const hint of heard(payload, this.#self)) this.hints.publish(hint)
+        for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
       })
       const ended = new Promise<void>(resolve => client.once('end', () => resolve()))
       try {
         await client.connect()
         await client.query(`LISTEN ${CHANNEL}`)
-        // What was written until now, since nobody told us.
-        this.#look()
-        await Promise.race([ended, aborted(signal)])
+        // For commits before LISTEN took effect.
+        this.#poll()
+        await Promise.race([ended, aborted(signal, client)])
       } catch {
-        // Looking goes on meanwhile.
+        // Polling continues meanwhile.
       }
       await client.end()
       await delay(RECONNECT_AFTER_MS, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  #look(): void {
-    this.#looking ??= this.#publishChanged().finally(() => {
-      this.#looking = undefined
+  #poll(): void {
+    this.#polling ??= this.#publishChanged().finally(() => {
+      this.#polling = undefined
     })
   }
 
   async #publishChanged(): Promise<void> {
     const now = performance.now()
-    const back = now - this.#lookedAt + OVERLAP_MS
+    const back = now - this.#polledAt + OVERLAP_MS
     try {
       const changed = await this.#database.use(session => session.query<Changed>(CHANGED, [back]), 0)
       const seen = new Map<string, string>()
-      for (const { mark, ...hint } of changed) {
-        seen.set(hintKey(hint), mark)
-        if (this.#seen.get(hintKey(hint)) !== mark) this.hints.publish(hint)
+      for (const { version, ...hint } of changed) {
+        seen.set(hintKey(hint), version)
+        if (this.#seen.get(hintKey(hint)) !== version) this.hints.publish(hint)
       }
       this.#seen = seen
-      this.#lookedAt = now
+      this.#polledAt = now
     } catch {
-      // The next look goes back as far as the last one that succeeded.
+      // The next poll starts from the last one that succeeded.
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 const SINCE = `statement_timestamp() - $1::float8 * interval '1 millisecond'`
 
 const CHANGED: Statement = {
   name: 'runsheet-changed',
-  text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS mark
+  text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS version
     FROM runsheet.conversations WHERE changed_at >= ${SINCE} AND seq > 0
     UNION ALL
     SELECT 'text', tenant, conversation, 0, xmin::text FROM runsheet.live WHERE changed_at >= ${SINCE}`,

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -9,11 +9,12 @@ import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } 
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
 
-type Row = Readonly<Record<string, string | number>>
+type Row = Readonly<Record<string, SQLOutputValue>>
 
-const EVERYTHING = -1
+/** SQLite's LIMIT for all rows. */
+const NO_LIMIT = -1
 
-/** Runs a look at the database: refused once it is closed, and with failures in words for anybody. */
+/** Runs a read: fails once the store is closed, and translates SQLite's errors. */
 export type Read = <T>(work: () => T) => T
 
 export function sqliteQueries(
@@ -22,14 +23,14 @@ export function sqliteQueries(
   current: (ref: Ref) => Conversation,
   now: () => Instant,
 ): Queries {
-  const all = <R>(sql: string, ...values: SQLInputValue[]): R[] =>
-    read(() => db.prepare(sql).all(...values) as unknown as R[])
+  const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
+    read(() => db.prepare(sql).all(...values) as R[])
   return {
     conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
-      const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
+      const after = from ? 'AND (created_at, conversation) < (?, ?)' : ''
       const rows = all<ConversationSummary>(
-        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${after} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
         page.limit + 1,
@@ -102,7 +103,7 @@ export function sqliteQueries(
     where: string,
     types: readonly EventType[],
     task: string | undefined,
-    last: number = EVERYTHING,
+    last: number = NO_LIMIT,
   ): StoredEvent[] {
     const rows = all<EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM events WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
@@ -138,8 +139,13 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
   }
 }
 
-const templateOf = (row: { readonly [column: string]: unknown }): Template =>
-  JSON.parse(String(row['body'])) as Template
+/** The conversation of a row. */
+export const refOf = (row: Row): Ref => ({
+  tenant: String(row['tenant']),
+  conversation: String(row['conversation']),
+})
+
+const templateOf = (row: Row): Template => JSON.parse(String(row['body'])) as Template
 
 const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
@@ -150,5 +156,5 @@ const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)
 
 function taskIn({ data }: StoredEvent): Task {
   if ('task' in data) return data.task
-  throw new TypeError('a task row points to an event without a task')
+  throw new TypeError('A task row points to an event without a task.')
 }

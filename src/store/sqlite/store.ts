@@ -3,7 +3,7 @@ import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed } from '../store-error.ts'
-import { Group } from '../group.ts'
+import { Batcher } from '../batcher.ts'
 import type { Hints } from '../hints.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
@@ -22,35 +22,35 @@ import { toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { begin, connectUnflushed, openDatabase, patiently, tried } from './open.ts'
+import { begin, connectUnflushed, openDatabase, withBusyRetry, runIfFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
-/** Where a test may cut the power. */
+/** Where a test may crash the store. */
 export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed'
 
 export interface SqliteStoreOptions {
   readonly path: string
-  /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
+  /** Moves the store's clock ahead, in milliseconds, so that tests can pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: SqliteFaultPoint) => void
-  /** Called within the transaction for each conversation that it changes; a throw turns its callers down. */
+  /** Called within the transaction for each changed conversation. If it throws, its calls fail. */
   readonly onWrite?: (db: DatabaseSync, ref: Ref, after: Conversation) => void
 }
 
-/** A write that decides nothing: a lease, a template. */
-interface Errand {
+/** A write without `decide`: a lease or a template. */
+interface PlainWrite {
   readonly change: () => unknown
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-const isCall = (item: Call | Errand): item is Call => 'decide' in item
+const isCall = (item: Call | PlainWrite): item is Call => 'decide' in item
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const db = await openDatabase(options.path)
   try {
-    return new SqliteStore(db, await patiently(() => connectUnflushed(options.path)), options)
+    return new SqliteStore(db, await withBusyRetry(() => connectUnflushed(options.path)), options)
   } catch (error) {
     db.close()
     throw toStoreError(error)
@@ -68,8 +68,8 @@ export class SqliteStore implements Store {
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
   readonly #sql
-  /** Everything that writes takes its turn here: a connection holds one transaction at a time. */
-  readonly #group = new Group<Call | Errand>(items => this.#serve(items))
+  /** Serialises all writes, because a connection has one transaction at a time. */
+  readonly #batcher = new Batcher<Call | PlainWrite>(items => this.#serve(items))
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
 
@@ -102,7 +102,7 @@ export class SqliteStore implements Store {
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     return new Promise<Committed<T>>((resolve, reject) => {
       this.#check()
-      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#batcher.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
   }
 
@@ -143,38 +143,38 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#group.idle()
+    await this.#batcher.idle()
     this.#liveDb.close()
     this.#db.close()
   }
 
-  /** One transaction for everybody who came: decided one after the other, flushed once, answered after that. */
-  #serve(items: readonly (Call | Errand)[]): Promise<void> | undefined {
-    // Most often the lock is free and all goes well: that takes no promise.
+  /** One transaction for the whole batch: decided one by one, flushed once, then answered. */
+  #serve(items: readonly (Call | PlainWrite)[]): Promise<void> | undefined {
+    // The common case, a free lock, needs no promise.
     try {
-      if (!items.every(isCall) || !tried(this.#begin)) return this.#servePatiently(items)
-      return this.#commitTogether(items) && this.#serveAlone(items)
+      if (!items.every(isCall) || !runIfFree(this.#begin)) return this.#serveWhenFree(items)
+      return this.#commitTogether(items) && this.#serveOneByOne(items)
     } catch (error) {
       for (const item of items) item.reject(error)
       return undefined
     }
   }
 
-  async #servePatiently(items: readonly (Call | Errand)[]): Promise<void> {
+  async #serveWhenFree(items: readonly (Call | PlainWrite)[]): Promise<void> {
     const calls = items.filter(isCall)
     if (calls.length > 0) {
       try {
         await begin(this.#begin)
-        if (this.#commitTogether(calls)) await this.#serveAlone(calls)
+        if (this.#commitTogether(calls)) await this.#serveOneByOne(calls)
       } catch (error) {
         for (const call of calls) call.reject(error)
       }
     }
-    await this.#serveAlone(items.filter(item => !isCall(item)))
+    await this.#serveOneByOne(items.filter(item => !isCall(item)))
   }
 
-  /** Each in a transaction of its own: one that cannot be written must not take the others with it. */
-  async #serveAlone(items: readonly (Call | Errand)[]): Promise<void> {
+  /** Each in its own transaction, so that one that cannot be written does not fail the others. */
+  async #serveOneByOne(items: readonly (Call | PlainWrite)[]): Promise<void> {
     for (const item of items) {
       try {
         await begin(this.#begin)
@@ -186,7 +186,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Within the open transaction, and to its end. Says what failed before the commit: nobody was answered then. */
+  /** Ends the open transaction. Returns the error if it failed before the commit; then no call was answered. */
   #commitTogether(calls: readonly Call[]): { error: unknown } | undefined {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
@@ -232,25 +232,25 @@ export class SqliteStore implements Store {
       const [first] = group
       if (!first) return []
       const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
-      const ground = {
+      const basis = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, ground, clock) }]
+      return [{ ref, staged: stage(group, basis, clock) }]
     })
   }
 
-  /** A small write of its own, with the same patience and the same flush. */
+  /** A write without `decide`, with the same retries and the same flush. */
   #write<T>(change: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#check()
       let value: T
-      this.#group.add({ change: () => (value = change()), resolve: () => resolve(value), reject })
+      this.#batcher.add({ change: () => (value = change()), resolve: () => resolve(value), reject })
     })
   }
 
-  #run({ change, resolve }: Errand): { error: unknown } | undefined {
+  #run({ change, resolve }: PlainWrite): { error: unknown } | undefined {
     try {
       change()
       this.#sql.commit.run()

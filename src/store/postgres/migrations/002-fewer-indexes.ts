@@ -1,4 +1,4 @@
-/** No query uses these, and they made every change of a task's status write to an index. */
+/** Drops indexes that no query uses: each change of a task's status had to write to them. */
 export const fewerIndexes = `
   DROP INDEX runsheet.tasks_conversation_created;
   DROP INDEX runsheet.tasks_turn_created;
