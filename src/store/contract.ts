@@ -8,14 +8,14 @@ import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
 
-/** A store under test, and what the suite needs to inspect it. */
+/** A store under test, and the ways in which the suite looks at it from outside. */
 export interface Subject {
   readonly store: Store
-  /** A second handle on the same data, as in another process; absent if the store cannot be shared. */
+  /** A second handle on the same data, as another process would have it; where there can be one. */
   readonly another?: () => Promise<Store>
-  /** Opens the same data again after `store` was closed; absent if nothing is kept. */
+  /** Opens the same data again after `store` was closed; where it is kept. */
   readonly reopen?: () => Promise<Store>
-  /** Moves the store's clock ahead. */
+  /** Moves the store's clock ahead, from now on. */
   readonly advance: (ms: number) => void
   readonly dispose: () => Promise<void>
 }
@@ -327,7 +327,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const first = held(await store.claim('r1', 1_000))
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('mine')], value: null }))
         subject.advance(1_001)
-        // Expired, but not claimed by another runner: still valid.
+        // Late, but nobody else has come: still the only one.
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('late')], value: null }))
         const second = held(await store.claim('r2', 1_000))
         const before = (await store.load(ref)).seq
@@ -634,7 +634,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 }
 
 let ids = 0
-/** Ids in the form of UUIDs, counting up. */
+/** Ids in the form of ours, counted up. */
 export const testId = (): string => `0190a000-0000-7000-8000-${String((ids += 1)).padStart(12, '0')}`
 
 /** A decision that runs commands by the domain's own rules. */
@@ -728,7 +728,7 @@ const template = (name: string, title: string): Template => ({
   tasks: [{ title, details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }],
 })
 
-/** The next hint about a conversation, skipping hints about others. */
+/** The next hint about a conversation; hints about others may come between. */
 export async function nextHint(hints: AsyncIterator<Hint>, wanted: Ref): Promise<Hint> {
   for (;;) {
     const { value, done } = await hints.next()

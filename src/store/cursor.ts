@@ -1,61 +1,61 @@
 import { invalidField } from '../domain/refusal.ts'
 import type { Page, Paged } from './store.ts'
 
-/** The values that an item is sorted by. A cursor encodes those of the last item of a page. */
-export type SortKey = readonly (string | number)[]
+/** A place in a sorted list: the sort values of its last item. Opaque to clients. */
+export type Place = readonly (string | number)[]
 
-export function encodeCursor(key: SortKey): string {
-  return Buffer.from(JSON.stringify(key)).toString('base64url')
+export function encodeCursor(place: Place): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/** The sort key in a page's cursor. Throws if the cursor does not fit this list. */
-export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): SortKey | undefined {
+/** The place that a client hands back, checked against what this list is sorted by. */
+export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): Place | undefined {
   if (page.cursor === undefined) return undefined
-  const key = parsed(page.cursor)
-  if (Array.isArray(key) && key.length === kinds.length && key.every((value, i) => fits(value, kinds[i]))) {
-    return key as SortKey
+  const place = parsed(page.cursor)
+  if (Array.isArray(place) && place.length === kinds.length && place.every((value, i) => fits(value, kinds[i]))) {
+    return place as Place
   }
   throw invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
 }
 
-/** A page of `limit` items. `rows` has one more if there is a next page. */
+/** A page of `limit` items out of `rows`, which holds one more if there is a next one. */
 export function paged<R, T>(
   rows: readonly R[],
   limit: number,
   item: (row: R) => T,
-  keyOf: (row: R) => SortKey,
+  place: (row: R) => Place,
 ): Paged<T> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
     items: shown.map(item),
-    next_cursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null,
+    next_cursor: rows.length > limit && last !== undefined ? encodeCursor(place(last)) : null,
   }
 }
 
-/** A page of unsorted rows. */
+/** A page of `rows`, which may come in any order. */
 export function sortedPage<R>(
   rows: readonly R[],
   page: Page,
   kinds: readonly ('string' | 'number')[],
-  keyOf: (row: R) => SortKey,
+  place: (row: R) => Place,
   order: 'ascending' | 'descending',
 ): Paged<R> {
   const from = decodeCursor(page, kinds)
-  const compare = order === 'ascending' ? compareSortKeys : (a: SortKey, b: SortKey): number => compareSortKeys(b, a)
-  const rest = rows
-    .map(row => ({ row, key: keyOf(row) }))
-    .filter(({ key }) => !from || compare(key, from) > 0)
-    .sort((a, b) => compare(a.key, b.key))
+  const compare = order === 'ascending' ? comparePlaces : (a: Place, b: Place): number => comparePlaces(b, a)
+  const behind = rows
+    .map(row => ({ row, at: place(row) }))
+    .filter(({ at }) => !from || compare(at, from) > 0)
+    .sort((a, b) => compare(a.at, b.at))
   return paged(
-    rest.slice(0, page.limit + 1),
+    behind.slice(0, page.limit + 1),
     page.limit,
     ({ row }) => row,
-    ({ key }) => key,
+    ({ at }) => at,
   )
 }
 
-export function compareSortKeys(a: SortKey, b: SortKey): number {
+export function comparePlaces(a: Place, b: Place): number {
   for (const [index, left] of a.entries()) {
     const right = b[index]
     if (right !== undefined && left !== right) return left < right ? -1 : 1
@@ -63,7 +63,7 @@ export function compareSortKeys(a: SortKey, b: SortKey): number {
   return 0
 }
 
-/** Our sort keys are plain ASCII; anything else could break a database query. */
+/** No place of ours holds a character that a database could choke on. */
 const fits = (value: unknown, kind: string | undefined): boolean =>
   typeof value === kind && (typeof value !== 'string' || /^[\x20-\x7e]*$/.test(value))
 

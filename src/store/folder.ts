@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** Flushes a folder: before that, a new file's name may not survive a power cut. */
+/** Makes the names in a folder survive a power cut; a new file is not safe before its folder is flushed. */
 export function flushFolder(path: string): void {
-  // Windows cannot open folders and does not need this.
+  // Windows cannot open a folder, and needs none of this.
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
   try {

@@ -1,9 +1,9 @@
 import { type Hint, refKey } from './store.ts'
 
-/** A newer hint replaces an older one with the same key. */
+/** Hints with the same key replace each other. */
 export const hintKey = (hint: Hint): string => `${hint.kind} ${refKey(hint)}`
 
-/** Broadcasts hints. A slow listener gets only the newest hint of each conversation, not a queue. */
+/** Hands hints to all listeners. A slow listener gets the newest hint of each conversation, not a queue. */
 export class Hints {
   readonly #listeners = new Set<(hint: Hint) => void>()
   readonly #onFirst: () => void

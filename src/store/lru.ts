@@ -1,10 +1,10 @@
-/** Keeps the most recently used values. */
+/** Keeps the values that were used last. */
 export class Lru<V> {
-  readonly #max: number
+  readonly #most: number
   readonly #values = new Map<string, V>()
 
-  constructor(max: number) {
-    this.#max = max
+  constructor(most: number) {
+    this.#most = most
   }
 
   get(key: string): V | undefined {
@@ -18,7 +18,7 @@ export class Lru<V> {
   set(key: string, value: V): void {
     this.#values.delete(key)
     this.#values.set(key, value)
-    if (this.#values.size <= this.#max) return
+    if (this.#values.size <= this.#most) return
     const [oldest] = this.#values.keys()
     if (oldest !== undefined) this.#values.delete(oldest)
   }

@@ -3,7 +3,7 @@ import { storeContract } from './contract.ts'
 import { openMemoryStore } from './memory.ts'
 
 storeContract('memory', async () => {
-  // A store in memory has no second handle and cannot be reopened.
+  // Nothing outlives a store in memory: no second handle, and nothing to open again.
   const { store, advance, dispose } = await subjectOn(
     async skewMs => openMemoryStore({ skewMs }),
     () => {},

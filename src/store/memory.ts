@@ -3,9 +3,9 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import type { Template } from '../domain/template.ts'
 import { eventsOf } from './commit.ts'
-import { compareSortKeys, sortedPage } from './cursor.ts'
+import { comparePlaces, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
-import { Batcher } from './batcher.ts'
+import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
@@ -26,11 +26,11 @@ import {
 import { taskPage } from './task-page.ts'
 
 export interface MemoryStoreOptions {
-  /** Moves the store's clock ahead, in milliseconds, so that tests can pass a deadline. */
+  /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
   readonly skewMs?: () => number
 }
 
-/** Opens a store in memory, for tests and experiments. */
+/** A store that forgets: for tests, and for trying things out. */
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options)
 }
@@ -41,7 +41,7 @@ interface TurnLease extends TurnRow {
 }
 
 /** Everything about one conversation. */
-class ConversationData {
+class Shelf {
   readonly ref: Ref
   state: Conversation
   title: string | null = null
@@ -59,13 +59,13 @@ class ConversationData {
 }
 
 class MemoryStore implements Store {
-  readonly #conversations = new Map<string, ConversationData>()
-  /** The conversation of each task and review, by tenant and id. */
-  readonly #owners = new Map<string, ConversationData>()
+  readonly #shelves = new Map<string, Shelf>()
+  /** Where a task or review lies, by tenant and id. */
+  readonly #owners = new Map<string, Shelf>()
   readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #skewMs: () => number
-  readonly #batcher = new Batcher<Call>(async calls => this.#serve(calls))
+  readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
   constructor({ skewMs = () => 0 }: MemoryStoreOptions) {
@@ -75,7 +75,7 @@ class MemoryStore implements Store {
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     this.#check()
     return new Promise<Committed<T>>((resolve, reject) => {
-      this.#batcher.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
   }
 
@@ -102,13 +102,13 @@ class MemoryStore implements Store {
   async claim(_runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
     this.#check()
     const now = this.#now()
-    for (const data of wanted ? [this.#peek(wanted)] : this.#conversations.values()) {
-      for (const turn of data.turns.values()) {
+    for (const shelf of wanted ? [this.#peek(wanted)] : this.#shelves.values()) {
+      for (const turn of shelf.turns.values()) {
         if (wanted && turn.turn !== wanted.turn) continue
         if (turn.status !== 'running' || turn.parked || (turn.until !== null && turn.until > now)) continue
         const attempt = turn.attempt + 1
-        data.turns.set(turn.turn, { ...turn, attempt, until: plusMs(now, ttlMs) })
-        return { ...data.ref, turn: turn.turn, attempt }
+        shelf.turns.set(turn.turn, { ...turn, attempt, until: plusMs(now, ttlMs) })
+        return { ...shelf.ref, turn: turn.turn, attempt }
       }
     }
     return undefined
@@ -125,7 +125,7 @@ class MemoryStore implements Store {
   async due(limit: number): ReturnType<Store['due']> {
     this.#check()
     const now = this.#now()
-    const waiting = [...this.#conversations.values()]
+    const waiting = [...this.#shelves.values()]
       .flatMap(({ ref, reviews }) => [...reviews.values()].map(({ id, due_at }) => ({ ...ref, review_id: id, due_at })))
       .flatMap(({ due_at, ...review }) => (due_at === null ? [] : [{ review, due_at }]))
       .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
@@ -149,8 +149,8 @@ class MemoryStore implements Store {
     },
     conversation: async ref => {
       this.#check()
-      const data = this.#conversations.get(refKey(ref))
-      return data && data.state.seq > 0 ? summaryOf(data) : undefined
+      const shelf = this.#shelves.get(refKey(ref))
+      return shelf && shelf.state.seq > 0 ? summaryOf(shelf) : undefined
     },
     tasks: async (ref, filter, page) => {
       this.#check()
@@ -158,9 +158,9 @@ class MemoryStore implements Store {
     },
     review: async (tenant, reviewId) => {
       this.#check()
-      const data = this.#owners.get(`${tenant}/${reviewId}`)
-      const row = data?.reviews.get(reviewId)
-      return data && row && { ...data.ref, record: row.body }
+      const shelf = this.#owners.get(`${tenant}/${reviewId}`)
+      const row = shelf?.reviews.get(reviewId)
+      return shelf && row && { ...shelf.ref, record: row.body }
     },
     waiting: async (tenant, conversation, limit) => {
       const now = this.#now()
@@ -168,7 +168,7 @@ class MemoryStore implements Store {
         .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
         .flatMap(({ reviews }) => [...reviews.values()])
         .filter(({ due_at }) => due_at !== null && due_at > now)
-        .sort((a, b) => compareSortKeys([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
+        .sort((a, b) => comparePlaces([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
         .slice(0, limit)
         .map(({ body }) => body.review)
     },
@@ -201,18 +201,18 @@ class MemoryStore implements Store {
   readonly live: LiveText = {
     write: async (ref, entry) => {
       this.#check()
-      this.#ensure(ref).live = entry
+      this.#shelf(ref).live = entry
       this.#hints.publish({ ...ref, kind: 'text' })
     },
     read: async ref => this.#peek(ref).live,
     clear: async ref => {
-      this.#ensure(ref).live = undefined
+      this.#shelf(ref).live = undefined
     },
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    await this.#batcher.idle()
+    await this.#group.idle()
   }
 
   #serve(calls: readonly Call[]): void {
@@ -220,15 +220,15 @@ class MemoryStore implements Store {
     for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
       const [first] = group
       if (!first) continue
-      const data = this.#peek(first.at)
+      const shelf = this.#peek(first.at)
       const staged = stage(
         group,
-        { state: data.state, key: key => data.keys.get(key), attempt: turn => data.turns.get(turn)?.attempt },
+        { state: shelf.state, key: key => shelf.keys.get(key), attempt: turn => shelf.turns.get(turn)?.attempt },
         clock,
       )
       staged.rejectRefused()
       try {
-        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#ensure(first.at), staged)
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#shelf(first.at), staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -236,22 +236,22 @@ class MemoryStore implements Store {
     }
   }
 
-  #write(data: ConversationData, { before, after, commits, keys }: Staged): void {
+  #write(shelf: Shelf, { before, after, commits, keys }: Staged): void {
     const rows = rowsOf(before, after, commits)
-    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${data.ref.tenant}/${id}`)
-    if (owned.some(key => (this.#owners.get(key) ?? data) !== data)) throw idTaken()
-    for (const key of owned) this.#owners.set(key, data)
-    data.state = after
-    data.title ??= rows.conversation.title
-    data.events.push(...eventsOf(commits))
-    for (const row of keys) data.keys.set(row.key, row)
-    for (const row of rows.tasks) data.tasks.set(row.id, row)
+    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${shelf.ref.tenant}/${id}`)
+    if (owned.some(key => (this.#owners.get(key) ?? shelf) !== shelf)) throw idTaken()
+    for (const key of owned) this.#owners.set(key, shelf)
+    shelf.state = after
+    shelf.title ??= rows.conversation.title
+    shelf.events.push(...eventsOf(commits))
+    for (const row of keys) shelf.keys.set(row.key, row)
+    for (const row of rows.tasks) shelf.tasks.set(row.id, row)
     for (const row of rows.turns) {
-      const { attempt = 0, until = null } = data.turns.get(row.turn) ?? {}
-      data.turns.set(row.turn, { ...row, attempt, until })
+      const { attempt = 0, until = null } = shelf.turns.get(row.turn) ?? {}
+      shelf.turns.set(row.turn, { ...row, attempt, until })
     }
-    for (const row of rows.reviews) data.reviews.set(row.id, row)
-    if (commits.length > 0) this.#hints.publish({ ...data.ref, kind: 'log', seq: after.seq })
+    for (const row of rows.reviews) shelf.reviews.set(row.id, row)
+    if (commits.length > 0) this.#hints.publish({ ...shelf.ref, kind: 'log', seq: after.seq })
   }
 
   #withLease(lease: Lease, until: Instant | null): boolean {
@@ -271,26 +271,23 @@ class MemoryStore implements Store {
     if (this.#closed) throw closed()
   }
 
-  #peek(ref: Ref): ConversationData {
-    return (
-      this.#conversations.get(refKey(ref)) ??
-      new ConversationData({ tenant: ref.tenant, conversation: ref.conversation })
-    )
+  #peek(ref: Ref): Shelf {
+    return this.#shelves.get(refKey(ref)) ?? new Shelf({ tenant: ref.tenant, conversation: ref.conversation })
   }
 
-  #ensure(ref: Ref): ConversationData {
-    const data = this.#peek(ref)
-    this.#conversations.set(refKey(ref), data)
-    return data
+  #shelf(ref: Ref): Shelf {
+    const shelf = this.#peek(ref)
+    this.#shelves.set(refKey(ref), shelf)
+    return shelf
   }
 
-  #of(tenant: string): ConversationData[] {
+  #of(tenant: string): Shelf[] {
     this.#check()
-    return [...this.#conversations.values()].filter(({ ref }) => ref.tenant === tenant)
+    return [...this.#shelves.values()].filter(({ ref }) => ref.tenant === tenant)
   }
 }
 
-const summaryOf = ({ state, title }: ConversationData): ConversationSummary => ({
+const summaryOf = ({ state, title }: Shelf): ConversationSummary => ({
   session_id: state.session_id,
   title,
   seq: state.seq,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Batcher } from './batcher.ts'
+import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Lru } from './lru.ts'
 
@@ -46,7 +46,7 @@ it('[ST8] listening begins with the first listener and ends with the last', () =
 })
 
 it('[FA2] a caller who comes back at once, again and again, does not keep the event loop to itself', async () => {
-  const batcher = new Batcher<() => void>(async calls => {
+  const group = new Group<() => void>(async calls => {
     const until = performance.now() + 1
     while (performance.now() < until);
     for (const answer of calls) answer()
@@ -58,7 +58,7 @@ it('[FA2] a caller who comes back at once, again and again, does not keep the ev
     if (!done) setImmediate(turn)
   }
   setImmediate(turn)
-  for (let call = 0; call < 30; call += 1) await new Promise<void>(resolve => batcher.add(resolve))
+  for (let call = 0; call < 30; call += 1) await new Promise<void>(resolve => group.add(resolve))
   done = true
   expect(turns).toBeGreaterThan(5)
 })

@@ -8,7 +8,7 @@ import { title } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
 
-/** The rows that queries read, derived from events in the same transaction. All stores share this function. */
+/** What the queries read: derived from the log in the same transaction, by this one function, for every store. */
 export interface Rows {
   readonly conversation: {
     readonly seq: number
@@ -22,7 +22,7 @@ export interface Rows {
 }
 export interface TaskRow {
   readonly id: string
-  /** The seq of the event that holds its current version. */
+  /** The event that holds it as it is now. */
   readonly seq: number
   readonly turn: string
   readonly status: TaskStatus
@@ -30,7 +30,7 @@ export interface TaskRow {
   readonly number: number
   readonly created_at: Instant
   readonly removed: boolean
-  /** Title, details and outcome, normalised for search. */
+  /** Title, details and outcome in lower case: what search looks through. */
   readonly search: string
   readonly body: Task
 }
@@ -45,7 +45,7 @@ export interface ReviewRow {
   readonly body: ReviewRecord
 }
 
-/** A review with its drafts and how it ended. The state drops the drafts of decided reviews; this row keeps them. */
+/** A review with how it ended, drafts included: the state lets go of them, this does not. */
 export interface ReviewRecord {
   readonly review: ReviewRequest
   readonly resolution: EventData['task_create_review_resolved'] | null
@@ -53,8 +53,8 @@ export interface ReviewRecord {
   readonly tasks: readonly Task[]
 }
 
-/** An event as the databases store it. A type, not an interface, so that a row of a database can be cast to it. */
-export type EventRow = {
+/** An event as the databases keep it. */
+export interface EventRow {
   readonly seq: number
   readonly v: number
   readonly type: string
@@ -69,13 +69,13 @@ export function eventOf(conversation: string, row: EventRow): StoredEvent {
   return upcast(v, { type, timestamp, seq, session_id: conversation, turn_id, data: JSON.parse(row.data) })
 }
 
-/** The task that an event is about. */
+/** The task that an event of the timeline is about. */
 export function taskIdOf({ data }: StoredEvent): string | undefined {
   if ('task' in data) return data.task.id
   return 'task_id' in data ? data.task_id : undefined
 }
 
-/** The rows that the commits between `before` and `after` create or change. */
+/** The rows that `commits`, which lead from `before` to `after`, make or change. */
 export function rowsOf(before: Conversation, after: Conversation, commits: readonly Commit[]): Rows {
   const events = eventsOf(commits)
   return {
@@ -133,7 +133,7 @@ function turnRows(after: Conversation, events: readonly StoredEvent[]): TurnRow[
   })
 }
 
-/** The turns whose status changed, or that were parked or unparked. */
+/** The turns whose status changed, or that began or ended to wait for a person. */
 const movedTurns = projection<ReadonlySet<string>>({
   initial: new Set(),
   on: {
@@ -167,7 +167,7 @@ function reviewRows(
   })
 }
 
-/** The review that an event creates or changes. */
+/** The review that an event of a commit makes or changes. */
 function reviewAfter(
   event: StoredEvent,
   commit: readonly StoredEvent[],

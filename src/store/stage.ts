@@ -12,7 +12,7 @@ export interface Call {
   readonly reject: (error: unknown) => void
 }
 
-/** The stored answer of an idempotency key. */
+/** What was answered under a key. */
 export interface KeyRow {
   readonly key: string
   readonly bodyHash: string
@@ -20,40 +20,43 @@ export interface KeyRow {
   readonly value: string
 }
 
-/** What the calls on one conversation are decided on. */
-export interface Basis {
+/** What a conversation holds besides its state, as far as the calls ask for it. */
+export interface Ground {
   readonly state: Conversation
   readonly key: (key: string) => KeyRow | undefined
-  /** The newest attempt (lease) of a turn. */
+  /** The newest attempt at a turn. */
   readonly attempt: (turn: string) => number | undefined
-  /** Whether the store retries a commit whose outcome is unknown. */
+  /** Whether the store may run a call again after a commit whose outcome it does not know. */
   readonly mayRetry?: boolean
 }
 
-/** The decided calls of one batch: one write, and an answer for each call once it is durable. */
+/** What the calls of one group come to: one thing to write, and an answer for each once it is written. */
 export interface Staged {
   readonly before: Conversation
   readonly after: Conversation
   readonly commits: readonly Commit[]
   readonly keys: readonly KeyRow[]
-  /** Rejects the refused calls; they do not depend on the write. */
+  /** Tells the callers that were turned down; they do not depend on the write. */
   readonly rejectRefused: () => void
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Decides the calls on one conversation, each on the state after the previous one. A call that throws fails alone. */
-export function stage(calls: readonly Call[], basis: Basis, clock: Instant): Staged {
+/**
+ * Decides the calls of one conversation, each on the state that the ones before it leave. Nothing is written here:
+ * who throws drops out alone, and the rest is one write.
+ */
+export function stage(calls: readonly Call[], ground: Ground, clock: Instant): Staged {
   const commits: Commit[] = []
   const keys = new Map<string, KeyRow>()
   const answered: { call: Call; committed: Committed<unknown> }[] = []
   const refused: { call: Call; error: unknown }[] = []
-  let state = basis.state
+  let state = ground.state
   for (const call of calls) {
     try {
       const { key, ...committed } = decided(
         call,
-        { ...basis, state, key: key => keys.get(key) ?? basis.key(key) },
+        { ...ground, state, key: key => keys.get(key) ?? ground.key(key) },
         clock,
       )
       const { events, conversation } = committed
@@ -66,7 +69,7 @@ export function stage(calls: readonly Call[], basis: Basis, clock: Instant): Sta
     }
   }
   return {
-    before: basis.state,
+    before: ground.state,
     after: state,
     commits,
     keys: [...keys.values()],
@@ -84,30 +87,30 @@ export function stage(calls: readonly Call[], basis: Basis, clock: Instant): Sta
 
 function decided(
   { at, decide }: Call,
-  basis: Basis,
+  ground: Ground,
   clock: Instant,
 ): Committed<unknown> & { key?: KeyRow | undefined } {
-  // Before the key: a fenced runner must not continue from another runner's answer.
-  if (at.lease && basis.attempt(at.lease.turn) !== at.lease.attempt) {
-    throw new StoreError('fenced', `Another runner drives turn ${at.lease.turn} now.`)
+  // Before the key: what another runner did under it is not for this one to go on from.
+  if (at.lease && ground.attempt(at.lease.turn) !== at.lease.attempt) {
+    throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
   }
-  const once = at.once?.isFresh && !basis.mayRetry ? undefined : at.once
-  const known = once && basis.key(once.key)
+  const once = at.once?.isFresh && !ground.mayRetry ? undefined : at.once
+  const known = once && ground.key(once.key)
   if (known) {
     if (known.bodyHash !== once.bodyHash) {
-      throw new StoreError('key_conflict', `The key ${once.key} was already used with a different request.`)
+      throw new StoreError('key_conflict', `${once.key} was used already, with another request.`)
     }
-    return { value: JSON.parse(known.value), events: [], conversation: basis.state, replayed: true }
+    return { value: JSON.parse(known.value), events: [], conversation: ground.state, replayed: true }
   }
-  const now = laterThan(basis.state.updated_at, clock)
-  const decision = decide(basis.state, now)
+  const now = laterThan(ground.state.updated_at, clock)
+  const decision = decide(ground.state, now)
   const { value } = decision
-  if ('discard' in decision) return { value, events: [], conversation: basis.state, replayed: false }
-  const events = stamped(basis.state, decision.events, now)
+  if ('discard' in decision) return { value, events: [], conversation: ground.state, replayed: false }
+  const events = stamped(ground.state, decision.events, now)
   return {
     value,
     events,
-    conversation: decision.after ?? fold(basis.state, events),
+    conversation: decision.after ?? fold(ground.state, events),
     replayed: false,
     key: once && keyRow(once, value),
   }

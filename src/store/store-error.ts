@@ -7,21 +7,21 @@ export type StoreErrorCode =
   | 'busy'
   | 'full'
   | 'readonly'
-  /** The stored data cannot be trusted; it is left untouched. */
+  /** What is stored cannot be trusted: it is left as it is. */
   | 'corrupt'
   | 'newer'
   | 'io'
-  /** The connection was lost during a commit without an idempotency key. */
+  /** The connection was lost while committing, and there was no key to find out by. */
   | 'unknown_outcome'
-  /** A JSON file that is malformed or has an unknown shape. */
+  /** A JSON file that is broken or of another shape. */
   | 'file_invalid'
-  /** A file name, task id or review id that belongs to another conversation. */
+  /** A file name, or the id of a task or review, that belongs to another conversation. */
   | 'id_taken'
   | 'closed'
 
 /**
- * A storage failure. Its message is safe to show: no path, no SQL. Only errors of opening a store, which an operator
- * sees, may name a path. `cause` has the details for the log.
+ * A failure of storage. Its message is fit for anybody's eyes: no path, no SQL, except where `code` belongs to opening
+ * a store, which only an operator sees. The rest is in `cause`, for the log.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -33,8 +33,8 @@ export class StoreError extends Error {
   }
 }
 
-/** Generated ids are unique; a host's may not be, and must not overwrite another conversation's row. */
+/** Ids are drawn to be unique; where a host's are not, nobody's row is written over. */
 export const idTaken = (): StoreError =>
-  new StoreError('id_taken', 'A task or review of another conversation already has this id.')
+  new StoreError('id_taken', 'A task or review of another conversation has this id.')
 
 export const closed = (): StoreError => new StoreError('closed', 'The store is closed.')

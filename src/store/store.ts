@@ -6,19 +6,19 @@ import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
 
-/** Identifies a conversation: the primary key of everything. */
+/** The primary key of everything: a tenant's conversation. */
 export interface Ref {
   readonly tenant: string
   readonly conversation: string
 }
 
-/** A conversation's key in maps. Unambiguous, because no id contains a slash. */
+/** A conversation's key in maps: no id holds a slash. */
 export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
 
 /** The tenant of an installation that has only one. */
 export const LOCAL_TENANT = 'local'
 
-/** The right to drive one turn. The next claim gets a higher attempt, which fences this one off. */
+/** The right to drive one turn. Whoever claims it next gets a higher attempt, and this one is fenced off. */
 export interface Lease extends Ref {
   readonly turn: string
   readonly attempt: number
@@ -28,35 +28,35 @@ export interface Lease extends Ref {
 export interface Once {
   readonly key: string
   readonly bodyHash: string
-  /** Generated for this call, so no caller can repeat it. Only a store that retries lost commits keeps it. */
+  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
   readonly isFresh?: boolean
 }
 
-/** The target and the conditions of a commit. */
+/** Where and under which conditions a commit goes. */
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 
-/** Synchronous and pure: it may run twice. If it throws, nothing is written. With `once`, `value` must be JSON. */
+/** Synchronous and pure: it may run twice, and a throw writes nothing. `value` must be JSON where `once` is used. */
 export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
 
 /** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
 export type Decided<T> =
-  /** `after` is the state after the events, if the caller has folded them already. */
+  /** `after` is the state after the events, where the caller has folded them already. */
   | { readonly value: T; readonly events: readonly NewEvent[]; readonly after?: Conversation }
   | { readonly value: T; readonly discard: true }
 
 export interface Committed<T> {
   readonly value: T
-  /** The events that this call wrote; empty if it was replayed or discarded. */
+  /** What this call wrote: empty if it was replayed or discarded. */
   readonly events: readonly StoredEvent[]
   /** The state after it. */
   readonly conversation: Conversation
   readonly replayed: boolean
 }
 
-/** Says that a log or a live text changed; read it to learn how. `seq` is the head of the log at that time. */
+/** Says that a log or a live text changed, never how: read it to know. `seq` is the head of the log at that time. */
 export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 export interface Page {
@@ -68,8 +68,7 @@ export interface Paged<T> {
   readonly next_cursor: string | null
 }
 
-/** A type, not an interface, so that a row of a database can be cast to it. */
-export type ConversationSummary = {
+export interface ConversationSummary {
   readonly session_id: string
   readonly title: string | null
   readonly seq: number
@@ -88,11 +87,11 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Pending reviews by deadline, soonest first: of one conversation, or of all. */
+  /** Reviews that wait for a decision, soonest over first: of one conversation, or of all. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
-  /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
+  /** Listed tasks of all conversations whose title, details or outcome hold the text, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
-  /** The matching events in log order; with `last`, only that many of the newest. */
+  /** A part of the log, in order: what a timeline or a list of messages is made of. `last`: the newest so many of it. */
   events(
     ref: Ref,
     filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
@@ -104,11 +103,11 @@ export interface Templates {
   /** By name. */
   list(tenant: string): Promise<readonly Template[]>
   put(tenant: string, template: Template): Promise<void>
-  /** Resolves with false if none has the name. */
+  /** Says whether there was one. */
   delete(tenant: string, name: string): Promise<boolean>
 }
 
-/** The text of a running step: overwritten as it grows, neither logged nor flushed. */
+/** The text of a running step: overwritten as it grows, not part of the log, and not flushed. */
 export interface LiveText {
   write(ref: Ref, entry: LiveEntry): Promise<void>
   read(ref: Ref): Promise<LiveEntry | undefined>
@@ -120,26 +119,26 @@ export interface LiveEntry {
   readonly text: string
 }
 
-/** Where logs live. The test suite in `contract.ts` defines what every store guarantees. */
+/** Where logs live. The rules that each store keeps are the test suite in `contract.ts`. */
 export interface Store {
-  /** Runs `decide` on the current state and commits its events. Resolves once they are durable. */
+  /** Runs `decide` on the current state and commits its events. Answers once that is durable. */
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
-  /** The clock that decides when leases and reviews expire. */
+  /** The clock by which leases end and reviews fall due. */
   now(): Promise<Instant>
   load(ref: Ref): Promise<Conversation>
   eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
-  /** Hints from all processes, until the signal aborts. Listening starts with the call, not with the first `next`. */
+  /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
-  /** Claims a running turn without a valid lease: any, or the wanted one. */
+  /** A running turn that nobody drives; of one conversation and turn, if `wanted` names it. */
   claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
-  /** Overdue reviews that are still pending, soonest first, and the next deadline. */
+  /** Reviews that are over by now and not written so, soonest first; and when the next one will be. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
-  /** Finishes the calls in flight, then closes. */
+  /** Finishes what is under way, then lets go. */
   close(): Promise<void>
 }
 

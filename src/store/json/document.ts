@@ -4,7 +4,7 @@ import type { Task, TaskStatus } from '../../domain/task.ts'
 import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../store-error.ts'
 
-/** Fields of other programs: kept, never read. */
+/** Fields that are another program's: kept, never looked at. */
 export type Extra = Readonly<Record<string, Json>>
 
 export interface FileTask {
@@ -15,7 +15,7 @@ export interface FileTask {
   readonly extra: Extra
 }
 
-/** The content of a conversation's JSON file. */
+/** What a conversation's JSON file says. */
 export interface TaskDocument {
   readonly tasks: readonly FileTask[]
   readonly extra: Extra
@@ -23,17 +23,17 @@ export interface TaskDocument {
 
 export const EMPTY: TaskDocument = { tasks: [], extra: {} }
 
-/** The file name of a conversation: its id, for a GUID in lower case without dashes. */
+/** The file of a conversation: its id, or for a GUID the same without dashes in lower case. */
 export function fileNameOf(conversation: string): string {
   const bare = conversation.replaceAll('-', '')
   const guid = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i.test(conversation)
   return `${guid ? bare.toLowerCase() : conversation}.json`
 }
 
-/** A task's id in the file. */
+/** The id under which a task stands in the file. */
 export const fileIdOf = (task: Task): string => task.file_id ?? String(task.number)
 
-/** How each status appears in the file. */
+/** How a status looks from the file. */
 export const FILE_STATUS: Record<TaskStatus, 'open' | 'done' | 'absent'> = {
   pending: 'open',
   in_progress: 'open',
@@ -52,11 +52,10 @@ export function render(state: Conversation, extra: Extra, extras: Readonly<Recor
   return `${JSON.stringify({ tasks, ...extra }, null, 2)}\n`
 }
 
-/** Refuses any other shape, so that we never overwrite a file that we do not understand. */
+/** Anything but the shape that we know is refused whole: what is not understood must not be overwritten. */
 export function parse(text: string): TaskDocument {
   const raw = parsed(text)
-  if (!isObject(raw) || !Array.isArray(raw['tasks']))
-    throw invalid('the top level must be an object with an array "tasks"')
+  if (!isObject(raw) || !Array.isArray(raw['tasks'])) throw invalid('the top level is no object with an array "tasks"')
   const { tasks, ...extra } = raw
   const ids = new Set<string>()
   const rows = (tasks as unknown[]).map((task, index) => {
@@ -68,20 +67,20 @@ export function parse(text: string): TaskDocument {
   return { tasks: rows, extra: extra as Extra }
 }
 
-/** The contract fixes this message; the detail goes to the log. */
+/** The answer of every call of that conversation, word for word; what exactly is wrong goes to the log. */
 export function invalid(detail: unknown): StoreError {
   return new StoreError('file_invalid', 'Task file is corrupt or invalid.', { cause: detail })
 }
 
 function fileTask(raw: unknown, index: number): FileTask {
-  if (!isObject(raw)) throw invalid(`tasks[${index}] must be an object`)
+  if (!isObject(raw)) throw invalid(`tasks[${index}] is no object`)
   const { id, title, description = '', done, ...extra } = raw
-  // Refused if cleaning would change it: the task could not be found again by this id.
+  // Kept to the letter, or not at all: an id that we would store in another form would not be found again.
   if (typeof id !== 'string' || line(id, LIMITS.reference) !== id)
-    throw invalid(`tasks[${index}].id must be a short string on one line`)
-  if (typeof title !== 'string') throw invalid(`tasks[${index}].title must be a string`)
-  if (typeof description !== 'string') throw invalid(`tasks[${index}].description must be a string`)
-  if (typeof done !== 'boolean') throw invalid(`tasks[${index}].done must be true or false`)
+    throw invalid(`tasks[${index}].id is no short line of text`)
+  if (typeof title !== 'string') throw invalid(`tasks[${index}].title is no text`)
+  if (typeof description !== 'string') throw invalid(`tasks[${index}].description is no text`)
+  if (typeof done !== 'boolean') throw invalid(`tasks[${index}].done is neither true nor false`)
   return { id, title, description, done, extra: extra as Extra }
 }
 
@@ -93,7 +92,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Parses JSON and keeps the source of its numbers, so that 9007199254740993 and 1.0 are written back unchanged. */
+/** JSON whose numbers are written back as they were: 9007199254740993 and 1.0 are another program's business. */
 export function parseExactly(text: string): unknown {
   const json = JSON as typeof JSON & { rawJSON: (source: string) => unknown }
   const keep = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>

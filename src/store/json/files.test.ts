@@ -120,7 +120,7 @@ describe('what we write', () => {
     let spaces = 0
     store = await openFileStore({
       data,
-      // Reformats the file just before our rename.
+      // A new layout whenever ours is ready to get its name.
       onFaultPoint: point => {
         if (point === 'committed' || (point === 'looked' && spaces > 0)) {
           writeFileSync(pathOf('chat'), `${JSON.stringify({ tasks: [row('1', 'a')] })}${' '.repeat((spaces += 1))}`)
@@ -285,7 +285,7 @@ describe('what another program wrote', () => {
     } as const
     await expect(store.commit(ref, run({ ...change, basis: seq }))).rejects.toMatchObject({
       code: 'edited_by_person',
-      data: { changed: { title: 'mine' } },
+      details: { changed: { title: 'mine' } },
     })
     expect(await titles()).toEqual(['mine'])
   })
@@ -467,8 +467,8 @@ describe('what another program wrote', () => {
       } else await first
       const tasks = listed(await store.load(ref))
       expect(mine.done(tasks)).toBe(true)
-      expect(their.done(inFile())).toBe(true)
-      // The file shows the current list.
+      expect(their.done(inFile() as unknown as Content)).toBe(true)
+      // And the file shows the list as it is.
       const shown = tasks.filter(({ status }) => status !== 'cancelled').map(({ title }) => title)
       expect(inFile().tasks.map(({ title }) => title)).toEqual(shown)
       expect(readdirSync(dirname(pathOf('chat')))).toEqual(['chat.json'])

@@ -18,7 +18,7 @@ import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { invalid } from './document.ts'
 
-/** Reads and atomically replaces the files of one folder. Error messages contain no path. */
+/** Reading and replacing whole files in one folder. Failures say what happened, and no path. */
 export class TaskFiles {
   readonly #folder: string
   #made = 0
@@ -27,24 +27,24 @@ export class TaskFiles {
     this.#folder = folder
   }
 
-  /** The text of a file, or null if it does not exist. */
+  /** The text of a file, or null where there is none. */
   read(name: string): string | null {
     try {
       return UTF8.decode(readFileSync(join(this.#folder, name)))
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null
-      // Text in another encoding could not be written back unchanged.
+      // Another encoding cannot be written back as it was.
       throw codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? invalid(error) : fileError('read', error)
     }
   }
 
-  /** Writes and flushes the text to a temporary file. Returns its path. */
+  /** Writes and flushes the text aside. It stands in nobody's way until it gets its name. */
   prepare(name: string, text: string): string {
     const { dir, base } = parse(this.#target(name))
-    const temporary = join(dir, `.${base}.${process.pid}-${(this.#made += 1)}.tmp`)
+    const aside = join(dir, `.${base}.${process.pid}-${(this.#made += 1)}.tmp`)
     try {
       this.#makeFolder(dir)
-      const file = openSync(temporary, 'w')
+      const file = openSync(aside, 'w')
       try {
         const mode = modeOf(join(dir, base))
         if (mode !== undefined) fchmodSync(file, mode)
@@ -54,26 +54,26 @@ export class TaskFiles {
       } finally {
         closeSync(file)
       }
-      return temporary
+      return aside
     } catch (error) {
-      rmSync(temporary, { force: true })
+      rmSync(aside, { force: true })
       throw fileError('written', error)
     }
   }
 
-  /** Atomically replaces a file with a prepared one. */
-  rename(temporary: string, name: string): void {
+  /** Gives a prepared text its name: from one moment to the next everybody sees the new one. */
+  rename(aside: string, name: string): void {
     try {
       const path = this.#target(name)
-      renameSync(temporary, path)
+      renameSync(aside, path)
       flushFolder(dirname(path))
     } catch (error) {
-      rmSync(temporary, { force: true })
+      rmSync(aside, { force: true })
       throw fileError('written', error)
     }
   }
 
-  /** Follows a symbolic link, so that the linked file is replaced and not the link. */
+  /** The file itself, where somebody has put a link in its place. */
   #target(name: string): string {
     const path = join(this.#folder, name)
     return existsSync(path) ? realpathSync(path) : path
@@ -85,11 +85,11 @@ export class TaskFiles {
     for (let made = folder; made.length >= dirname(first).length; made = dirname(made)) flushFolder(made)
   }
 
-  drop(temporary: string): void {
-    rmSync(temporary, { force: true })
+  drop(aside: string): void {
+    rmSync(aside, { force: true })
   }
 
-  /** Removes temporary files of processes that died. Only safe under the folder lock. */
+  /** Removes what a process left aside when it died. Only safe while nobody else writes. */
   sweep(): void {
     try {
       for (const path of readdirSync(this.#folder, { recursive: true, encoding: 'utf8' })) {
@@ -103,7 +103,7 @@ export class TaskFiles {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The new file keeps the permissions of the one that it replaces. */
+/** Who may read and write the file that is to be replaced: that stays as somebody set it. */
 const modeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mode
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | null)?.code

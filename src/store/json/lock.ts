@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { begin } from '../sqlite/open.ts'
 
 /**
- * A lock among all processes on the same folder. It is SQLite's lock on an empty file, which the operating system
- * releases when a process dies.
+ * One at a time among all processes on the same folder. An empty SQLite file serves as the lock, because its lock is
+ * the operating system's: whoever dies lets go of it.
  */
 export class FolderLock {
   readonly #db: DatabaseSync

@@ -6,37 +6,37 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { closed, StoreError } from '../store-error.ts'
-import { Batcher } from '../batcher.ts'
+import { Group } from '../group.ts'
 import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
-import { connectUnflushed, withBusyRetry } from '../sqlite/open.ts'
+import { connectUnflushed, patiently } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
 import { invalid } from './document.ts'
-import { type FileFaultPoint, FileSync } from './file-sync.ts'
+import { type FileFaultPoint, Mirror } from './mirror.ts'
 
-/** How often another program may write first before a call fails as busy. */
-const MAX_TRIES = 20
+/** How often another program may come first before we say so. */
+const MOST_TRIES = 20
 
 export interface FileStoreOptions {
-  /** The data folder: files in `.agents/tasks`, the log in its database. */
+  /** The data folder: the files lie in its `.agents/tasks`, the log behind them in its database. */
   readonly data: string
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: FileFaultPoint) => void
 }
 
-/** A SQLite store whose lists are also JSON files. It imports other programs' edits before each command. */
+/** SQLite with a face of JSON files: takes in what others wrote there, decides, commits, writes the file, answers. */
 export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: FileStoreOptions): Promise<Store> {
   const path = join(data, 'runsheet.db')
-  const files = new FileSync(data, onFaultPoint)
+  const mirror = new Mirror(data, onFaultPoint)
   const inner = await openSqliteStore({
     path,
     ...(skewMs ? { skewMs } : {}),
     onFaultPoint,
-    onWrite: (db, ref, after) => files.prepare(db, ref, after),
+    onWrite: (db, ref, after) => mirror.prepare(db, ref, after),
   })
   try {
-    files.open()
-    const store = new FileStore(inner, files, await withBusyRetry(() => connectUnflushed(path)))
+    mirror.open()
+    const store = new FileStore(inner, mirror, await patiently(() => connectUnflushed(path)))
     await store.sweep().catch(async (error: unknown) => {
       await store.close()
       throw error
@@ -53,15 +53,15 @@ class FileStore implements Store {
   readonly templates: Store['templates']
   readonly live: Store['live']
   readonly #inner: SqliteStore
-  readonly #files: FileSync
-  readonly #batcher = new Batcher<Call>(calls => this.#serve(calls))
-  /** For rows that need no flush. */
+  readonly #mirror: Mirror
+  readonly #group = new Group<Call>(calls => this.#serve(calls))
+  /** Reads rows, and notes what needs no flush. */
   readonly #db: DatabaseSync
   #closed = false
 
-  constructor(inner: SqliteStore, files: FileSync, db: DatabaseSync) {
+  constructor(inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
     this.#inner = inner
-    this.#files = files
+    this.#mirror = mirror
     this.#db = db
     this.queries = {
       ...inner.queries,
@@ -77,7 +77,7 @@ class FileStore implements Store {
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     this.#check()
     return new Promise<Committed<T>>((resolve, reject) => {
-      this.#batcher.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
   }
 
@@ -117,22 +117,22 @@ class FileStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#batcher.idle()
-    await this.#files.close()
+    await this.#group.idle()
+    await this.#mirror.close()
     this.#db.close()
     await this.#inner.close()
   }
 
-  /** Removes what a process that died left behind. */
+  /** Clears away what a process that died left half-made. */
   async sweep(): Promise<void> {
-    await this.#files.withLock(async () => this.#files.sweep())
+    await this.#mirror.alone(async () => this.#mirror.sweep())
   }
 
   async #serve(calls: readonly Call[]): Promise<void> {
     try {
-      await this.#files.withLock(() => this.#serveLocked(calls))
+      await this.#mirror.alone(() => this.#serveLocked(calls))
     } catch (error) {
-      // The lock was not available: no call was served.
+      // The lock could not be had: nobody was served.
       for (const call of calls) call.reject(error)
     }
   }
@@ -142,46 +142,46 @@ class FileStore implements Store {
     const served = groups.map(async group => {
       const [first] = group
       if (!first) return
-      // Without the call's key and lease: imported edits must not be stored under its key.
+      // The conversation only: what is taken in beside a call must not go under the call's key.
       const { tenant, conversation } = first.at
       const ref = { tenant, conversation }
       try {
-        await this.#reconcile(ref)
+        await this.#look(ref)
       } catch (error) {
         for (const call of group) call.reject(error)
         return
       }
       const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
-      const fileError = await this.#publish(ref).then(
+      const unwritten = await this.#publish(ref).then(
         () => undefined,
         (cause: unknown) =>
           new StoreError('unknown_outcome', 'The change was saved, but the task file could not be written.', { cause }),
       )
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome.status === 'rejected') group[index]?.reject(outcome.reason)
-        else if (fileError) group[index]?.reject(fileError)
+        else if (unwritten) group[index]?.reject(unwritten)
         else group[index]?.resolve(outcome.value)
       }
     })
     await Promise.all(served)
   }
 
-  /** Before a read: reconciles if the file is not as we left it. */
+  /** Looks at the file, if it is not as we left it, before anything is read of its list. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
-    if (!this.#files.inSync(this.#db, ref)) await this.#files.withLock(() => this.#reconcile(ref))
+    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.alone(() => this.#look(ref))
   }
 
-  /** Brings log and file together: imports other programs' edits and finishes a write that a crash interrupted. */
-  async #reconcile(ref: Ref): Promise<void> {
-    const imported = await this.#import(ref)
-    if (!imported && this.#files.isInterrupted(this.#db, ref)) await this.#refresh(ref)
+  /** Brings log and file together: a write of ours that a crash cut short, and what another program wrote. */
+  async #look(ref: Ref): Promise<void> {
+    const took = await this.#takeIn(ref)
+    if (!took && this.#mirror.isCut(this.#db, ref)) await this.#refresh(ref)
     await this.#publish(ref)
   }
 
-  /** Commits what another program changed. Returns whether the list changed. */
-  async #import(ref: Ref): Promise<boolean> {
-    const command = await this.#files.readEdits(this.#db, ref, await this.#inner.load(ref))
+  /** Says whether anything came of it for the list. */
+  async #takeIn(ref: Ref): Promise<boolean> {
+    const command = await this.#mirror.look(this.#db, ref, await this.#inner.load(ref))
     if (!command) return false
     try {
       const { events } = await this.#inner.commit(ref, (current, now) => {
@@ -195,16 +195,16 @@ class FileStore implements Store {
     }
   }
 
-  /** If another program writes at the same moment, its edits are imported first. */
+  /** Another program that writes at the same moment goes first, as often as it does. */
   async #publish(ref: Ref): Promise<void> {
-    for (let tries = 0; await this.#files.publish(this.#db, ref); tries += 1) {
-      if (tries === MAX_TRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
-      if (!(await this.#import(ref))) await this.#refresh(ref)
+    for (let tries = 0; await this.#mirror.publish(this.#db, ref); tries += 1) {
+      if (tries === MOST_TRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
+      if (!(await this.#takeIn(ref))) await this.#refresh(ref)
     }
   }
 
   async #refresh(ref: Ref): Promise<void> {
-    await this.#files.refresh(this.#db, ref, await this.#inner.load(ref))
+    await this.#mirror.refresh(this.#db, ref, await this.#inner.load(ref))
   }
 
   #check(): void {

@@ -1,13 +1,13 @@
 import { type Instant, instantOf } from '../../domain/instant.ts'
 import { StoreError } from '../store-error.ts'
-import { Batcher } from '../batcher.ts'
-import { type Call, type Basis, stage, type Staged } from '../stage.ts'
+import { Group } from '../group.ts'
+import { type Call, type Ground, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database, Session } from './connections.ts'
 import { unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
-/** Where a test may cut the connection. Up to `written` nothing is committed; from `committing` on it is unknown. */
+/** Where a test may cut the line. Up to `written` nothing has happened; from `committing` on nobody knows. */
 export type PostgresFaultPoint = 'begun' | 'staged' | 'written' | 'committing' | 'committed'
 
 export interface CommitsOptions {
@@ -18,31 +18,31 @@ export interface CommitsOptions {
 
 /** Calls that share a transaction. */
 interface Batch {
-  /** Calls without an answer so far. */
+  /** Those who wait for an answer. */
   left: readonly Call[]
-  /** Calls whose last attempt was lost during COMMIT. */
-  readonly inDoubt: Set<Call>
+  /** Those of them whose last try got lost while it was being committed. */
+  readonly unsure: Set<Call>
 }
 
-/** A decided call, to be answered after the transaction. */
+/** How one call ended: it is told once the transaction has. */
 interface Outcome {
   readonly call: Call
   readonly wrote: boolean
   readonly answer: () => void
 }
 
-/** The waiting calls of one conversation. */
-interface Queue {
-  readonly batcher: Batcher<Call>
+/** The callers of one conversation, and how many of them still wait. */
+interface Line {
+  readonly group: Group<Call>
   waiting: number
 }
 
-/** Commits each conversation's calls in batches, one after the other; conversations commit in parallel. */
+/** Commits the calls on one conversation together, one group after the other; those on others go on beside them. */
 export class Commits {
   readonly #database: Database
   readonly #log: PostgresLog
   readonly #options: CommitsOptions
-  readonly #queues = new Map<string, Queue>()
+  readonly #lines = new Map<string, Line>()
 
   constructor(database: Database, log: PostgresLog, options: CommitsOptions) {
     this.#database = database
@@ -52,43 +52,43 @@ export class Commits {
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     const key = refKey(at)
-    const queue = this.#queues.get(key) ?? { batcher: new Batcher<Call>(calls => this.#serve(at, calls)), waiting: 0 }
-    this.#queues.set(key, queue)
-    queue.waiting += 1
+    const line = this.#lines.get(key) ?? { group: new Group<Call>(calls => this.#serve(at, calls)), waiting: 0 }
+    this.#lines.set(key, line)
+    line.waiting += 1
     try {
       return await new Promise<Committed<T>>((resolve, reject) => {
-        queue.batcher.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+        line.group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
       })
     } finally {
-      queue.waiting -= 1
-      if (queue.waiting === 0) this.#queues.delete(key)
+      line.waiting -= 1
+      if (line.waiting === 0) this.#lines.delete(key)
     }
   }
 
-  async #serve(ref: Ref, calls: readonly Call[], inDoubt = new Set<Call>()): Promise<void> {
-    const batch: Batch = { left: calls, inDoubt }
+  async #serve(ref: Ref, calls: readonly Call[], unsure = new Set<Call>()): Promise<void> {
+    const batch: Batch = { left: calls, unsure }
     try {
       await this.#database.use(session => this.#attempt(session, ref, batch))
     } catch (error) {
       const { left } = batch
-      // A call that cannot be written must not fail the others; but if the database fails, retrying is pointless.
+      // One that cannot be written must not take the others with it; a database that fails would only fail again.
       if (left.length > 1 && (!(error instanceof StoreError) || error.code === 'id_taken')) {
-        for (const call of left) await this.#serve(ref, [call], inDoubt)
+        for (const call of left) await this.#serve(ref, [call], unsure)
       } else {
-        for (const call of left) call.reject(inDoubt.has(call) ? unknownOutcome(error) : error)
+        for (const call of left) call.reject(unsure.has(call) ? unknownOutcome(error) : error)
       }
     }
   }
 
-  /** One transaction. Throws if it can be retried; the calls in `batch.left` are not answered then. */
+  /** One transaction. It is thrown out of as long as it can be tried again; nobody who is left was answered then. */
   async #attempt(session: Session, ref: Ref, batch: Batch): Promise<void> {
     const { skewMs, onFaultPoint, onCommitted } = this.#options
-    const { basis, clock } = await this.#log.lock(session, ref, batch.left)
+    const { ground, clock } = await this.#log.take(session, ref, batch.left)
     await onFaultPoint('begun')
-    const { staged, outcomes } = decided(batch.left, basis, instantOf(clock + skewMs()))
+    const { staged, outcomes } = decided(batch.left, ground, instantOf(clock + skewMs()))
     await onFaultPoint('staged')
     if (staged.commits.length > 0 || staged.keys.length > 0) {
-      const updateCache = await this.#log.write(session, ref, staged)
+      const remember = await this.#log.write(session, ref, staged)
       await onFaultPoint('written')
       if (session.lost) throw new Error('The connection was lost before COMMIT')
       try {
@@ -96,12 +96,12 @@ export class Commits {
         await session.query({ text: 'COMMIT' })
       } catch (error) {
         session.discard()
-        const retried = afterLostCommit(outcomes, batch.inDoubt, error)
-        batch.left = batch.left.filter(call => retried.has(call))
+        const again = afterLostCommit(outcomes, batch.unsure, error)
+        batch.left = batch.left.filter(call => again.has(call))
         if (batch.left.length === 0) return
         throw error
       }
-      updateCache()
+      remember()
       await onFaultPoint('committed')
     }
     for (const { answer } of outcomes) answer()
@@ -110,10 +110,10 @@ export class Commits {
   }
 }
 
-/** Decides the calls, and holds their answers back until the transaction has ended. */
-function decided(calls: readonly Call[], basis: Basis, now: Instant): { staged: Staged; outcomes: Outcome[] } {
+/** Decides the calls, and keeps what each is to be told until the transaction has ended. */
+function decided(calls: readonly Call[], ground: Ground, now: Instant): { staged: Staged; outcomes: Outcome[] } {
   const outcomes: Outcome[] = []
-  const held = calls.map(call => ({
+  const asked = calls.map(call => ({
     at: call.at,
     decide: call.decide,
     resolve: (committed: Committed<unknown>) => {
@@ -124,25 +124,25 @@ function decided(calls: readonly Call[], basis: Basis, now: Instant): { staged: 
       outcomes.push({ call, wrote: false, answer: () => call.reject(error) })
     },
   }))
-  const staged = stage(held, basis, now)
+  const staged = stage(asked, ground, now)
   staged.rejectRefused()
   staged.resolve()
   return { staged, outcomes }
 }
 
 /**
- * The calls to retry: those that wrote nothing, and those with a key, which tells whether they were written. The others
- * fail with `unknown_outcome`.
+ * Whoever wrote nothing can be decided again, and so can whoever has a key: it tells whether it was written. The others
+ * are told that nobody knows.
  */
-function afterLostCommit(outcomes: readonly Outcome[], inDoubt: Set<Call>, error: unknown): Set<Call> {
-  const retried = new Set<Call>()
+function afterLostCommit(outcomes: readonly Outcome[], unsure: Set<Call>, error: unknown): Set<Call> {
+  const again = new Set<Call>()
   for (const { call, wrote } of outcomes) {
     if (wrote && !call.at.once) {
       call.reject(unknownOutcome(error))
       continue
     }
-    if (wrote) inDoubt.add(call)
-    retried.add(call)
+    if (wrote) unsure.add(call)
+    again.add(call)
   }
-  return retried
+  return again
 }

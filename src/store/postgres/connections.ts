@@ -2,25 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 import { connectionError, endsConnection, isTransient, toStoreError } from './to-store-error.ts'
 
-/** A named statement is prepared once per connection. */
+/** With a name it is prepared once on each connection. */
 export interface Statement {
   readonly name?: string
   readonly text: string
 }
 export type Value = string | number | boolean | null | readonly string[]
 
-/** How long a call waits for a connection, and a transaction for a lock. */
-export const MAX_WAIT_MS = 5_000
+/** How long a caller waits for a connection to come back, and a transaction for a lock. */
+export const PATIENCE_MS = 5_000
 
-/** Runs statements. */
+/** Where statements are run. */
 export interface Database {
-  /** Runs one statement. It may run twice, because a lost connection leaves its outcome unknown. */
+  /** One statement of its own. It may run twice: when the connection is lost nobody knows whether it ran. */
   query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
   /**
-   * Runs `work` on one connection. Retries for up to `maxWaitMs` after a lost connection or a serialization failure. Rolls
-   * back a transaction that it leaves open.
+   * Runs `work` on one connection, and again on another while that is lost, or while it has to give way, for a few
+   * seconds. What it leaves open in a transaction is rolled back.
    */
-  use<T>(work: (session: Session) => Promise<T>, maxWaitMs?: number): Promise<T>
+  use<T>(work: (session: Session) => Promise<T>, patienceMs?: number): Promise<T>
 }
 
 /** The connections of one process. */
@@ -32,12 +32,12 @@ export class Connections implements Database {
       connectionString: url,
       max: size,
       application_name: 'runsheet',
-      // Independent statements share one round trip.
+      // What does not depend on each other's answers goes out together and costs one round trip.
       pipeline: true,
       keepAlive: true,
-      connectionTimeoutMillis: MAX_WAIT_MS,
+      connectionTimeoutMillis: PATIENCE_MS,
     })
-    // A broken idle connection has already left the pool; the next call gets a new one.
+    // An idle connection that breaks has left the pool already, and whoever comes next gets a new one.
     this.#pool.on('error', () => {})
   }
 
@@ -45,14 +45,14 @@ export class Connections implements Database {
     return this.use(session => session.query<R>(statement, values))
   }
 
-  async use<T>(work: (session: Session) => Promise<T>, maxWaitMs = MAX_WAIT_MS): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
     let until: number | undefined
     for (let tries = 0; ; tries += 1) {
-      const attempt = await this.#try(work)
-      if (!('error' in attempt)) return attempt.value
-      until ??= performance.now() + maxWaitMs
-      if (!attempt.isRetryable || performance.now() >= until) throw attempt.error
-      // Jitter keeps callers that lost their connections together from reconnecting together.
+      const tried = await this.#try(work)
+      if (!('error' in tried)) return tried.value
+      until ??= performance.now() + patienceMs
+      if (!tried.again || performance.now() >= until) throw tried.error
+      // Jitter, so that those who lost a connection together do not come back together.
       await delay(Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random()))
     }
   }
@@ -61,23 +61,21 @@ export class Connections implements Database {
     await this.#pool.end()
   }
 
-  async #try<T>(
-    work: (session: Session) => Promise<T>,
-  ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
+  async #try<T>(work: (session: Session) => Promise<T>): Promise<{ value: T } | { error: unknown; again: boolean }> {
     let session: Session | undefined
     try {
       session = new Session(await this.#pool.connect())
       return { value: await work(session) }
     } catch (error) {
-      if (!session || session.lost) return { error: connectionError(error), isRetryable: true }
-      return { error: toStoreError(error), isRetryable: isTransient(error) }
+      if (!session || session.lost) return { error: connectionError(error), again: true }
+      return { error: toStoreError(error), again: isTransient(error) }
     } finally {
       await session?.release()
     }
   }
 }
 
-/** One connection, while it is checked out of the pool. */
+/** One connection, for as long as somebody works on it. */
 export class Session {
   readonly #client: PoolClient
   readonly #onError = (): void => this.discard()
@@ -88,7 +86,7 @@ export class Session {
     client.on('error', this.#onError)
   }
 
-  /** Whether the connection is known to be lost. */
+  /** Whether the connection is gone, as far as we have been told. */
   get lost(): boolean {
     return this.#lost
   }
@@ -103,7 +101,7 @@ export class Session {
     }
   }
 
-  /** Closes the connection on release instead of returning it to the pool. */
+  /** Not to be used again, by nobody. */
   discard(): void {
     this.#lost = true
   }
@@ -118,13 +116,13 @@ export class Session {
     try {
       await this.query({ text: 'ROLLBACK' })
     } catch {
-      // Closing the connection rolls back, too.
+      // Then closing it does the same.
       this.discard()
     }
   }
 }
 
-/** Text that PostgreSQL can store: no NUL, no lone surrogates. JSON escapes both; names and search texts do not. */
+/** Text as PostgreSQL can hold it: no NUL and no half pairs. JSON escapes both, so this is about names and searches. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')
 
 function storableValue(value: Value): Value {

@@ -61,7 +61,7 @@ describePostgres('postgres: a connection that is lost', () => {
     expect(keyed).toMatchObject({ status: 'fulfilled', value: { value: 'keyed' } })
     expect(plain).toMatchObject({ status: 'rejected', reason: { code: 'unknown_outcome' } })
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'no_turn' } })
-    // Decided again, without the lost call.
+    // Decided anew, on what is there without the one that was lost.
     expect(idle).toMatchObject({ status: 'fulfilled', value: { value: 2 } })
     expect(await texts(store)).toEqual(['before', 'keyed'])
   })
@@ -216,7 +216,7 @@ describePostgres('postgres: a database in trouble', () => {
   })
 })
 
-/** A store whose connection is killed once, at one point of its second commit. */
+/** A store whose connection is ended from outside at one point of its second commit, once. */
 async function killedAt(fault: PostgresFaultPoint, which = IN_TRANSACTION) {
   const url = await ownDatabase()
   let armed = false
@@ -234,7 +234,7 @@ async function killedAt(fault: PostgresFaultPoint, which = IN_TRANSACTION) {
   return { store, killed: () => killed }
 }
 
-/** A store whose first COMMIT succeeds but loses its answer, and a second store with its own connection. */
+/** A store whose first COMMIT succeeds while the answer to it gets lost, and another one with a line of its own. */
 async function answerLost() {
   const url = await ownDatabase()
   const line = await lineTo(url)
@@ -259,7 +259,7 @@ async function failOn(url: string, table: string, when: string, state: string): 
   )
 }
 
-/** The texts in the log; also checks its seqs. */
+/** The log as texts; its seqs are checked on the way. */
 async function texts(store: Store): Promise<string[]> {
   const events = await store.eventsAfter(ref, 0, 1_000)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))

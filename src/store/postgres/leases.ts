@@ -4,7 +4,7 @@ import type { Database, Statement } from './connections.ts'
 
 type Leases = Pick<Store, 'now' | 'claim' | 'renew' | 'release' | 'due'>
 
-/** Leases and deadlines, compared with the database's clock. */
+/** Who drives which turn, and which reviews are over: rows, compared with the database's clock. */
 export function postgresLeases(database: Database, skewMs: () => number): Leases {
   return {
     now: async () => {
@@ -42,7 +42,7 @@ export function postgresLeases(database: Database, skewMs: () => number): Leases
   }
 }
 
-// Constant within a statement, so that an index can be used. $1 is the skew.
+// Fixed for one statement, so that an index can be searched with it. Its $1 is the skew.
 export const NOW = `(statement_timestamp() + $1::float8 * interval '1 millisecond')`
 const FREE = `status = 'running' AND NOT parked AND until <= ${NOW}`
 const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millisecond', attempt = attempt + 1`
@@ -59,7 +59,7 @@ const SQL = {
       WHERE (t.tenant, t.conversation, t.turn) = (free.tenant, free.conversation, free.turn)
       RETURNING t.tenant, t.conversation, t.turn, t.attempt`,
   },
-  // Waits for a locked row instead of skipping it: only this turn is wanted.
+  // Waits where the row is being written to, and then looks again: this one is wanted.
   claimWanted: {
     name: 'runsheet-claim-wanted',
     text: `UPDATE runsheet.turns ${TAKE} WHERE tenant = $4 AND conversation = $5 AND turn = $6 AND ${FREE}

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { aborted } from 'node:util'
 import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
 import type { Hint, Ref } from '../store.ts'
-import { type Database, MAX_WAIT_MS, type Statement } from './connections.ts'
-import { CHANNEL, hintsIn } from './notify.ts'
+import { type Database, PATIENCE_MS, type Statement } from './connections.ts'
+import { CHANNEL, heard } from './notify.ts'
 
-const POLL_MS = 1_500
+const LOOK_EVERY_MS = 1_500
 
-/** How far polls overlap: a write may become visible this much later than it was made. */
+/** How much further back each look goes: a write may become visible that much later than it was made. */
 const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
@@ -17,12 +16,12 @@ interface Changed extends Ref {
   readonly kind: Hint['kind']
   readonly seq: number
   /** Differs after each write. */
-  readonly version: string
+  readonly mark: string
 }
 
 /**
- * Hints about commits of other processes, while there are listeners: from LISTEN on a connection of its own, and by
- * polling, because that connection can break and a pooler may not support LISTEN.
+ * Notices what other processes commit, while anybody listens: told at once on a connection of its own, and by a look
+ * every now and then, because that connection can break, and behind a pooler nothing comes through it.
  */
 export class Listener {
   readonly hints = new Hints(
@@ -34,9 +33,9 @@ export class Listener {
   readonly #self: string
   #stop: AbortController | undefined
   #listening: Promise<void> = Promise.resolve()
-  #polling: Promise<void> | undefined
+  #looking: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #polledAt = 0
+  #lookedAt = 0
   #seen: ReadonlyMap<string, string> = new Map()
 
   constructor(url: string, database: Database, self: string) {
@@ -48,15 +47,15 @@ export class Listener {
   async close(): Promise<void> {
     this.#end()
     await this.#listening
-    await this.#polling
+    await this.#looking
   }
 
   #start(): void {
     const stop = new AbortController()
     this.#stop = stop
-    this.#polledAt = performance.now()
+    this.#lookedAt = performance.now()
     this.#seen = new Map()
-    this.#timer = setInterval(() => this.#poll(), POLL_MS).unref()
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
     const before = this.#listening
     this.#listening = this.#listen(stop.signal).then(() => before)
   }
@@ -72,56 +71,63 @@ export class Listener {
         connectionString: this.#url,
         application_name: 'runsheet-listen',
         keepAlive: true,
-        connectionTimeoutMillis: MAX_WAIT_MS,
+        connectionTimeoutMillis: PATIENCE_MS,
       })
       client.on('error', () => {})
       client.on('notification', ({ payload }) => {
-        for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
+        for (const hint of heard(payload, this.#self)) this.hints.publish(hint)
       })
       const ended = new Promise<void>(resolve => client.once('end', () => resolve()))
       try {
         await client.connect()
         await client.query(`LISTEN ${CHANNEL}`)
-        // For commits before LISTEN took effect.
-        this.#poll()
-        await Promise.race([ended, aborted(signal, client)])
+        // What was written until now, since nobody told us.
+        this.#look()
+        await Promise.race([ended, aborted(signal)])
       } catch {
-        // Polling continues meanwhile.
+        // Looking goes on meanwhile.
       }
       await client.end()
       await delay(RECONNECT_AFTER_MS, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  #poll(): void {
-    this.#polling ??= this.#publishChanged().finally(() => {
-      this.#polling = undefined
+  #look(): void {
+    this.#looking ??= this.#publishChanged().finally(() => {
+      this.#looking = undefined
     })
   }
 
   async #publishChanged(): Promise<void> {
     const now = performance.now()
-    const back = now - this.#polledAt + OVERLAP_MS
+    const back = now - this.#lookedAt + OVERLAP_MS
     try {
       const changed = await this.#database.use(session => session.query<Changed>(CHANGED, [back]), 0)
       const seen = new Map<string, string>()
-      for (const { version, ...hint } of changed) {
-        seen.set(hintKey(hint), version)
-        if (this.#seen.get(hintKey(hint)) !== version) this.hints.publish(hint)
+      for (const { mark, ...hint } of changed) {
+        seen.set(hintKey(hint), mark)
+        if (this.#seen.get(hintKey(hint)) !== mark) this.hints.publish(hint)
       }
       this.#seen = seen
-      this.#polledAt = now
+      this.#lookedAt = now
     } catch {
-      // The next poll starts from the last one that succeeded.
+      // The next look goes back as far as the last one that succeeded.
     }
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }
 
 const SINCE = `statement_timestamp() - $1::float8 * interval '1 millisecond'`
 
 const CHANGED: Statement = {
   name: 'runsheet-changed',
-  text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS version
+  text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS mark
     FROM runsheet.conversations WHERE changed_at >= ${SINCE} AND seq > 0
     UNION ALL
     SELECT 'text', tenant, conversation, 0, xmin::text FROM runsheet.live WHERE changed_at >= ${SINCE}`,

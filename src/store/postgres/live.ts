@@ -1,11 +1,11 @@
 import type { Hint, LiveText } from '../store.ts'
 import type { Database, Statement } from './connections.ts'
 
-/** The text of running steps, for all processes. */
+/** The text of running steps, where every process can read it. */
 export function postgresLive(database: Database, onWritten: (hint: Hint) => void): LiveText {
   return {
     write: async ({ tenant, conversation }, { turn_id, message_id, text }) => {
-      // JSON, because a growing text may end in half a surrogate pair.
+      // As JSON, since a text that is still growing may end in half a pair.
       const entry = JSON.stringify({ turn_id, message_id, text })
       await database.query(SQL.put, [tenant, conversation, entry])
       onWritten({ tenant, conversation, kind: 'text' })

@@ -4,50 +4,50 @@ import { SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
 import { idTaken } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
-import type { Call, Basis, KeyRow, Staged } from '../stage.ts'
+import type { Call, Ground, KeyRow, Staged } from '../stage.ts'
 import { type Ref, refKey } from '../store.ts'
-import { MAX_WAIT_MS, type Session, type Statement, storable, type Value } from './connections.ts'
+import { PATIENCE_MS, type Session, type Statement, storable, type Value } from './connections.ts'
 import { writes } from './writes.ts'
 
-/** Events per read when folding a long log. */
-const PAGE_SIZE = 5_000
+/** So that folding a long log holds a part of it at a time. */
+const AT_ONCE = 5_000
 
-/** A cached state and the seq of its newest snapshot. */
+/** A cached state, and how far its newest snapshot goes. */
 interface Cached {
   readonly state: Conversation
   readonly snapshotSeq: number
 }
 
-interface Locked {
-  readonly basis: Basis
+interface Taken {
+  readonly ground: Ground
   /** The database's clock, in milliseconds. */
   readonly clock: number
 }
 
-/** The logs in one PostgreSQL database: reads states through a cache, writes commits. */
+/** The logs in one PostgreSQL database: their states, and what is written in one transaction. */
 export class PostgresLog {
   readonly #cache = new Lru<Cached>(1_000)
 
-  /** Begins a transaction, locks the conversation, and reads what the calls are decided on. */
-  async lock(session: Session, ref: Ref, calls: readonly Call[]): Promise<Locked> {
-    const locked =
-      (await this.#lockAndRead(session, ref, calls, BEGIN, [])) ??
-      // Read again: without a row to lock, the first read was not under the lock.
-      (await this.#lockAndRead(session, ref, calls, SQL.create, [ref.tenant, ref.conversation]))
-    if (!locked) throw new Error('A conversation that was just created is missing.')
-    const state = await this.#upTo(session, ref, locked.seq)
+  /** Begins a transaction in which the conversation is ours alone, and reads what the calls will be decided on. */
+  async take(session: Session, ref: Ref, calls: readonly Call[]): Promise<Taken> {
+    const held =
+      (await this.#hold(session, ref, calls, BEGIN, [])) ??
+      // Read anew: what was read beside a row that was not there to be locked was read without the lock.
+      (await this.#hold(session, ref, calls, SQL.create, [ref.tenant, ref.conversation]))
+    if (!held) throw new Error('A conversation that was just made is not there')
+    const state = await this.#upTo(session, ref, held.seq)
     return {
-      clock: locked.clock,
-      basis: {
+      clock: held.clock,
+      ground: {
         state,
-        key: key => locked.keys.get(storable(key)),
-        attempt: turn => locked.attempts.get(storable(turn)),
+        key: key => held.keys.get(storable(key)),
+        attempt: turn => held.attempts.get(storable(turn)),
         mayRetry: true,
       },
     }
   }
 
-  /** The current state. */
+  /** The state as it is now, whoever wrote last. */
   async load(session: Session, ref: Ref): Promise<Conversation> {
     const [head] = await session.query<{ seq: number }>(SQL.head, [ref.tenant, ref.conversation])
     return this.#upTo(session, ref, head?.seq ?? 0)
@@ -58,20 +58,18 @@ export class PostgresLog {
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
-  /** Writes a batch in one round trip. Call the returned function after the commit: it updates the cache. */
+  /** Writes what the calls came to, in one round trip. Returns what to do once it is committed. */
   async write(session: Session, ref: Ref, staged: Staged): Promise<() => void> {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
-    const isSnapshotDue = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
-    const list = writes(ref, staged, isSnapshotDue)
+    const freezes = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
+    const list = writes(ref, staged, freezes)
     const written = await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
-    if (list.some(({ expectedRows }, index) => expectedRows !== undefined && written[index]?.length !== expectedRows))
-      throw idTaken()
-    return () =>
-      this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: isSnapshotDue ? staged.after.seq : last })
+    if (list.some(({ reports }, index) => reports !== undefined && written[index]?.length !== reports)) throw idTaken()
+    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })
   }
 
-  /** Runs `first`, locks and reads in one round trip. Each statement sees what was committed before it. */
-  async #lockAndRead(session: Session, ref: Ref, calls: readonly Call[], first: Statement, values: readonly Value[]) {
+  /** After what comes first, in one round trip; each statement sees what was committed before it. */
+  async #hold(session: Session, ref: Ref, calls: readonly Call[], first: Statement, values: readonly Value[]) {
     const keys = distinct(calls.map(({ at }) => at.once?.key))
     const turns = distinct(calls.map(({ at }) => at.lease?.turn))
     const at = [ref.tenant, ref.conversation]
@@ -89,7 +87,7 @@ export class PostgresLog {
     }
   }
 
-  /** The state at the log's head: cached, with the missing events folded in. */
+  /** The state at the log's head: the cached one, or with what is missing folded in. */
   async #upTo(session: Session, ref: Ref, head: number): Promise<Conversation> {
     if (head === 0) return emptyConversation(ref.conversation)
     const cached = this.#cache.get(refKey(ref))
@@ -110,9 +108,9 @@ export class PostgresLog {
   async #folded(session: Session, ref: Ref, base: Conversation): Promise<Conversation> {
     let state = base
     for (;;) {
-      const events = await this.eventsAfter(session, ref, state.seq, PAGE_SIZE)
+      const events = await this.eventsAfter(session, ref, state.seq, AT_ONCE)
       for (const event of events) state = apply(state, event)
-      if (events.length < PAGE_SIZE) return state
+      if (events.length < AT_ONCE) return state
     }
   }
 }
@@ -122,18 +120,18 @@ const distinct = (names: readonly (string | undefined)[]): string[] => [
 ]
 
 /**
- * `SET LOCAL`, so that it works behind a pooler. A holder that stalls is disconnected before those that wait for its lock
- * give up.
+ * For this transaction only, so that it holds behind a pooler too. Who stands still while holding a conversation is cut
+ * off before those who wait for it give up.
  */
 const BEGIN: Statement = {
-  text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${MAX_WAIT_MS};
-    SET LOCAL idle_in_transaction_session_timeout = ${MAX_WAIT_MS / 2}`,
+  text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${PATIENCE_MS};
+    SET LOCAL idle_in_transaction_session_timeout = ${PATIENCE_MS / 2}`,
 }
 
 const OF_CONVERSATION = 'tenant = $1 AND conversation = $2'
 
 const SQL = {
-  // The clock is read outside the CTE that waits for the lock, hence after it.
+  // The clock is read outside of the part that waits for the lock, hence after it.
   lock: {
     name: 'runsheet-lock',
     text: `WITH head AS MATERIALIZED (SELECT seq FROM runsheet.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
@@ -148,7 +146,7 @@ const SQL = {
     text: `SELECT key, body_hash AS "bodyHash", value FROM runsheet.keys
       WHERE ${OF_CONVERSATION} AND key = ANY ($3::text[])`,
   },
-  // Locked, so that the turn cannot be claimed between this read and our commit: that is the fence.
+  // Locked, so that nobody claims the turn between this look and our commit: that is the fence.
   attempts: {
     name: 'runsheet-attempts',
     text: `SELECT turn, attempt FROM runsheet.turns WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,

@@ -3,17 +3,17 @@ import type { Database, Session } from './connections.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
 
-/** Append only: the index is the version, and a released migration never changes. */
+/** Append only: the place in this list is the number, and what was released is never changed. */
 const MIGRATIONS: readonly string[] = [first, fewerIndexes]
 
-/** The advisory lock ("RUNS") that serialises migrations of a database. */
+/** Any number that nobody else is likely to take ("RUNS"): those who migrate the same database queue behind it. */
 const LOCK = 0x52_55_4e_53
 
-/** Migrates the database to this version's format. Throws if its format is newer. */
+/** Brings the database to this version's format, and refuses one that is ahead of it. */
 export async function migrate(database: Database): Promise<void> {
-  // No retries: at startup, an operator waits for the error.
+  // No patience: at the start an operator is waiting to be told.
   await database.use(async session => {
-    // Checked first, so that a user without CREATE permission can use a prepared database.
+    // Looked at first, so that a user who may not create anything can run on what an operator has prepared.
     if ((await format(session)) === MIGRATIONS.length) return
     await session.query({ text: 'BEGIN' })
     await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
@@ -22,7 +22,7 @@ export async function migrate(database: Database): Promise<void> {
         CREATE TABLE IF NOT EXISTS runsheet.runsheet_migrations
           (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
     })
-    // Read again under the lock: another process may have migrated first.
+    // Read again under the lock: another process may have been here first.
     const reached = await format(session)
     for (const [index, text] of MIGRATIONS.entries()) {
       if (index < reached) continue

@@ -5,16 +5,16 @@ import type { Database, Statement } from './connections.ts'
 
 export const CHANNEL = 'runsheet'
 
-/** PostgreSQL accepts at most 7,999 bytes. */
-const MAX_BYTES = 7_900
+/** PostgreSQL takes no more than 7,999 bytes. */
+const MOST_BYTES = 7_900
 
-/** Debounces: a busy process sends a hundred messages a second, not one per commit. */
+/** After each message, so that a busy process sends a hundred a second and not one for each commit. */
 const PAUSE_MS = 10
 
-type Message = readonly [sender: string, hints: readonly HintTuple[]]
-type HintTuple = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
+type Message = readonly [sender: string, hints: readonly Told[]]
+type Told = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
 
-/** Notifies the other processes after commits: the newest hint of each conversation, one message at a time. */
+/** Tells the other processes what was written: afterwards, the newest of each conversation, one message at a time. */
 export class Notifier {
   readonly #database: Database
   readonly #sender: string
@@ -37,14 +37,14 @@ export class Notifier {
 
   async #run(): Promise<void> {
     while (this.#waiting.size > 0) {
-      // Include the commits of the same turn of the event loop.
+      // Whoever commits in the same turn of the event loop goes along.
       await new Promise(resolve => setImmediate(resolve))
       const hints = [...this.#waiting.values()]
       this.#waiting.clear()
       try {
         await this.#database.use(session => session.query(NOTIFY, [payloads(this.#sender, hints)]), 0)
       } catch {
-        // Hints may be lost: listeners poll as well.
+        // Only hints: those who listen look for themselves as well.
       }
       await delay(PAUSE_MS)
     }
@@ -52,8 +52,8 @@ export class Notifier {
   }
 }
 
-/** The hints in a notification; none if it is our own echo or not in our format. */
-export function hintsIn(payload: string | undefined, self: string): Hint[] {
+/** What another process said; nothing if it is our own echo, or not ours at all. */
+export function heard(payload: string | undefined, self: string): Hint[] {
   const message = parsed(payload)
   if (!message || message[0] === self) return []
   return message[1].map(([tenant, conversation, seq, kind]) =>
@@ -78,24 +78,19 @@ function isMessage(message: unknown): message is Message {
   )
 }
 
-const asTuple = (hint: Hint): HintTuple => [
-  hint.tenant,
-  hint.conversation,
-  hint.kind === 'log' ? hint.seq : 0,
-  hint.kind,
-]
+const told = (hint: Hint): Told => [hint.tenant, hint.conversation, hint.kind === 'log' ? hint.seq : 0, hint.kind]
 
-/** Splits the hints into as few messages as the size limit allows. */
+/** As few messages as the size allows. */
 function payloads(sender: string, hints: readonly Hint[]): string[] {
-  const whole = JSON.stringify([sender, hints.map(asTuple)] satisfies Message)
-  if (Buffer.byteLength(whole) <= MAX_BYTES) return [whole]
-  // A hint that does not fit alone is left to polling.
+  const whole = JSON.stringify([sender, hints.map(told)] satisfies Message)
+  if (Buffer.byteLength(whole) <= MOST_BYTES) return [whole]
+  // One that does not fit alone is left to those who look.
   if (hints.length === 1) return []
   const half = Math.ceil(hints.length / 2)
   return [...payloads(sender, hints.slice(0, half)), ...payloads(sender, hints.slice(half))]
 }
 
-// Hints need no flush.
+// Nothing is lost with it, so nobody waits for a flush.
 const NOTIFY: Statement = {
   name: 'runsheet-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)

@@ -14,7 +14,7 @@ interface TaskRow {
   readonly body: string
 }
 
-// Unused filters are null. The statements are unnamed, so that each is planned for its own filters.
+// A filter that is not asked for is null. Unnamed, so that each is planned for what is asked.
 export function postgresQueries(database: Database, skewMs: () => number): Queries {
   return {
     conversations: async (tenant, page) => {

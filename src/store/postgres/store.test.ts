@@ -77,7 +77,7 @@ describePostgres('postgres', () => {
       url,
       onFaultPoint: async point => {
         if (point !== 'written' || skew === 0) return
-        // Claiming any turn skips the locked one; claiming this turn waits for it.
+        // Any turn will do: this one is passed over. This turn and no other: that waits.
         expect(await elsewhere.claim('r2', 1_000)).toBeUndefined()
         during.push(elsewhere.claim('r2', 1_000, { ...ref, turn: 't1' }))
       },

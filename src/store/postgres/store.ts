@@ -5,7 +5,7 @@ import type { Instant } from '../../domain/instant.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database } from './connections.ts'
-import { InFlight, tracked } from './in-flight.ts'
+import { behind, Gate } from './gate.ts'
 import { postgresLeases } from './leases.ts'
 import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
@@ -16,14 +16,14 @@ import { postgresQueries, postgresTemplates } from './queries.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
-  /** Moves the store's clock ahead of the database's, in milliseconds, so that tests can pass a deadline. */
+  /** Milliseconds that the store's clock is ahead of the database's: lets tests pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: PostgresFaultPoint) => void | Promise<void>
-  /** The maximum number of connections; one more while there are listeners. */
+  /** The most connections that this process opens; one more while anybody listens. */
   readonly poolSize?: number
 }
 
-/** Opens a store for many nodes. Its tables are in the schema `runsheet`, created if needed. */
+/** A store for many nodes. Everything is in a schema of its own, `runsheet`, made where there is none. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const connections = new Connections(options.url, options.poolSize ?? 10)
   try {
@@ -41,7 +41,7 @@ export class PostgresStore implements Store {
   readonly live: LiveText
   readonly #connections: Connections
   readonly #database: Database
-  readonly #inFlight = new InFlight()
+  readonly #gate = new Gate()
   readonly #log = new PostgresLog()
   readonly #commits: Commits
   readonly #leases
@@ -51,9 +51,9 @@ export class PostgresStore implements Store {
 
   constructor(connections: Connections, { url, skewMs = () => 0, onFaultPoint = () => {} }: PostgresStoreOptions) {
     const self = randomUUID()
-    const onChange = (hint: Hint): void => this.#publish(hint)
+    const onChange = (hint: Hint): void => this.#tell(hint)
     this.#connections = connections
-    this.#database = tracked(this.#inFlight, connections)
+    this.#database = behind(this.#gate, connections)
     this.#commits = new Commits(connections, this.#log, { skewMs, onFaultPoint, onCommitted: onChange })
     this.#leases = postgresLeases(this.#database, skewMs)
     this.#notifier = new Notifier(connections, self)
@@ -64,7 +64,7 @@ export class PostgresStore implements Store {
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
-    return this.#inFlight.run(() => this.#commits.commit(at, decide))
+    return this.#gate.run(() => this.#commits.commit(at, decide))
   }
 
   now(): Promise<Instant> {
@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {
-    this.#inFlight.check()
+    this.#gate.check()
     return this.#listener.hints.subscribe(signal)
   }
 
@@ -106,14 +106,14 @@ export class PostgresStore implements Store {
   }
 
   async #end(): Promise<void> {
-    await this.#inFlight.close()
+    await this.#gate.close()
     await this.#notifier.idle()
     await this.#listener.close()
     await this.#connections.close()
   }
 
-  /** Publishes a hint in this process at once, then to the others. */
-  #publish(hint: Hint): void {
+  /** To those who listen here at once, to the other processes after it. */
+  #tell(hint: Hint): void {
     this.#listener.hints.publish(hint)
     this.#notifier.add(hint)
   }

@@ -3,39 +3,39 @@ import { StoreError, type StoreErrorCode } from '../store-error.ts'
 
 type Known = readonly [code: StoreErrorCode, message: string]
 
-const BUSY: Known = ['busy', 'The database was locked for too long.']
+const BUSY: Known = ['busy', 'The database was locked by others for too long.']
 const CORRUPT: Known = ['corrupt', 'The database is damaged; nothing was written.']
 const IO: Known = ['io', 'The connection to the database was lost.']
 
-/** By SQLSTATE or its class, the first two characters. */
+/** By SQLSTATE, or by its class: the first two characters. */
 const KNOWN: Readonly<Record<string, Known>> = {
   '40001': BUSY,
   '40P01': BUSY,
   '55P03': BUSY,
   '57014': BUSY,
-  '53300': ['busy', 'The database accepts no more connections.'],
+  '53300': ['busy', 'The database takes no more connections.'],
   '53100': ['full', 'The disk of the database is full; nothing was written.'],
   '25006': ['readonly', 'The database cannot be written to: it is read-only.'],
-  '42501': ['readonly', 'The database cannot be written to: its user has no permission.'],
+  '42501': ['readonly', 'The database cannot be written to: its user may not.'],
   '25P03': IO,
   '08': IO,
   '57': IO,
   '28': ['io', 'The database refused the login.'],
-  '3D': ['io', 'The database does not exist.'],
+  '3D': ['io', 'There is no such database.'],
   '53': ['io', 'The database ran out of resources.'],
   '58': ['io', 'The database could not read or write its files.'],
   XX001: CORRUPT,
   XX002: CORRUPT,
 }
 
-/** Translates to a message that is safe to show; PostgreSQL's own error becomes the cause. */
+/** What went wrong in words for anybody; PostgreSQL's own words go to the log as the cause. */
 export function toStoreError(error: unknown): unknown {
   const state = sqlState(error)
   const known = state === undefined ? undefined : (KNOWN[state] ?? KNOWN[state.slice(0, 2)])
   return known ? new StoreError(...known, { cause: error }) : error
 }
 
-/** Like `toStoreError`, for an error of the connection itself. */
+/** The same where nothing is known but that there is no connection. */
 export function connectionError(error: unknown): unknown {
   const known = toStoreError(error)
   if (known instanceof StoreError) return known
@@ -45,14 +45,14 @@ export function connectionError(error: unknown): unknown {
 export const unknownOutcome = (cause: unknown): StoreError =>
   new StoreError(
     'unknown_outcome',
-    'The connection was lost during the commit; it is unknown whether it was written. Read before you retry.',
+    'The connection was lost while committing; whether it was written is unknown. Read before you repeat it.',
     { cause },
   )
 
-/** Whether a retry may succeed: a serialization failure or a deadlock. */
+/** Whether a new transaction may well succeed where this one had to give way. */
 export const isTransient = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
-/** Whether the error ended the connection. An error that is not PostgreSQL's is one of the connection. */
+/** Whether the connection is gone with the error. What is no error of PostgreSQL's is one of the line to it. */
 export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined || state.startsWith('08') || state.startsWith('57P') || ['25P03', '25P04'].includes(state)

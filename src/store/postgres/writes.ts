@@ -9,12 +9,12 @@ import { type Statement, storable, type Value } from './connections.ts'
 interface Write {
   readonly statement: Statement
   readonly values: readonly Value[]
-  /** The number of rows it must return; fewer means that an id belongs to another conversation. */
-  readonly expectedRows?: number
+  /** How many rows it must report to have written: fewer means that an id belongs to another conversation. */
+  readonly reports?: number
 }
 
-/** A batch as statements, one per table. */
-export function writes({ tenant, conversation }: Ref, staged: Staged, withSnapshot: boolean): Write[] {
+/** What one group's calls come to, as statements: one for each table that they touch, however many rows. */
+export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: boolean): Write[] {
   const list: Write[] = []
   const put = (statement: Statement, ...values: readonly Value[]): void => {
     list.push({ statement, values: [tenant, conversation, ...values] })
@@ -24,7 +24,7 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, withSnapsh
   }
   const putOwned = (statement: Statement, rows: readonly object[]): void => {
     if (rows.length === 0) return
-    list.push({ statement, values: [tenant, conversation, asJson(rows)], expectedRows: rows.length })
+    list.push({ statement, values: [tenant, conversation, asJson(rows)], reports: rows.length })
   }
   putRows(
     SQL.keys,
@@ -43,7 +43,7 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, withSnapsh
     SQL.reviews,
     rows.reviews.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
-  if (withSnapshot) put(SQL.snapshot, staged.after.seq, SNAPSHOT_VERSION, freeze(staged.after))
+  if (freezes) put(SQL.snapshot, staged.after.seq, SNAPSHOT_VERSION, freeze(staged.after))
   return list
 }
 

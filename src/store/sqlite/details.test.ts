@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Reads or modifies the file without the store. */
+/** Looks into the file, or tampers with it, behind the store's back. */
 function raw<T>(work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path)
   try {
@@ -72,7 +72,7 @@ describe('snapshots', () => {
       await store.commit(ref, run(add('t1', ...Array.from({ length: 20 }, (_, i) => `${i}`))))
     for (let index = 0; index < 150; index += 1) await store.commit(ref, run(rename('t1', 1, `title ${index}`)))
     await store.close()
-    // The first snapshot came at 200 tasks; with 400 the next is due 400 events later, beyond the 552 here.
+    // The first came when there were 200 tasks; with 400 the next is due 400 events later, beyond the 552 that there are.
     expect(raw(db => db.prepare('SELECT seq FROM snapshots').all())).toMatchObject([{ seq: 202 }])
   })
 })
@@ -108,7 +108,7 @@ it('[SQ1] a change of one task writes few pages', async () => {
   const pages = (): number => Math.floor((statSync(`${path}-wal`).size - 32) / (24 + 4_096))
   const before = pages()
   for (let index = 0; index < 100; index += 1) await store.commit(ref, run(rename('t1', 1, `title ${index}`)))
-  // The event, its index entry and the task's row; sometimes a new page.
+  // The event, its index entry and the task's row; now and then a page that is new.
   expect((pages() - before) / 100).toBeLessThan(4)
   await store.close()
 })
@@ -123,7 +123,7 @@ it('[ST4] a key that was drawn for one call takes no row', async () => {
 
 it('[SQ3] opens a database of an older format by running what is missing', async () => {
   await (await openSqliteStore({ path })).close()
-  // There is no older format: an empty database with our application id stands for one.
+  // The first migration is the oldest there is: an empty database with our mark stands for what came before it.
   rmSync(path)
   raw(db => db.exec('PRAGMA application_id = 1381322323; PRAGMA journal_mode = WAL; VACUUM'))
   const store = await openSqliteStore({ path })

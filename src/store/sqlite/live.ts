@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { LiveText, Ref } from '../store.ts'
+import type { LiveEntry, LiveText, Ref } from '../store.ts'
 import { begin } from './open.ts'
 import type { Read } from './queries.ts'
 
-/** Live text, on a connection that does not flush: a power cut may lose it. */
+/** Live text, on a connection that does not flush: it is overwritten a moment later, and no loss if a power cut takes it. */
 export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => void): LiveText {
   const put = db.prepare(
     'INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text) VALUES (?, ?, ?, ?, ?)',
@@ -17,13 +17,7 @@ export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => 
     },
     read: async ref => {
       const row = read(() => get.get(ref.tenant, ref.conversation))
-      return (
-        row && {
-          turn_id: String(row['turn_id']),
-          message_id: String(row['message_id']),
-          text: String(row['text']),
-        }
-      )
+      return row && ({ ...row } as unknown as LiveEntry)
     },
     clear: async ref => {
       await begin(() => read(() => remove.run(ref.tenant, ref.conversation)))

@@ -11,14 +11,14 @@ import { type Ref, refKey } from '../store.ts'
 
 /** A cached state, the seq of its newest snapshot, and the `data_version` as of which it is current. */
 interface Cached {
-  /** The conversation's row id. */
+  /** The conversation's number in this database. */
   readonly id: number
   readonly state: Conversation
   readonly snapshotSeq: number
   readonly version: number
 }
 
-/** The logs in one SQLite database: reads states through a cache, writes commits. */
+/** The logs in one SQLite database: their states, and what is written in one transaction. */
 export class SqliteLog {
   readonly #sql
   readonly #cache = new Lru<Cached>(1_000)
@@ -29,8 +29,8 @@ export class SqliteLog {
   }
 
   /**
-   * The current state. The cache is valid while no other connection commits (`data_version`); otherwise its seq is
-   * checked and the missing events are folded in.
+   * The state as it is now, whoever wrote last. While no other connection has committed anything (`data_version`),
+   * what is cached is current; otherwise its seq is checked, and what is missing is folded in.
    */
   current(ref: Ref): Conversation {
     const cached = this.#cache.get(refKey(ref))
@@ -58,11 +58,11 @@ export class SqliteLog {
   eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
     const id = this.#idOf(ref)
     if (id === undefined) return []
-    const rows = this.#sql.eventsAfter.all(id, seq, limit) as EventRow[]
+    const rows = this.#sql.eventsAfter.all(id, seq, limit) as unknown as EventRow[]
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
-  /** Writes one conversation's batch. Call the returned function after the commit: it updates the cache. */
+  /** Writes what the calls on one conversation came to. Returns what to do once it is committed. */
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
     for (const { key, bodyHash, value } of staged.keys) this.#sql.putKey.run(tenant, conversation, key, bodyHash, value)
@@ -85,12 +85,12 @@ export class SqliteLog {
       if (changes === 0) throw idTaken()
     }
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after)
-    // Still valid: we have held the write lock since `current` read it.
+    // Still current: we hold the write lock since `current` looked.
     const version = this.#lastVersion
     return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
   }
 
-  /** The conversation's row id; inserts the row if there is none. */
+  /** The conversation's number; a new row where there is none yet. */
   #putConversation(ref: Ref, { title, created_at }: Rows['conversation']): number {
     const id = this.#idOf(ref)
     if (id === undefined) {
@@ -114,7 +114,7 @@ export class SqliteLog {
     return state.seq
   }
 
-  /** Changes when another connection commits, in this process or another, but not with our own commits. */
+  /** Changes when another connection commits, in this process or another; our own commits do not count. */
   #version(): number {
     this.#lastVersion = Number(this.#sql.version.get()?.['data_version'])
     return this.#lastVersion
@@ -129,7 +129,7 @@ export class SqliteLog {
   #folded(ref: Ref, id: number, base: Conversation): Conversation {
     let state = base
     const rows = this.#sql.eventsAfter.iterate(id, base.seq, -1)
-    for (const row of rows) state = apply(state, eventOf(ref.conversation, row as EventRow))
+    for (const row of rows) state = apply(state, eventOf(ref.conversation, row as unknown as EventRow))
     return state
   }
 }

@@ -8,18 +8,18 @@ import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 
-/** Append only: the index is the version, and a released migration never changes. */
+/** Append only: the place in this list is the number, and what was released is never changed. */
 const MIGRATIONS: readonly string[] = [first, fewerPages]
 
-/** Marks a database as ours ("RUNS"), so that we never write into another program's database. */
+/** Marks a database as ours ("RUNS"), so that we neither begin in an empty file nor write into somebody else's. */
 const APPLICATION_ID = 0x52_55_4e_53
 
-/** Opens or creates the database. Refuses a file that it cannot trust, and leaves it untouched. */
+/** Opens the database, or makes it where there is none; refuses what cannot be trusted, and leaves that as it is. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makeFolder(dirname(path))
     if (!existsSync(path)) create(path)
-    const db = await withBusyRetry(() => checked(path))
+    const db = await patiently(() => checked(path))
     try {
       await migrate(db)
       return db
@@ -36,7 +36,7 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
 export function connect(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
-    // Checkpoint every 16 MB instead of every 4: hot pages are copied back less often.
+    // Checkpointing every 16 MB instead of every 4: pages that are written over and over are copied back less often.
     db.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000')
     return db
   } catch (error) {
@@ -46,8 +46,8 @@ export function connect(path: string): DatabaseSync {
 }
 
 /**
- * A second connection, for writes that a power cut may lose. NORMAL, not OFF: its commits are not flushed, but a
- * checkpoint that it runs is, because that moves the pages of all connections.
+ * A second connection, for what may be lost in a power cut. NORMAL, not OFF: it skips the flush of its own commits, but
+ * a checkpoint that it happens to run is flushed, because that moves everybody's pages.
  */
 export function connectUnflushed(path: string): DatabaseSync {
   const db = connect(path)
@@ -55,17 +55,17 @@ export function connectUnflushed(path: string): DatabaseSync {
   return db
 }
 
-/** Begins a transaction, waiting up to five seconds for the lock without blocking the event loop. */
+/** Begins a transaction once the lock is ours, without blocking anybody; gives up after five seconds. */
 export async function begin(start: () => unknown): Promise<void> {
   try {
-    await withBusyRetry(start)
+    await patiently(start)
   } catch (error) {
     throw toStoreError(error)
   }
 }
 
-/** Runs `start` if the lock is free. Returns false if it is not. */
-export function runIfFree(start: () => unknown): boolean {
+/** Whether the lock could be had at once. */
+export function tried(start: () => unknown): boolean {
   try {
     start()
     return true
@@ -75,8 +75,8 @@ export function runIfFree(start: () => unknown): boolean {
   }
 }
 
-/** Retries while another process holds the lock, for up to five seconds, without blocking the event loop. */
-export async function withBusyRetry<T>(work: () => T): Promise<T> {
+/** Tries again while another process holds a lock, for up to five seconds; the event loop goes on meanwhile. */
+export async function patiently<T>(work: () => T): Promise<T> {
   for (let until = 0; ; ) {
     try {
       return work()
@@ -84,38 +84,38 @@ export async function withBusyRetry<T>(work: () => T): Promise<T> {
       until ||= Date.now() + 5_000
       if (!isBusy(error) || Date.now() >= until) throw error
     }
-    // Jitter keeps waiting processes from retrying in lockstep.
+    // Jitter, so that several processes that wait do not come back at the same moment for ever.
     await delay(1 + Math.random() * 9)
   }
 }
 
 /**
- * Creates the database under a temporary name and links it into place: a crash leaves no half-made database, and of two
- * processes that create it at once, one wins.
+ * Made aside and then given its name in one step: a crash while it is being made leaves no half-made database,
+ * and of two processes that make it at once one wins.
  */
 function create(path: string): void {
   if (existsSync(`${path}-wal`)) {
-    // Another process may just have created it.
+    // Another process may have made it since we looked.
     if (existsSync(path)) return
     throw new StoreError(
       'corrupt',
-      `${path} is missing, but ${path}-wal exists: the database was moved without it. Put it back, or move the -wal file away.`,
+      `${path} is missing, but ${path}-wal is there: the database was moved without it. Put it back, or move the -wal away.`,
     )
   }
-  const temporary = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
+  const aside = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
-    const db = new DatabaseSync(temporary, { timeout: 0 })
+    const db = new DatabaseSync(aside, { timeout: 0 })
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     db.exec(
       `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
     )
     db.close()
-    linkInto(temporary, path)
+    giveName(aside, path)
     flushFolder(dirname(path))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(temporary + suffix, { force: true })
+    for (const suffix of ['', '-wal', '-shm']) rmSync(aside + suffix, { force: true })
   }
 }
 
@@ -123,22 +123,22 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    // In a read-only parent, Node reports ENOENT for the folder that it could not create.
+    // Below a read-only place Node reports the folder that it could not make as missing.
     throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? notWritable(folder, error) : error
   }
 }
 
-function linkInto(temporary: string, path: string): void {
+function giveName(aside: string, path: string): void {
   try {
-    linkSync(temporary, path)
+    linkSync(aside, path)
   } catch (error) {
-    // Without hard links, a second process that creates the database at the same moment could replace the first one's.
+    // Some file systems know no hard links. There a second process that creates at the same moment could replace the first.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    renameSync(temporary, path)
+    renameSync(aside, path)
   }
 }
 
-/** Connects and checks that the database can be trusted. */
+/** A connection to a database that can be trusted. */
 function checked(path: string): DatabaseSync {
   const db = connect(path)
   try {
@@ -154,13 +154,13 @@ function check(db: DatabaseSync, path: string): void {
   if (statSync(path).size === 0) {
     throw new StoreError(
       'corrupt',
-      `${path} is empty (0 bytes): its data is lost. Restore it from a backup, or move it away to start over.`,
+      `${path} is empty (0 bytes), so what it held is gone. Restore it from a backup, or move it away to begin anew.`,
     )
   }
   if (pragma(db, 'application_id') !== APPLICATION_ID) {
     throw new StoreError(
       'corrupt',
-      `${path} is a database, but not one of Runsheet's. Choose another path, or move it away.`,
+      `${path} is a database, but not one of Runsheet's. Choose another place, or move it away.`,
     )
   }
   const version = Number(pragma(db, 'user_version'))
@@ -178,7 +178,7 @@ async function migrate(db: DatabaseSync): Promise<void> {
   if (pragma(db, 'user_version') === MIGRATIONS.length) return
   await begin(() => db.exec('BEGIN IMMEDIATE'))
   try {
-    // Read again under the lock: another process may have migrated first.
+    // Read again under the lock: another process may have been here first.
     const version = Number(pragma(db, 'user_version'))
     db.exec(`${MIGRATIONS.slice(version).join('\n')}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
   } catch (error) {
@@ -192,14 +192,15 @@ export function pragma(db: DatabaseSync, name: string): unknown {
   return row && Object.values(row)[0]
 }
 
-/** Only an operator sees errors of opening, so these may name the path. */
+/** Opening is an operator's business: here the message says where. */
 function openError(error: unknown, path: string): unknown {
   if (isCorrupt(error)) return damaged(path, error)
   const code = (error as NodeJS.ErrnoException | null)?.code
-  // SQLite only says that it cannot open the file; check the folder for the cause.
+  // SQLite only says that it cannot open the file; the folder says why.
   if (['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || !isWritable(dirname(path)))
     return notWritable(dirname(path), error)
-  if (code === 'ENOSPC') return new StoreError('full', `The disk of ${dirname(path)} is full.`, { cause: error })
+  if (code === 'ENOSPC')
+    return new StoreError('full', `There is no room left on the disk of ${dirname(path)}.`, { cause: error })
   const known = toStoreError(error)
   if (known === error || !(known instanceof StoreError)) return error
   return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
@@ -216,15 +217,17 @@ function isWritable(folder: string): boolean {
 
 function notWritable(folder: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
-  return new StoreError('readonly', `${folder} is not writable. Choose another folder, or change its permissions.`, {
-    cause,
-  })
+  return new StoreError(
+    'readonly',
+    `${folder} cannot be written to. Choose a folder that can, or change its permissions.`,
+    { cause },
+  )
 }
 
 function damaged(path: string, cause: unknown): StoreError {
   return new StoreError(
     'corrupt',
-    `${path} is damaged and was left untouched. Restore it from a backup, or move it away to start over.`,
+    `${path} is damaged and was left as it is. Restore it from a backup, or move it away to begin anew.`,
     { cause },
   )
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -9,12 +9,11 @@ import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } 
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
 
-type Row = Readonly<Record<string, SQLOutputValue>>
+type Row = Readonly<Record<string, string | number>>
 
-/** SQLite's LIMIT for all rows. */
-const NO_LIMIT = -1
+const EVERYTHING = -1
 
-/** Runs a read: fails once the store is closed, and translates SQLite's errors. */
+/** Runs a look at the database: refused once it is closed, and with failures in words for anybody. */
 export type Read = <T>(work: () => T) => T
 
 export function sqliteQueries(
@@ -23,14 +22,14 @@ export function sqliteQueries(
   current: (ref: Ref) => Conversation,
   now: () => Instant,
 ): Queries {
-  const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
-    read(() => db.prepare(sql).all(...values) as R[])
+  const all = <R>(sql: string, ...values: SQLInputValue[]): R[] =>
+    read(() => db.prepare(sql).all(...values) as unknown as R[])
   return {
     conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
-      const after = from ? 'AND (created_at, conversation) < (?, ?)' : ''
+      const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
       const rows = all<ConversationSummary>(
-        `${SUMMARIES} WHERE tenant = ? ${after} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
         page.limit + 1,
@@ -103,7 +102,7 @@ export function sqliteQueries(
     where: string,
     types: readonly EventType[],
     task: string | undefined,
-    last: number = NO_LIMIT,
+    last: number = EVERYTHING,
   ): StoredEvent[] {
     const rows = all<EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM events WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
@@ -139,13 +138,8 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
   }
 }
 
-/** The conversation of a row. */
-export const refOf = (row: Row): Ref => ({
-  tenant: String(row['tenant']),
-  conversation: String(row['conversation']),
-})
-
-const templateOf = (row: Row): Template => JSON.parse(String(row['body'])) as Template
+const templateOf = (row: { readonly [column: string]: unknown }): Template =>
+  JSON.parse(String(row['body'])) as Template
 
 const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
@@ -156,5 +150,5 @@ const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)
 
 function taskIn({ data }: StoredEvent): Task {
   if ('task' in data) return data.task
-  throw new TypeError('A task row points to an event without a task.')
+  throw new TypeError('a task row points to an event without a task')
 }

@@ -3,7 +3,7 @@ import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed } from '../store-error.ts'
-import { Batcher } from '../batcher.ts'
+import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
@@ -22,35 +22,35 @@ import { toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { begin, connectUnflushed, openDatabase, withBusyRetry, runIfFree } from './open.ts'
+import { begin, connectUnflushed, openDatabase, patiently, tried } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
-/** Where a test may crash the store. */
+/** Where a test may cut the power. */
 export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed'
 
 export interface SqliteStoreOptions {
   readonly path: string
-  /** Moves the store's clock ahead, in milliseconds, so that tests can pass a deadline. */
+  /** Milliseconds that the store's clock is ahead of the machine's: lets tests pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: SqliteFaultPoint) => void
-  /** Called within the transaction for each changed conversation. If it throws, its calls fail. */
+  /** Called within the transaction for each conversation that it changes; a throw turns its callers down. */
   readonly onWrite?: (db: DatabaseSync, ref: Ref, after: Conversation) => void
 }
 
-/** A write without `decide`: a lease or a template. */
-interface PlainWrite {
+/** A write that decides nothing: a lease, a template. */
+interface Errand {
   readonly change: () => unknown
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-const isCall = (item: Call | PlainWrite): item is Call => 'decide' in item
+const isCall = (item: Call | Errand): item is Call => 'decide' in item
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const db = await openDatabase(options.path)
   try {
-    return new SqliteStore(db, await withBusyRetry(() => connectUnflushed(options.path)), options)
+    return new SqliteStore(db, await patiently(() => connectUnflushed(options.path)), options)
   } catch (error) {
     db.close()
     throw toStoreError(error)
@@ -68,8 +68,8 @@ export class SqliteStore implements Store {
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
   readonly #sql
-  /** Serialises all writes, because a connection has one transaction at a time. */
-  readonly #batcher = new Batcher<Call | PlainWrite>(items => this.#serve(items))
+  /** Everything that writes takes its turn here: a connection holds one transaction at a time. */
+  readonly #group = new Group<Call | Errand>(items => this.#serve(items))
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
 
@@ -102,7 +102,7 @@ export class SqliteStore implements Store {
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     return new Promise<Committed<T>>((resolve, reject) => {
       this.#check()
-      this.#batcher.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
   }
 
@@ -143,38 +143,38 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#batcher.idle()
+    await this.#group.idle()
     this.#liveDb.close()
     this.#db.close()
   }
 
-  /** One transaction for the whole batch: decided one by one, flushed once, then answered. */
-  #serve(items: readonly (Call | PlainWrite)[]): Promise<void> | undefined {
-    // The common case, a free lock, needs no promise.
+  /** One transaction for everybody who came: decided one after the other, flushed once, answered after that. */
+  #serve(items: readonly (Call | Errand)[]): Promise<void> | undefined {
+    // Most often the lock is free and all goes well: that takes no promise.
     try {
-      if (!items.every(isCall) || !runIfFree(this.#begin)) return this.#serveWhenFree(items)
-      return this.#commitTogether(items) && this.#serveOneByOne(items)
+      if (!items.every(isCall) || !tried(this.#begin)) return this.#servePatiently(items)
+      return this.#commitTogether(items) && this.#serveAlone(items)
     } catch (error) {
       for (const item of items) item.reject(error)
       return undefined
     }
   }
 
-  async #serveWhenFree(items: readonly (Call | PlainWrite)[]): Promise<void> {
+  async #servePatiently(items: readonly (Call | Errand)[]): Promise<void> {
     const calls = items.filter(isCall)
     if (calls.length > 0) {
       try {
         await begin(this.#begin)
-        if (this.#commitTogether(calls)) await this.#serveOneByOne(calls)
+        if (this.#commitTogether(calls)) await this.#serveAlone(calls)
       } catch (error) {
         for (const call of calls) call.reject(error)
       }
     }
-    await this.#serveOneByOne(items.filter(item => !isCall(item)))
+    await this.#serveAlone(items.filter(item => !isCall(item)))
   }
 
-  /** Each in its own transaction, so that one that cannot be written does not fail the others. */
-  async #serveOneByOne(items: readonly (Call | PlainWrite)[]): Promise<void> {
+  /** Each in a transaction of its own: one that cannot be written must not take the others with it. */
+  async #serveAlone(items: readonly (Call | Errand)[]): Promise<void> {
     for (const item of items) {
       try {
         await begin(this.#begin)
@@ -186,7 +186,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Ends the open transaction. Returns the error if it failed before the commit; then no call was answered. */
+  /** Within the open transaction, and to its end. Says what failed before the commit: nobody was answered then. */
   #commitTogether(calls: readonly Call[]): { error: unknown } | undefined {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
@@ -232,25 +232,25 @@ export class SqliteStore implements Store {
       const [first] = group
       if (!first) return []
       const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
-      const basis = {
+      const ground = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, basis, clock) }]
+      return [{ ref, staged: stage(group, ground, clock) }]
     })
   }
 
-  /** A write without `decide`, with the same retries and the same flush. */
+  /** A small write of its own, with the same patience and the same flush. */
   #write<T>(change: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#check()
       let value: T
-      this.#batcher.add({ change: () => (value = change()), resolve: () => resolve(value), reject })
+      this.#group.add({ change: () => (value = change()), resolve: () => resolve(value), reject })
     })
   }
 
-  #run({ change, resolve }: PlainWrite): { error: unknown } | undefined {
+  #run({ change, resolve }: Errand): { error: unknown } | undefined {
     try {
       change()
       this.#sql.commit.run()

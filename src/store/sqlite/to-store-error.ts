@@ -20,7 +20,7 @@ export const isBusy = (error: unknown): boolean =>
 
 export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 
-/** Translates to a message that is safe to show; SQLite's own error becomes the cause. */
+/** What went wrong in words for anybody; SQLite's own words go to the log as the cause. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error
   switch (resultCode(error)) {

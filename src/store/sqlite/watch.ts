@@ -2,17 +2,16 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Hints } from '../hints.ts'
 import type { Hint } from '../store.ts'
 import { pragma } from './open.ts'
-import { refOf } from './queries.ts'
 
 const POLL_MS = 100
 
-/** Hints about commits of other processes. Polls `data_version` while there are listeners. */
+/** Hints about commits of other processes to the same file: polls `data_version` while there are listeners. */
 export function watchedHints(db: DatabaseSync): Hints {
   const newLogs = db.prepare(
-    `SELECT c.tenant, c.conversation, max(e.seq) AS seq
+    `SELECT 'log' AS kind, c.tenant, c.conversation, max(e.seq) AS seq
      FROM events e JOIN conversations c ON c.id = e.conversation_id WHERE e.id > ? GROUP BY c.id`,
   )
-  const newTexts = db.prepare('SELECT tenant, conversation FROM live WHERE id > ?')
+  const newTexts = db.prepare(`SELECT 'text' AS kind, tenant, conversation FROM live WHERE id > ?`)
   const newest = db.prepare('SELECT (SELECT max(id) FROM events) AS event, (SELECT max(id) FROM live) AS text')
   const head = (): { event: number; text: number } => {
     const row = newest.get()
@@ -22,23 +21,20 @@ export function watchedHints(db: DatabaseSync): Hints {
   let seen = { event: 0, text: 0 }
   let version: unknown
 
-  const publishNew = (): void => {
-    // Our own transaction sees no new commits; the next poll does.
+  const look = (): void => {
+    // Within our own transaction there is nothing new to see; the next look sees it.
     if (!db.isOpen || db.isTransaction || pragma(db, 'data_version') === version) return
     const next = pragma(db, 'data_version')
     const newest = head()
-    const hinted: Hint[] = [
-      ...newLogs.all(seen.event).map(row => ({ ...refOf(row), kind: 'log' as const, seq: Number(row['seq']) })),
-      ...newTexts.all(seen.text).map(row => ({ ...refOf(row), kind: 'text' as const })),
-    ]
+    const rows = [...newLogs.all(seen.event), ...newTexts.all(seen.text)]
     version = next
     seen = newest
-    for (const hint of hinted) hints.publish(hint)
+    for (const row of rows) hints.publish({ ...row } as unknown as Hint)
   }
-  /** A failed poll is repeated; the next read or write reports the error. */
+  /** A failed look is repeated; the next read or write reports why. */
   const poll = (): void => {
     try {
-      publishNew()
+      look()
     } catch {
       version = undefined
     }

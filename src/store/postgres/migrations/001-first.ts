@@ -1,6 +1,6 @@
 /**
- * Everything is keyed by (tenant, conversation). Names sort bytewise, as in the other stores, whatever the locale.
- * JSON is stored as text: `jsonb` would refuse an escaped NUL or lone surrogate.
+ * Everything hangs on (tenant, conversation). Names sort bytewise, as in the other stores, whatever the locale.
+ * JSON is kept as text: `jsonb` would refuse a NUL or half a surrogate pair in it.
  */
 export const first = `
   CREATE TABLE runsheet.conversations (
@@ -8,10 +8,10 @@ export const first = `
     conversation text COLLATE "C" NOT NULL,
     seq integer NOT NULL DEFAULT 0,
     title text,
-    -- Null until the first event: then the row only serves as a lock, or belongs to a key.
+    -- Null as long as there is no event: then the row is only there to be locked, or for a key.
     created_at text COLLATE "C",
     updated_at text COLLATE "C",
-    -- In whole seconds, so that most updates of a busy conversation change no index.
+    -- In whole seconds, so that most updates of a busy conversation touch no index.
     changed_at timestamptz NOT NULL DEFAULT date_trunc('second', clock_timestamp()),
     PRIMARY KEY (tenant, conversation)
   ) WITH (fillfactor = 80);
@@ -26,7 +26,7 @@ export const first = `
     type text COLLATE "C" NOT NULL,
     turn_id text COLLATE "C",
     timestamp text COLLATE "C" NOT NULL,
-    -- The task that it is about, so that a timeline need not parse every event.
+    -- The task that it is about, taken out of the data: a timeline need not parse every event.
     task text COLLATE "C",
     data text NOT NULL,
     PRIMARY KEY (tenant, conversation, seq)
@@ -77,7 +77,7 @@ export const first = `
     parked boolean NOT NULL,
     runner text,
     attempt integer NOT NULL DEFAULT 0,
-    -- When the lease expires; -infinity without a lease.
+    -- Held until then; what nobody holds has been free for ever.
     until timestamptz NOT NULL DEFAULT '-infinity',
     PRIMARY KEY (tenant, conversation, turn)
   );
@@ -100,7 +100,7 @@ export const first = `
     PRIMARY KEY (tenant, name)
   );
 
-  -- Live text need not survive a crash.
+  -- The text of running steps need not survive a crash: it is neither logged nor flushed.
   CREATE UNLOGGED TABLE runsheet.live (
     tenant text COLLATE "C" NOT NULL,
     conversation text COLLATE "C" NOT NULL,

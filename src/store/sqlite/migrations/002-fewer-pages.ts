@@ -1,7 +1,7 @@
 /**
- * Fewer pages per commit. Rows refer to a conversation by its row id. The head of a log is read from the log, so that no
- * row is rewritten for it. A task's row points to the event that holds the task; only search reads it, because lists
- * come from the state.
+ * Fewer pages per commit. Rows and index entries hold a conversation's number instead of its two names. The head of a
+ * log is read from the log, so that no row is rewritten for it. A task's row points to the event that holds the task,
+ * and only search reads it: lists are made from the state.
  */
 export const fewerPages = `
   CREATE TABLE conversations_2 (
@@ -46,7 +46,7 @@ export const fewerPages = `
   DROP TABLE snapshots;
   ALTER TABLE snapshots_2 RENAME TO snapshots;
 
-  -- Clustered by id (UUIDv7, ordered by time): tasks that are created together are stored together.
+  -- By id, which is drawn in order of time: tasks that are made together lie together.
   CREATE TABLE tasks_2 (
     tenant TEXT NOT NULL,
     id TEXT NOT NULL,

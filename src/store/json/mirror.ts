@@ -11,12 +11,11 @@ import { LOCAL_TENANT, type Ref } from '../store.ts'
 import { EMPTY, type Extra, fileIdOf, fileNameOf, parse, parseExactly, render, type TaskDocument } from './document.ts'
 import { TaskFiles } from './files.ts'
 import { FolderLock } from './lock.ts'
-import { editFromFile } from './file-edits.ts'
+import { takeIn } from './take-in.ts'
 
 export type FileFaultPoint = SqliteFaultPoint | 'looked' | 'prepared' | 'renamed'
 
-/** A type, not an interface, so that a row of a database can be cast to it. */
-type FileRow = {
+interface FileRow {
   readonly tenant: string
   readonly conversation: string
   readonly content: string | null
@@ -25,21 +24,21 @@ type FileRow = {
   readonly extras: string
 }
 
-/** A file as it was when its conversation was last read. */
+/** A file as it was found when its conversation was last looked at. */
 interface Found {
   readonly text: string | null
   readonly document: TaskDocument
   readonly extras: Readonly<Record<string, Extra>>
 }
 
-/** Keeps the task files and the database's record of their content in step. */
-export class FileSync {
+/** What the files hold, beside what the database says that they hold. */
+export class Mirror {
   readonly #files: TaskFiles
   readonly #lock: FolderLock
   readonly #onFaultPoint: (point: FileFaultPoint) => void
   readonly #found = new Lru<Found>(1_000)
-  /** Temporary files that wait for their commit. */
-  readonly #prepared = new Map<string, { readonly temporary: string; readonly text: string }>()
+  /** Texts that are written aside and wait for their commit. */
+  readonly #prepared = new Map<string, { readonly aside: string; readonly text: string }>()
 
   constructor(data: string, onFaultPoint: (point: FileFaultPoint) => void) {
     this.#files = new TaskFiles(join(data, '.agents', 'tasks'))
@@ -51,8 +50,8 @@ export class FileSync {
     this.#lock.open()
   }
 
-  /** Runs `work` under the folder lock: no other process reads or writes files meanwhile. */
-  withLock<T>(work: () => Promise<T>): Promise<T> {
+  /** Nobody else, in no process, looks at or writes files meanwhile. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.hold(work)
   }
 
@@ -64,23 +63,23 @@ export class FileSync {
     await this.#lock.close()
   }
 
-  /** Whether the file is as we left it. Needs no lock: at worst the caller checks again under it. */
+  /** Whether the file is what we left there. Needs no lock: at worst we look again with it. */
   inSync(db: DatabaseSync, ref: Ref): boolean {
     const name = nameOf(ref)
     return this.#files.read(name) === (rowOf(db, ref, name)?.content ?? null)
   }
 
-  /** Reads the file under the lock. Returns what another program changed, as a command. */
-  async readEdits(db: DatabaseSync, ref: Ref, state: Conversation): Promise<ReturnType<typeof editFromFile>> {
+  /** Looks at the file under the lock. Says what another program changed, if any did. */
+  async look(db: DatabaseSync, ref: Ref, state: Conversation): Promise<ReturnType<typeof takeIn>> {
     const name = nameOf(ref)
     const row = rowOf(db, ref, name)
     const text = this.#files.read(name)
     this.#onFaultPoint('looked')
     const known = this.#found.get(name)
     if (known && known.text === text && row?.content === text) return undefined
-    const isInterrupted = row?.settled === 0 && text !== row.content
-    if (isInterrupted && row.content !== null && text === row.previous) {
-      // A crash came between commit and rename: rename now.
+    const cut = row?.settled === 0 && text !== row.content
+    if (cut && row.content !== null && text === row.previous) {
+      // A crash came between the commit and the new name: now it gets it.
       this.#files.rename(this.#files.prepare(name, row.content), name)
       await settle(db, name)
       this.#found.set(name, found(row.content, row))
@@ -88,50 +87,50 @@ export class FileSync {
     }
     this.#found.set(name, found(text, row))
     if (text === (row?.content ?? null)) return undefined
-    // A program that wrote before our rename started from the previous content.
-    const base = documentOf((isInterrupted ? row.previous : row?.content) ?? null)
-    return editFromFile(base, documentOf(text), state, v7)
+    // Whoever wrote while our own file had no name yet began with the one before it.
+    const base = documentOf((cut ? row.previous : row?.content) ?? null)
+    return takeIn(base, documentOf(text), state, v7)
   }
 
-  /** Within the transaction: writes the new file to a temporary one, so that a full disk fails the calls cleanly. */
+  /** Within the transaction: writes the new file aside, so that a full disk turns the callers down and nothing else. */
   prepare(db: DatabaseSync, ref: Ref, after: Conversation): void {
     const name = nameOf(ref)
     const row = rowOf(db, ref, name)
-    const { text: current = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
+    const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
     const extras = extrasOf(after, all)
     const text = render(after, document.extra, extras)
     this.#discard(name)
-    if (text === current && row?.content === text) return
-    if (current === null && (row?.content ?? null) === null && after.tasks.size === 0) {
-      // Nothing to write yet, but reserve the file name.
+    if (text === standing && row?.content === text) return
+    if (standing === null && (row?.content ?? null) === null && after.tasks.size === 0) {
+      // Nothing to write yet, but whoever comes second with this name must not get it.
       if (!row) putRow(db, ref, name, null, null, extras)
       return
     }
-    this.#prepared.set(name, { temporary: this.#files.prepare(name, text), text })
+    this.#prepared.set(name, { aside: this.#files.prepare(name, text), text })
     this.#onFaultPoint('prepared')
-    putRow(db, ref, name, text, current, extras)
+    putRow(db, ref, name, text, standing, extras)
   }
 
-  /** Whether a committed write has not reached the file yet. */
-  isInterrupted(db: DatabaseSync, ref: Ref): boolean {
+  /** Whether a write of ours has not got into the file yet. */
+  isCut(db: DatabaseSync, ref: Ref): boolean {
     const row = rowOf(db, ref, nameOf(ref))
     return row?.settled === 0 && this.#found.get(nameOf(ref))?.text !== row.content
   }
 
-  /** Prepares the list again, with the extra fields that another program has just written. */
+  /** Writes the list aside once more, with what another program has put into the file meanwhile and is not ours. */
   async refresh(db: DatabaseSync, ref: Ref, state: Conversation): Promise<void> {
     const name = nameOf(ref)
-    const { text: current = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
+    const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
     const extras = extrasOf(state, all)
     const text = render(state, document.extra, extras)
     this.#discard(name)
-    this.#prepared.set(name, { temporary: this.#files.prepare(name, text), text })
-    await begin(() => putRow(db, ref, name, text, current, extras))
+    this.#prepared.set(name, { aside: this.#files.prepare(name, text), text })
+    await begin(() => putRow(db, ref, name, text, standing, extras))
   }
 
   /**
-   * After the commit: renames the temporary file, or drops it if the commit failed. Returns true if another program has
-   * written the file since: its edits have to be imported first.
+   * After the commit: gives the file its name; or drops it, where the commit did not come about. Says whether another
+   * program has written to the file meanwhile: then that comes first.
    */
   async publish(db: DatabaseSync, ref: Ref): Promise<boolean> {
     const name = nameOf(ref)
@@ -144,7 +143,7 @@ export class FileSync {
     }
     if (this.#files.read(name) !== (this.#found.get(name)?.text ?? null)) return true
     this.#prepared.delete(name)
-    this.#files.rename(prepared.temporary, name)
+    this.#files.rename(prepared.aside, name)
     this.#onFaultPoint('renamed')
     await settle(db, name)
     this.#found.set(name, found(prepared.text, row))
@@ -153,12 +152,12 @@ export class FileSync {
 
   #discard(name: string): void {
     const prepared = this.#prepared.get(name)
-    if (prepared) this.#files.drop(prepared.temporary)
+    if (prepared) this.#files.drop(prepared.aside)
     this.#prepared.delete(name)
   }
 }
 
-/** The local tenant's files are in the folder itself; other tenants have a subfolder each. */
+/** Whose own machine it is has the files at hand; other tenants, where there are any, have a folder each. */
 function nameOf({ tenant, conversation }: Ref): string {
   const name = fileNameOf(conversation)
   return tenant === LOCAL_TENANT ? name : join(tenant, name)
@@ -176,7 +175,7 @@ function found(text: string | null, row: FileRow | undefined): Found {
   }
 }
 
-/** Other programs' fields of the tasks that still exist. */
+/** What other programs keep with tasks that there still are. */
 function extrasOf(state: Conversation, all: Readonly<Record<string, Extra>>): Record<string, Extra> {
   const ids = listed(state).map(fileIdOf)
   return Object.fromEntries(
@@ -202,11 +201,11 @@ function putRow(
   ).run(name.toLowerCase(), tenant, conversation, content, previous, content === null ? 1 : 0, JSON.stringify(extras))
 }
 
-/** The row of a file. Names ignore case, because some file systems do. */
+/** The row of a file. Names are compared without case: on some file systems they are the same file. */
 function rowOf(db: DatabaseSync, ref: Ref, name: string): FileRow | undefined {
   const row = rowNamed(db, name.toLowerCase())
   if (row && (row.tenant !== ref.tenant || row.conversation !== ref.conversation)) {
-    throw new StoreError('id_taken', 'Another conversation already uses this task file name.')
+    throw new StoreError('id_taken', 'Another conversation has a task file of this name.')
   }
   return row
 }
@@ -214,15 +213,15 @@ function rowOf(db: DatabaseSync, ref: Ref, name: string): FileRow | undefined {
 function rowNamed(db: DatabaseSync, name: string): FileRow | undefined {
   const sql = 'SELECT tenant, conversation, content, previous, settled, extras FROM task_files WHERE name = ?'
   try {
-    return db.prepare(sql).get(name) as FileRow | undefined
+    return db.prepare(sql).get(name) as unknown as FileRow | undefined
   } catch (error) {
     throw toStoreError(error)
   }
 }
 
-/** Records that the rename is done. Best effort: if it is lost, the next read checks more closely. */
+/** Notes that the file has its name. If that cannot be noted, or a power cut loses it, we only look more closely. */
 async function settle(db: DatabaseSync, name: string): Promise<void> {
-  const update = (): unknown =>
+  const note = (): unknown =>
     db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?').run(name.toLowerCase())
-  await begin(update).catch(() => {})
+  await begin(note).catch(() => {})
 }

@@ -5,10 +5,11 @@ import type { Task } from '../../domain/task.ts'
 import { FILE_STATUS, fileIdOf, type FileTask, type TaskDocument } from './document.ts'
 
 /**
- * Another program's edits as a command: a three-way merge of `base` (what it started from), `file` (what it wrote) and
- * the state, which may be ahead of `base` and then wins. Undefined if only layout or extra fields differ.
+ * What another program did to the file, as a command: the difference between what it began with (`base`) and what stands
+ * there now. The state may be ahead of `base` by a change of ours that has not got into the file yet: that stands.
+ * Nothing, if the difference is only about layout or fields that are not ours.
  */
-export function editFromFile(
+export function takeIn(
   base: TaskDocument,
   file: TaskDocument,
   state: Conversation,
@@ -27,18 +28,18 @@ export function editFromFile(
   })
   const create = [...made.values()]
   const idOf = (id: string): string | undefined => known.get(id)?.id ?? made.get(id)?.id
-  const ours = tasks.filter(task => now.has(fileIdOf(task))).map(({ id }) => id)
+  const standing = tasks.filter(task => now.has(fileIdOf(task))).map(({ id }) => id)
   const wanted = isReordered(base, file)
     ? file.tasks.flatMap(({ id }) => idOf(id) ?? [])
-    : withAdded(ours, file, made, idOf)
-  const order = wanted.some((id, place) => id !== [...ours, ...create.map(({ id }) => id)][place])
+    : withAdded(standing, file, made, idOf)
+  const order = wanted.some((id, place) => id !== [...standing, ...create.map(({ id }) => id)][place])
     ? { order: wanted }
     : {}
   if (change.length + create.length + remove.length === 0 && !('order' in order)) return undefined
   return { type: 'edit_tasks', by: 'file', create, change, remove, ...order }
 }
 
-/** Whether the rows that both have are in another order. */
+/** Whether the rows that were there before stand in another order now. */
 function isReordered(base: TaskDocument, file: TaskDocument): boolean {
   const shared = (rows: readonly FileTask[], others: readonly FileTask[]): string[] => {
     const ids = new Set(others.map(({ id }) => id))
@@ -48,14 +49,14 @@ function isReordered(base: TaskDocument, file: TaskDocument): boolean {
   return shared(file.tasks, base.tasks).some((id, place) => id !== then[place])
 }
 
-/** Our order, with each new task after the row that it follows in the file. */
+/** Our own order, each new one behind the row that it follows in the file. */
 function withAdded(
-  ours: readonly string[],
+  standing: readonly string[],
   file: TaskDocument,
   made: ReadonlyMap<string, NewTask>,
   idOf: (id: string) => string | undefined,
 ): string[] {
-  const order = [...ours]
+  const order = [...standing]
   for (const [place, { id }] of file.tasks.entries()) {
     const task = made.get(id)
     if (!task) continue
@@ -74,7 +75,7 @@ function edits(row: FileTask, before: FileTask | undefined, task: Task | undefin
   }
   const to = (fields: SomeFields): TaskChange => ({ task: task.id, fields })
   const reworded = Object.keys(wording).length > 0 ? [to(wording)] : []
-  // A task that was absent from the file and was added again is reopened; then its `done` counts.
+  // One that was not in the file and was written back into it is wanted again; then its `done` counts.
   const absent = FILE_STATUS[task.status] === 'absent'
   const revived = absent && !before ? [to({ status: 'pending' })] : []
   if (absent && before) return reworded
