@@ -84,6 +84,9 @@ function within(text: string, limit: number): string | Problem {
 /** The type of a value, for a message. */
 export const kind = (raw: unknown): string => (raw === null ? 'null' : Array.isArray(raw) ? 'an array' : typeof raw)
 
+/** The first `limit` code points. */
+export const clip = (text: string, limit: number): string => Array.from(text).slice(0, limit).join('')
+
 /** Truncates to `limit` code points, with an ellipsis. */
 export function cut(text: string, limit: number): string {
   const points = Array.from(text)

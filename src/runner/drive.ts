@@ -1,7 +1,7 @@
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../domain/claim.ts'
-import { LIMITS } from '../domain/text.ts'
+import { clip, LIMITS } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
 import { promptFor } from '../toolsets/guidance.ts'
@@ -166,7 +166,7 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
         turn_id: run.turn,
         task: task?.id ?? '',
         ...opinion,
-        claim: { status: 'completed', outcome: cutOutcome(move.step.text) },
+        claim: { status: 'completed', outcome: clip(move.step.text, LIMITS.text) },
         basis: move.step.digest_seq,
       })
     }
@@ -267,5 +267,3 @@ const isLost = (error: unknown): boolean => error instanceof StoreError && error
 /** A storage failure that may be temporary: the turn is driven again later. */
 const isStorage = (error: unknown): boolean =>
   error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
-
-const cutOutcome = (text: string): string => Array.from(text).slice(0, LIMITS.text).join('')

@@ -1,5 +1,5 @@
 import type { Json, StoredEvent, ToolCallRecord } from '../domain/event.ts'
-import { toolsets } from '../toolsets/index.ts'
+import { toolNames } from '../toolsets/index.ts'
 import type { Run } from './run.ts'
 
 /** The evidence for a claim: what the tools really answered, and what the model wrote. */
@@ -10,17 +10,13 @@ export interface Evidence {
 
 export const NO_EVIDENCE: Evidence = { results: [], texts: [] }
 
-/** Calls of the plan's own tools prove nothing. */
-const PLAN_TOOLS: ReadonlySet<string> = new Set(
-  Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)),
-)
-
+/** The evidence of a run. Calls of the toolsets' own tools prove nothing. */
 export function evidenceOf({ steps }: Run): Evidence {
   return {
     results: steps
       .flatMap(({ calls }) => calls)
       .flatMap(({ tool, arguments: args, answer }) =>
-        answer && !PLAN_TOOLS.has(tool) ? [{ tool, arguments: args, result: answer.result }] : [],
+        answer && !toolNames.has(tool) ? [{ tool, arguments: args, result: answer.result }] : [],
       ),
     texts: steps.map(({ text }) => text).filter(text => text.trim() !== ''),
   }
@@ -38,7 +34,7 @@ export function evidenceBefore(events: readonly StoredEvent[], turn: string): Ev
       if (event.data.text.trim() !== '') texts.push(event.data.text)
       for (const call of event.data.tool_calls) calls.set(call.tool_call_id, call)
     }
-    if (event.type === 'tool_answered' && !PLAN_TOOLS.has(event.data.tool)) {
+    if (event.type === 'tool_answered' && !toolNames.has(event.data.tool)) {
       const { tool, result, tool_call_id } = event.data
       results.push({ tool, arguments: calls.get(tool_call_id)?.arguments ?? null, result })
     }

@@ -1,5 +1,5 @@
 import type { Json } from '../domain/event.ts'
-import { LIMITS } from '../domain/text.ts'
+import { clip, LIMITS } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
@@ -47,7 +47,7 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     turn: run.turn,
     toolCallId: call.id,
     model: run.request.model,
-    run: { lease, basis: step.digest_seq, said: lastText(turn.run) },
+    run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
   } satisfies ToolContext
@@ -103,5 +103,5 @@ async function recordAnswer(
 /** The latest text of the turn, truncated to an outcome. */
 function lastText({ steps }: Run): string | undefined {
   const text = steps.findLast(step => step.text.trim() !== '')?.text.trim()
-  return text === undefined ? undefined : Array.from(text).slice(0, LIMITS.text).join('')
+  return text === undefined ? undefined : clip(text, LIMITS.text)
 }

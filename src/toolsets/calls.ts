@@ -194,7 +194,7 @@ function perform({ toolset, tool, input, context, transaction, toolCallId, basis
     newId: door.newId,
     sources: sourcesOf(context),
     judged: run?.judged ?? [],
-    said: run?.said,
+    lastText: run?.lastText,
   })
   try {
     const result = tool.run(call, input)

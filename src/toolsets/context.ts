@@ -25,7 +25,7 @@ export interface RunContext {
   /** The seq of the digest that the step was given. */
   readonly basis: number
   /** The model's latest text: the outcome, if its tools have no field for one. */
-  readonly said?: string | undefined
+  readonly lastText?: string | undefined
   /** The assessor's verdicts on the claims of this call; absent until it is asked. */
   readonly judged?: readonly Judged[] | undefined
 }

@@ -16,3 +16,8 @@ export const toolsets: Record<ToolsetName, Toolset> = {
   task_list: taskList,
   runsheet,
 }
+
+/** The names of all tools of all toolsets. */
+export const toolNames: ReadonlySet<string> = new Set(
+  Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)),
+)

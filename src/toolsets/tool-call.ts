@@ -25,7 +25,7 @@ export interface ToolCallDeps {
   /** In a run: the assessor's verdicts on the claims of this call. */
   readonly judged: readonly Judged[]
   /** In a run: the model's latest text, the outcome if its tools have no field for one. */
-  readonly said: string | undefined
+  readonly lastText: string | undefined
 }
 
 type Edit = Partial<CommandOf<'edit_tasks'>>
@@ -88,9 +88,9 @@ export class ToolCall implements View {
   /** Uses the model's latest text as the outcome if its tools have no field for one. */
   #withOutcome(change: TaskChange): TaskChange {
     const { status, outcome } = change.fields
-    const { said, toolset } = this.#deps
-    if (!said || outcome !== undefined || status === undefined || !REQUIRES[status].outcome) return change
-    return TOOLSETS[toolset.name].outcome ? change : { ...change, fields: { ...change.fields, outcome: said } }
+    const { lastText, toolset } = this.#deps
+    if (!lastText || outcome !== undefined || status === undefined || !REQUIRES[status].outcome) return change
+    return TOOLSETS[toolset.name].outcome ? change : { ...change, fields: { ...change.fields, outcome: lastText } }
   }
 
   /** Records the verdicts on a new task that the model called done; it was created pending. */

@@ -30,7 +30,7 @@ export class RunDriver extends Driver {
   get told(): Run {
     const place = this.log.findIndex(event => event.type === 'turn_started' && event.turn_id === this.turn)
     const started = this.log[place]
-    if (!started) throw new Error('the turn has not startRun')
+    if (!started) throw new Error('the turn has not started')
     return advanceRun(startRun(this.state, this.turn, started), this.state, this.log.slice(place + 1))
   }
 

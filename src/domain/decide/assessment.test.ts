@@ -149,9 +149,9 @@ describe('a verdict', () => {
   it('[AS2] every one is an event', () => {
     const chat = judged()
     for (const verdict of ['unknown', 'not_ok', 'ok'] as const)
-      chat.run(chat.assesses(1, { verdict, reason: 'EndReason' }))
+      chat.run(chat.assesses(1, { verdict, reason: 'Because' }))
     const { id: task_id } = chat.task(1)
-    const said = { task_id, reason: 'EndReason', model: 'demo:judge' }
+    const said = { task_id, reason: 'Because', model: 'demo:judge' }
     expect(dataOf(chat.log, 'task_assessed')).toStrictEqual([
       { ...said, verdict: 'unknown' },
       { ...said, verdict: 'not_ok' },

@@ -5,7 +5,7 @@ import { cleanFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
 import { isOpen, NEXT } from '../task.ts'
-import { LIMITS, Problem, prose } from '../text.ts'
+import { clip, LIMITS, Problem, prose } from '../text.ts'
 import { isRunning } from '../turn.ts'
 import { modelTurn, taskInReach } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
@@ -48,6 +48,6 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
 
 /** Truncated rather than refused, because the reason comes from a model. */
 function asOutcome(reason: string): string {
-  const outcome = prose(Array.from(reason.toWellFormed()).slice(0, LIMITS.text).join(''))
+  const outcome = prose(clip(reason.toWellFormed(), LIMITS.text))
   return outcome instanceof Problem ? '' : outcome
 }

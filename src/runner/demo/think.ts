@@ -1,5 +1,5 @@
 import { LIMITS } from '../../domain/text.ts'
-import { toolsets } from '../../toolsets/index.ts'
+import { toolNames } from '../../toolsets/index.ts'
 import { resultOf, compute } from './compute.ts'
 import { isQuestion, isSmallTalk, stepsIn } from './split.ts'
 
@@ -181,7 +181,7 @@ const NO =
 function toolFor(prompt: Prompt, title: string): Prompt['tools'][number] | undefined {
   const words = new Set(wordsIn(title))
   return prompt.tools.find(({ name, description, schema }) => {
-    if (PLAN_TOOLS.has(name) || !canFill(schema, title)) return false
+    if (toolNames.has(name) || !canFill(schema, title)) return false
     const own = wordsIn(name.split('__').at(-1) ?? '')
     return own.some(word => words.has(word)) || wordsIn(description).filter(word => words.has(word)).length >= 2
   })
@@ -195,13 +195,8 @@ const COMMON = new Set(
   ),
 )
 
-/** The plan's own tools do not help with its steps. */
-const PLAN_TOOLS: ReadonlySet<string> = new Set(
-  Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)),
-)
-
 const isSettlingAnswer = (message: Message, planner: string): boolean =>
-  message.role === 'tool' && PLAN_TOOLS.has(message.tool) && message.tool !== planner
+  message.role === 'tool' && toolNames.has(message.tool) && message.tool !== planner
 
 const numbersIn = (title: string): number[] => (title.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number)
 const isNumber = (type: string | undefined): boolean => type === 'number' || type === 'integer'
