@@ -1,19 +1,19 @@
 import { invalidField } from '../domain/refusal.ts'
 import type { Page, Paged } from './store.ts'
 
-/** A position in a sorted list: the sort values of the last item seen. Opaque to clients. */
-export type Place = readonly (string | number)[]
+/** The values that an item is sorted by. A cursor encodes those of the last item of a page. */
+export type SortKey = readonly (string | number)[]
 
-export function encodeCursor(place: Place): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url')
+export function encodeCursor(key: SortKey): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url')
 }
 
-/** The position in a client's cursor, checked against the sort keys of this list. */
-export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): Place | undefined {
+/** The sort key in a page's cursor. Throws if the cursor does not fit this list. */
+export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): SortKey | undefined {
   if (page.cursor === undefined) return undefined
-  const place = parsed(page.cursor)
-  if (Array.isArray(place) && place.length === kinds.length && place.every((value, i) => fits(value, kinds[i]))) {
-    return place as Place
+  const key = parsed(page.cursor)
+  if (Array.isArray(key) && key.length === kinds.length && key.every((value, i) => fits(value, kinds[i]))) {
+    return key as SortKey
   }
   throw invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
 }
@@ -23,13 +23,13 @@ export function paged<R, T>(
   rows: readonly R[],
   limit: number,
   item: (row: R) => T,
-  place: (row: R) => Place,
+  keyOf: (row: R) => SortKey,
 ): Paged<T> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
     items: shown.map(item),
-    next_cursor: rows.length > limit && last !== undefined ? encodeCursor(place(last)) : null,
+    next_cursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null,
   }
 }
 
@@ -38,24 +38,24 @@ export function sortedPage<R>(
   rows: readonly R[],
   page: Page,
   kinds: readonly ('string' | 'number')[],
-  place: (row: R) => Place,
+  keyOf: (row: R) => SortKey,
   order: 'ascending' | 'descending',
 ): Paged<R> {
   const from = decodeCursor(page, kinds)
-  const compare = order === 'ascending' ? comparePlaces : (a: Place, b: Place): number => comparePlaces(b, a)
-  const behind = rows
-    .map(row => ({ row, at: place(row) }))
-    .filter(({ at }) => !from || compare(at, from) > 0)
-    .sort((a, b) => compare(a.at, b.at))
+  const compare = order === 'ascending' ? compareSortKeys : (a: SortKey, b: SortKey): number => compareSortKeys(b, a)
+  const rest = rows
+    .map(row => ({ row, key: keyOf(row) }))
+    .filter(({ key }) => !from || compare(key, from) > 0)
+    .sort((a, b) => compare(a.key, b.key))
   return paged(
-    behind.slice(0, page.limit + 1),
+    rest.slice(0, page.limit + 1),
     page.limit,
     ({ row }) => row,
-    ({ at }) => at,
+    ({ key }) => key,
   )
 }
 
-export function comparePlaces(a: Place, b: Place): number {
+export function compareSortKeys(a: SortKey, b: SortKey): number {
   for (const [index, left] of a.entries()) {
     const right = b[index]
     if (right !== undefined && left !== right) return left < right ? -1 : 1

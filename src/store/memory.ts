@@ -3,7 +3,7 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import type { Template } from '../domain/template.ts'
 import { eventsOf } from './commit.ts'
-import { comparePlaces, sortedPage } from './cursor.ts'
+import { compareSortKeys, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
@@ -168,7 +168,7 @@ class MemoryStore implements Store {
         .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
         .flatMap(({ reviews }) => [...reviews.values()])
         .filter(({ due_at }) => due_at !== null && due_at > now)
-        .sort((a, b) => comparePlaces([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
+        .sort((a, b) => compareSortKeys([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
         .slice(0, limit)
         .map(({ body }) => body.review)
     },

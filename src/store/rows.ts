@@ -53,8 +53,8 @@ export interface ReviewRecord {
   readonly tasks: readonly Task[]
 }
 
-/** An event as databases store it. */
-export interface EventRow {
+/** An event as databases store it. A type, not an interface, so that a database row can be cast to it. */
+export type EventRow = {
   readonly seq: number
   readonly v: number
   readonly type: string

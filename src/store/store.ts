@@ -70,7 +70,8 @@ export interface Paged<T> {
   readonly next_cursor: string | null
 }
 
-export interface ConversationSummary {
+/** A type, not an interface, so that a database row can be cast to it. */
+export type ConversationSummary = {
   readonly session_id: string
   readonly title: string | null
   readonly seq: number

@@ -467,7 +467,7 @@ describe('what another program wrote', () => {
       } else await first
       const tasks = listed(await store.load(ref))
       expect(mine.done(tasks)).toBe(true)
-      expect(their.done(inFile() as unknown as Content)).toBe(true)
+      expect(their.done(inFile())).toBe(true)
       // And the file matches the list.
       const shown = tasks.filter(({ status }) => status !== 'cancelled').map(({ title }) => title)
       expect(inFile().tasks.map(({ title }) => title)).toEqual(shown)

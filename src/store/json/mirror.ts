@@ -15,7 +15,8 @@ import { fileEdits } from './file-edits.ts'
 
 export type FileFaultPoint = SqliteFaultPoint | 'looked' | 'prepared' | 'renamed'
 
-interface FileRow {
+/** A type, not an interface, so that a database row can be cast to it. */
+type FileRow = {
   readonly tenant: string
   readonly conversation: string
   readonly content: string | null
@@ -117,7 +118,7 @@ export class Mirror {
     return row?.settled === 0 && this.#found.get(nameOf(ref))?.text !== row.content
   }
 
-  /** Prepares the list again, with the fields that another program has added meanwhile. */
+  /** Prepares the list again, with the fields that another program has just added. */
   async refresh(db: DatabaseSync, ref: Ref, state: Conversation): Promise<void> {
     const name = nameOf(ref)
     const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
@@ -157,7 +158,7 @@ export class Mirror {
   }
 }
 
-/** The local tenant's files lie in the folder itself; other tenants have a folder each. */
+/** The local tenant's files are in the folder itself; other tenants have a folder each. */
 function nameOf({ tenant, conversation }: Ref): string {
   const name = fileNameOf(conversation)
   return tenant === LOCAL_TENANT ? name : join(tenant, name)
@@ -213,7 +214,7 @@ function rowOf(db: DatabaseSync, ref: Ref, name: string): FileRow | undefined {
 function rowNamed(db: DatabaseSync, name: string): FileRow | undefined {
   const sql = 'SELECT tenant, conversation, content, previous, settled, extras FROM task_files WHERE name = ?'
   try {
-    return db.prepare(sql).get(name) as unknown as FileRow | undefined
+    return db.prepare(sql).get(name) as FileRow | undefined
   } catch (error) {
     throw toStoreError(error)
   }

@@ -48,10 +48,10 @@ export class Connections implements Database {
   async use<T>(work: (session: Session) => Promise<T>, maxWaitMs = MAX_WAIT_MS): Promise<T> {
     let until: number | undefined
     for (let tries = 0; ; tries += 1) {
-      const tried = await this.#try(work)
-      if (!('error' in tried)) return tried.value
+      const attempt = await this.#try(work)
+      if (!('error' in attempt)) return attempt.value
       until ??= performance.now() + maxWaitMs
-      if (!tried.again || performance.now() >= until) throw tried.error
+      if (!attempt.isRetryable || performance.now() >= until) throw attempt.error
       // Jitter, so that calls that lost a connection together do not retry together.
       await delay(Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random()))
     }
@@ -61,14 +61,16 @@ export class Connections implements Database {
     await this.#pool.end()
   }
 
-  async #try<T>(work: (session: Session) => Promise<T>): Promise<{ value: T } | { error: unknown; again: boolean }> {
+  async #try<T>(
+    work: (session: Session) => Promise<T>,
+  ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
     let session: Session | undefined
     try {
       session = new Session(await this.#pool.connect())
       return { value: await work(session) }
     } catch (error) {
-      if (!session || session.lost) return { error: connectionError(error), again: true }
-      return { error: toStoreError(error), again: isTransient(error) }
+      if (!session || session.lost) return { error: connectionError(error), isRetryable: true }
+      return { error: toStoreError(error), isRetryable: isTransient(error) }
     } finally {
       await session?.release()
     }

@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
 import type { Hint, Ref } from '../store.ts'
 import { type Database, MAX_WAIT_MS, type Statement } from './connections.ts'
-import { CHANNEL, heard } from './notify.ts'
+import { CHANNEL, hintsIn } from './notify.ts'
 
 const POLL_MS = 1_500
 
@@ -76,7 +76,7 @@ export class Listener {
       })
       client.on('error', () => {})
       client.on('notification', ({ payload }) => {
-        for (const hint of heard(payload, this.#self)) this.hints.publish(hint)
+        for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
       })
       const ended = new Promise<void>(resolve => client.once('end', () => resolve()))
       try {

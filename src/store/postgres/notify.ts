@@ -6,13 +6,13 @@ import type { Database, Statement } from './connections.ts'
 export const CHANNEL = 'runsheet'
 
 /** PostgreSQL takes no more than 7,999 bytes. */
-const MOST_BYTES = 7_900
+const MAX_BYTES = 7_900
 
 /** Pause after each message: a busy process sends a hundred a second, not one per commit. */
 const PAUSE_MS = 10
 
-type Message = readonly [sender: string, hints: readonly Told[]]
-type Told = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
+type Message = readonly [sender: string, hints: readonly HintTuple[]]
+type HintTuple = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
 
 /** Tells other processes about commits: after the fact, the newest of each conversation, one message at a time. */
 export class Notifier {
@@ -53,7 +53,7 @@ export class Notifier {
 }
 
 /** The hints of another process; empty for our own echo and for foreign messages. */
-export function heard(payload: string | undefined, self: string): Hint[] {
+export function hintsIn(payload: string | undefined, self: string): Hint[] {
   const message = parsed(payload)
   if (!message || message[0] === self) return []
   return message[1].map(([tenant, conversation, seq, kind]) =>
@@ -78,12 +78,17 @@ function isMessage(message: unknown): message is Message {
   )
 }
 
-const told = (hint: Hint): Told => [hint.tenant, hint.conversation, hint.kind === 'log' ? hint.seq : 0, hint.kind]
+const asTuple = (hint: Hint): HintTuple => [
+  hint.tenant,
+  hint.conversation,
+  hint.kind === 'log' ? hint.seq : 0,
+  hint.kind,
+]
 
 /** As few messages as the size allows. */
 function payloads(sender: string, hints: readonly Hint[]): string[] {
-  const whole = JSON.stringify([sender, hints.map(told)] satisfies Message)
-  if (Buffer.byteLength(whole) <= MOST_BYTES) return [whole]
+  const whole = JSON.stringify([sender, hints.map(asTuple)] satisfies Message)
+  if (Buffer.byteLength(whole) <= MAX_BYTES) return [whole]
   // A hint that does not fit on its own is left to polling.
   if (hints.length === 1) return []
   const half = Math.ceil(hints.length / 2)

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Instant, plusMs } from '../../domain/instant.ts'
 import type { DueReview, Lease, Ref } from '../store.ts'
+import { refOf } from './queries.ts'
 
 /** Leases of turns and deadlines of reviews, compared with the store's clock. */
 export class SqliteLeases {
@@ -15,7 +16,7 @@ export class SqliteLeases {
     const row = wanted
       ? this.#sql.claimWanted.get(runner, until, wanted.tenant, wanted.conversation, wanted.turn, now)
       : this.#sql.claimAny.get(runner, until, now)
-    return row && ({ ...row } as unknown as Lease)
+    return row && { ...refOf(row), turn: String(row['turn']), attempt: Number(row['attempt']) }
   }
 
   renew(now: Instant, { tenant, conversation, turn, attempt }: Lease, ttlMs: number): boolean {
@@ -27,7 +28,7 @@ export class SqliteLeases {
   }
 
   due(now: Instant, limit: number): { reviews: DueReview[]; next?: Instant } {
-    const reviews = this.#sql.due.all(now, limit).map(row => ({ ...row }) as unknown as DueReview)
+    const reviews = this.#sql.due.all(now, limit).map(row => ({ ...refOf(row), review_id: String(row['review_id']) }))
     const next = this.#sql.nextDue.get(now)?.['due_at']
     return { reviews, ...(typeof next === 'string' ? { next } : {}) }
   }

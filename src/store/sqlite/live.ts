@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { LiveEntry, LiveText, Ref } from '../store.ts'
+import type { LiveText, Ref } from '../store.ts'
 import { whenFree } from './open.ts'
 import type { Read } from './queries.ts'
 
@@ -17,7 +17,13 @@ export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => 
     },
     read: async ref => {
       const row = read(() => get.get(ref.tenant, ref.conversation))
-      return row && ({ ...row } as unknown as LiveEntry)
+      return (
+        row && {
+          turn_id: String(row['turn_id']),
+          message_id: String(row['message_id']),
+          text: String(row['text']),
+        }
+      )
     },
     clear: async ref => {
       await whenFree(() => read(() => remove.run(ref.tenant, ref.conversation)))

@@ -58,7 +58,7 @@ export class SqliteLog {
   eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
     const id = this.#idOf(ref)
     if (id === undefined) return []
-    const rows = this.#sql.eventsAfter.all(id, seq, limit) as unknown as EventRow[]
+    const rows = this.#sql.eventsAfter.all(id, seq, limit) as EventRow[]
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
@@ -129,7 +129,7 @@ export class SqliteLog {
   #folded(ref: Ref, id: number, base: Conversation): Conversation {
     let state = base
     const rows = this.#sql.eventsAfter.iterate(id, base.seq, -1)
-    for (const row of rows) state = apply(state, eventOf(ref.conversation, row as unknown as EventRow))
+    for (const row of rows) state = apply(state, eventOf(ref.conversation, row as EventRow))
     return state
   }
 }

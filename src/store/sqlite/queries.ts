@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -9,7 +9,7 @@ import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } 
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
 
-type Row = Readonly<Record<string, string | number>>
+type Row = Readonly<Record<string, SQLOutputValue>>
 
 const EVERYTHING = -1
 
@@ -22,8 +22,8 @@ export function sqliteQueries(
   current: (ref: Ref) => Conversation,
   now: () => Instant,
 ): Queries {
-  const all = <R>(sql: string, ...values: SQLInputValue[]): R[] =>
-    read(() => db.prepare(sql).all(...values) as unknown as R[])
+  const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
+    read(() => db.prepare(sql).all(...values) as R[])
   return {
     conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
@@ -138,8 +138,13 @@ export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change:
   }
 }
 
-const templateOf = (row: { readonly [column: string]: unknown }): Template =>
-  JSON.parse(String(row['body'])) as Template
+/** The conversation of a row. */
+export const refOf = (row: Row): Ref => ({
+  tenant: String(row['tenant']),
+  conversation: String(row['conversation']),
+})
+
+const templateOf = (row: Row): Template => JSON.parse(String(row['body'])) as Template
 
 const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,

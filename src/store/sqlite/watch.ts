@@ -2,16 +2,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Hints } from '../hints.ts'
 import type { Hint } from '../store.ts'
 import { pragma } from './open.ts'
+import { refOf } from './queries.ts'
 
 const POLL_MS = 100
 
 /** Hints about commits of other processes to the same file: polls `data_version` while there are listeners. */
 export function watchedHints(db: DatabaseSync): Hints {
   const newLogs = db.prepare(
-    `SELECT 'log' AS kind, c.tenant, c.conversation, max(e.seq) AS seq
+    `SELECT c.tenant, c.conversation, max(e.seq) AS seq
      FROM events e JOIN conversations c ON c.id = e.conversation_id WHERE e.id > ? GROUP BY c.id`,
   )
-  const newTexts = db.prepare(`SELECT 'text' AS kind, tenant, conversation FROM live WHERE id > ?`)
+  const newTexts = db.prepare('SELECT tenant, conversation FROM live WHERE id > ?')
   const newest = db.prepare('SELECT (SELECT max(id) FROM events) AS event, (SELECT max(id) FROM live) AS text')
   const head = (): { event: number; text: number } => {
     const row = newest.get()
@@ -26,10 +27,13 @@ export function watchedHints(db: DatabaseSync): Hints {
     if (!db.isOpen || db.isTransaction || pragma(db, 'data_version') === version) return
     const next = pragma(db, 'data_version')
     const newest = head()
-    const rows = [...newLogs.all(seen.event), ...newTexts.all(seen.text)]
+    const found: Hint[] = [
+      ...newLogs.all(seen.event).map(row => ({ ...refOf(row), kind: 'log' as const, seq: Number(row['seq']) })),
+      ...newTexts.all(seen.text).map(row => ({ ...refOf(row), kind: 'text' as const })),
+    ]
     version = next
     seen = newest
-    for (const row of rows) hints.publish({ ...row } as unknown as Hint)
+    for (const hint of found) hints.publish(hint)
   }
   /** A failed look is repeated; the next read or write reports why. */
   const poll = (): void => {

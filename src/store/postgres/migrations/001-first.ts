@@ -1,5 +1,5 @@
 /**
- * Everything hangs on (tenant, conversation). Names sort bytewise, as in the other stores, whatever the locale.
+ * Everything is keyed by (tenant, conversation). Names sort bytewise, as in the other stores, whatever the locale.
  * JSON is kept as text: `jsonb` would refuse a NUL or half a surrogate pair in it.
  */
 export const first = `
@@ -8,7 +8,7 @@ export const first = `
     conversation text COLLATE "C" NOT NULL,
     seq integer NOT NULL DEFAULT 0,
     title text,
-    -- Null as long as there is no event: then the row is only there to be locked, or for a key.
+    -- Null until the first event: then the row only serves as a lock, or belongs to a key.
     created_at text COLLATE "C",
     updated_at text COLLATE "C",
     -- In whole seconds, so that most updates of a busy conversation touch no index.
@@ -77,7 +77,7 @@ export const first = `
     parked boolean NOT NULL,
     runner text,
     attempt integer NOT NULL DEFAULT 0,
-    -- Held until then; what nobody holds has been free for ever.
+    -- When the lease expires; -infinity without a lease.
     until timestamptz NOT NULL DEFAULT '-infinity',
     PRIMARY KEY (tenant, conversation, turn)
   );
@@ -100,7 +100,7 @@ export const first = `
     PRIMARY KEY (tenant, name)
   );
 
-  -- The text of running steps need not survive a crash: it is neither logged nor flushed.
+  -- Live text need not survive a crash.
   CREATE UNLOGGED TABLE runsheet.live (
     tenant text COLLATE "C" NOT NULL,
     conversation text COLLATE "C" NOT NULL,

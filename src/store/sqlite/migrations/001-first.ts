@@ -1,7 +1,6 @@
 /**
- * Everything hangs on (tenant, conversation). Events lie in the order in which they were committed, whichever
- * conversation they belong to: many conversations that write at once fill few pages, and `id` tells other processes
- * what is new.
+ * Everything is keyed by (tenant, conversation). Events are stored in commit order across conversations: concurrent
+ * writers fill few pages, and `id` tells other processes what is new.
  */
 export const first = `
   CREATE TABLE conversations (
@@ -105,8 +104,8 @@ export const first = `
     UNIQUE (tenant, conversation)
   ) STRICT;
 
-  -- A conversation's JSON file: what we wrote into it last (null: nothing yet, but the name is taken), and what stood in it before as long as that may still be there
-  -- (settled = 0: the new one had not got its name yet). Extras are what other programs keep with tasks that are not in it now.
+  -- A conversation's JSON file. content: what we wrote last (null: nothing yet, the name is reserved). previous: what the file held before,
+  -- while settled = 0 (the rename is not confirmed). extras: other programs' fields of tasks that are not in the file now.
   CREATE TABLE task_files (
     name TEXT PRIMARY KEY,
     tenant TEXT NOT NULL,

@@ -46,7 +46,7 @@ export const fewerPages = `
   DROP TABLE snapshots;
   ALTER TABLE snapshots_2 RENAME TO snapshots;
 
-  -- By id, which is drawn in order of time: tasks that are made together lie together.
+  -- Clustered by id (UUIDv7, ordered by time): tasks that are created together are stored together.
   CREATE TABLE tasks_2 (
     tenant TEXT NOT NULL,
     id TEXT NOT NULL,
