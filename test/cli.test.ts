@@ -69,13 +69,13 @@ describe.each(['src/cli/main.ts', 'dist/cli/runsheet.js'])('%s', file => {
     expect(await createClient({ url, token }).sessions()).toEqual({ sessions: [], next_cursor: null })
   })
 
-  it('[CL5] --help lists the commands', async () => {
+  it('[CL7] --help lists the commands', async () => {
     const { code, lines } = await said(cli(['--help'], { file }))
     expect(code).toBe(0)
     expect(lines.join('\n')).toMatch(/^  serve .*^  mcp .*^  url .*^  stats /ms)
   })
 
-  it('[CL6] an unknown command or option is one line; the command that it names prints help', async () => {
+  it('[CL5] an unknown command or option is one line; the command that it names prints help', async () => {
     for (const [word, kind] of [
       ['frobnicate', 'command'],
       ['--frobnicate', 'option'],
@@ -166,7 +166,7 @@ describe('serve', () => {
     )
   })
 
-  it('[CL4] a second server on the same data says where the first one is, and exits', async () => {
+  it('[CL6] a second server on the same data says where the first one is, and exits', async () => {
     const { url, child } = await serve()
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data]))
     expect(code).toBe(1)
@@ -175,7 +175,7 @@ describe('serve', () => {
     expect((await said(shell(commandIn(stderr, before)))).lines[0]).toContain(`${url}#code=`)
   })
 
-  it('[CL4] kill -9 leaves the folder free, and a stale note', async () => {
+  it('[CL6] kill -9 leaves the folder free, and a stale note', async () => {
     const { child } = await serve()
     child.process.kill('SIGKILL')
     await child.ended
@@ -183,7 +183,7 @@ describe('serve', () => {
     expect((await serve()).line).toMatch(READY)
   })
 
-  it('[CL7] a data folder or database that is something else is one line', async () => {
+  it('[CL4] a data folder or database that is something else is one line', async () => {
     writeFileSync(data, 'a file')
     expect(await said(cli(['serve', '--port', '0', '--data', data]))).toMatchObject({
       code: 1,
@@ -197,7 +197,7 @@ describe('serve', () => {
     expect(stderr).toMatch(/^runsheet: cannot open SQLite: [^\n]+\n$/)
   })
 
-  it('[CL7] a database that does not answer is one line, without the password', async () => {
+  it('[CL4] a database that does not answer is one line, without the password', async () => {
     const store = 'postgres://ann:s3cret@127.0.0.1:1/none'
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data, '--store', store]))
     expect(code).toBe(1)
@@ -206,7 +206,7 @@ describe('serve', () => {
   })
 
   it.each(['mongo', 'postgres://ann:s3cret#x@127.0.0.1:1/x', 'postgres://ann:s3cret@host:99999/db'])(
-    '[CL6] the store %s is refused in one line, without what may be a password',
+    '[CL5] the store %s is refused in one line, without what may be a password',
     async store => {
       const { code, stderr } = await said(cli(['serve', '--data', data, '--store', store]))
       expect(code).toBe(1)
@@ -215,7 +215,7 @@ describe('serve', () => {
     },
   )
 
-  it('[CL7] a file that cannot be read or written is one line', async () => {
+  it('[CL4] a file that cannot be read or written is one line', async () => {
     mkdirSync(data)
     for (const name of ['server.lock', 'person-token', 'runsheet.db']) {
       mkdirSync(join(data, name))
@@ -226,7 +226,7 @@ describe('serve', () => {
     }
   })
 
-  it.skipIf(process.getuid?.() !== 0)('[CL7] a folder without permission is one line', async () => {
+  it.skipIf(process.getuid?.() !== 0)('[CL4] a folder without permission is one line', async () => {
     const closed = scratchFolder()
     for (const mode of [0o000, 0o555]) {
       chmodSync(closed, mode)
@@ -239,7 +239,7 @@ describe('serve', () => {
     rmSync(closed, { recursive: true })
   })
 
-  it('[CL2] [CL9] npm start prints a command for a new link that works as printed, and ends on SIGTERM', async () => {
+  it('[CL2][CL9] npm start prints a command for a new link that works as printed, and ends on SIGTERM', async () => {
     const root = fileURLToPath(new URL('..', import.meta.url))
     const npm = runProcess(['npm', 'start', '--silent', '--', '--port', '0', '--data', data], {
       cwd: root,
@@ -336,7 +336,7 @@ describe('serve', () => {
     expect(lines[0]).toMatch(/^https:\/\/runsheet\.example\.com\/#code=/)
   })
 
-  it('[JU5] stats prints how the judge did, also while a server runs', async () => {
+  it('[JU10] stats prints how the judge did, also while a server runs', async () => {
     const { url } = await serve()
     expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['No judgements yet.'])
     const person = createClient({ url, token: secret('person-token') })
@@ -358,7 +358,7 @@ describe('serve', () => {
     ['--log', 'loud'],
     ['--public-url', 'here'],
     ['--agent-writes', '0'],
-  ])('[CL6] %s %s is refused in one line', async (option, value) => {
+  ])('[CL5] %s %s is refused in one line', async (option, value) => {
     const { code, stderr } = await said(cli(['serve', '--data', data, option, value]))
     expect(code).toBe(2)
     expect(stderr).toMatch(/^runsheet: [^\n]* Try: [^\n]+ --help\n$/)

@@ -36,7 +36,7 @@ const TYPES: Record<EventType, true> = {
 }
 
 describe('the frozen corpus', () => {
-  it.each(logs)('[EV2] %s folds to the state beside it', name => {
+  it.each(logs)('[EV3] %s folds to the state beside it', name => {
     const events = read(name)
     const state = fold(emptyConversation(events[0]?.session_id ?? ''), events)
     const expected: unknown = JSON.parse(readFileSync(join(corpus, name.replace(/\.jsonl$/, '.state.json')), 'utf8'))
@@ -53,7 +53,7 @@ describe('the frozen corpus', () => {
     expect(new Set(events.map(event => event.session_id)).size).toBe(1)
   })
 
-  it('[EV2] holds every type of event', () => {
+  it('[EV3] holds every type of event', () => {
     const seen = new Set(logs.flatMap(read).map(event => event.type))
     expect([...seen].sort()).toEqual(Object.keys(TYPES).sort())
   })

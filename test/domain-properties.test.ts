@@ -61,7 +61,7 @@ describe('the log', () => {
     })
   })
 
-  it('[EV3] deciding changes nothing by itself, and a refusal nothing at all', () => {
+  it('[EV4] deciding changes nothing by itself, and a refusal nothing at all', () => {
     const seen = new WeakMap<Conversation, unknown>()
     always(({ chat, before, answer }) => {
       if (answer instanceof Refusal) expect(chat.state).toBe(before)
@@ -70,7 +70,7 @@ describe('the log', () => {
     })
   })
 
-  it('[EV3] whatever comes in, the answer is events or a refusal with a reason', () => {
+  it('[EV4] whatever comes in, the answer is events or a refusal with a reason', () => {
     always(({ answer }) => {
       if (answer instanceof Refusal) expect(answer.message).toMatch(/\.$/)
     }, 4 * RUNS)
@@ -78,7 +78,7 @@ describe('the log', () => {
 })
 
 describe('tasks', () => {
-  it('[ID2] numbers and ids are never used again', () => {
+  it('[ID4] numbers and ids are never used again', () => {
     always(({ chat }) => {
       const created = dataOf(chat.log, 'task_created').map(({ task }) => task)
       const numbers = created.map(task => task.number)
@@ -88,7 +88,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[TA7] what was removed left with its mark, and does not come back', () => {
+  it('[TA10] a removed task is marked, and does not come back', () => {
     always(({ chat }) => {
       for (const { task } of dataOf(chat.log, 'task_removed')) {
         expect(task.removed_at).toBe(task.updated_at)
@@ -97,7 +97,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[TA8] a call is one event and one version step for each task', () => {
+  it('[TA11] a call is one event and one version step for each task', () => {
     always(({ before, events }) => {
       const touched = taskEvents(events)
       expect(new Set(touched.map(({ task }) => task.id)).size).toBe(touched.length)
@@ -105,7 +105,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[TA8] `from` holds what the changed fields were, and no other field changed', () => {
+  it('[TA11] `from` holds what the changed fields were, and no other field changed', () => {
     always(({ before, events }) => {
       for (const { task, from } of dataOf(events, 'task_changed')) {
         const was = fieldsOf(before.tasks.get(task.id))
@@ -129,7 +129,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[CU5] what the rules move along is being current and standing somewhere, and nothing else', () => {
+  it('[CU5] the rules themselves change only the current task and positions', () => {
     always(({ events }) => {
       for (const { by, from, task } of dataOf(events, 'task_changed')) {
         if (by !== 'system') continue
@@ -158,7 +158,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[TA11] no two tasks stand in the same place', () => {
+  it('[TA15] no two tasks stand in the same place', () => {
     always(({ chat: { state } }) => {
       const positions = [...state.tasks.values()].map(task => task.position)
       expect(new Set(positions).size).toBe(positions.length)
@@ -167,7 +167,7 @@ describe('tasks', () => {
 })
 
 describe('who has a say', () => {
-  it('[PO6] [RE1] with review on, no model ever creates a task, nor rewords or removes one', () => {
+  it('[PO8][PO9][RE1] with review on, no model ever creates a task, nor rewords or removes one', () => {
     always(({ before, command, events }) => {
       const byModel = command.type === 'edit_tasks' && command.by === 'model'
       if (!before.policy?.review || !byModel) return
@@ -191,7 +191,7 @@ describe('who has a say', () => {
     })
   })
 
-  it('[AS1] [AS3] in a run with the assessor on, no task becomes completed or cancelled by the model', () => {
+  it('[AS1][AS4] in a run with the assessor on, no task becomes completed or cancelled by the model', () => {
     always(({ before, command, events }) => {
       if (command.type !== 'edit_tasks' || command.by !== 'model' || !before.policy?.assessor) return
       const turn = before.turns.get(command.turn_id ?? '')
@@ -204,7 +204,7 @@ describe('who has a say', () => {
     })
   })
 
-  it('[TA10] judged_by is the one who settled it, and nobody while it is open', () => {
+  it('[TA14] judged_by is who settled the task, and null while it is open', () => {
     always(({ chat, events }) => {
       for (const task of chat.state.tasks.values()) if (isOpen(task)) expect(task.judged_by).toBeNull()
       for (const { task, by, from } of dataOf(events, 'task_changed')) {
@@ -228,7 +228,7 @@ describe('who has a say', () => {
 })
 
 describe('reviews and turns', () => {
-  it('[RE6] a review is resolved once, and the pending ones are those that were not', () => {
+  it('[RE10] a review is resolved once, and the pending ones are those that were not', () => {
     always(({ chat: { state, log } }) => {
       const resolutions = dataOf(log, 'task_create_review_resolved').map(({ review_id }) => review_id)
       expect(new Set(resolutions).size).toBe(resolutions.length)
@@ -238,7 +238,7 @@ describe('reviews and turns', () => {
     })
   })
 
-  it('[RE7] none is confirmed at or after its deadline', () => {
+  it('[RE12] none is confirmed at or after its deadline', () => {
     always(({ chat, before, events }) => {
       for (const { action, review_id } of dataOf(events, 'task_create_review_resolved')) {
         const due = before.reviews.get(review_id)?.expires_at ?? ''
@@ -247,7 +247,7 @@ describe('reviews and turns', () => {
     })
   })
 
-  it('[TU1] at most one turn runs, and a finished one stays finished', () => {
+  it('[TU2] at most one turn runs, and a finished one stays finished', () => {
     always(({ chat: { state }, before }) => {
       const running = [...state.turns.values()].filter(isRunning).map(turn => turn.id)
       expect(running).toEqual(state.running_turn === null ? [] : [state.running_turn])

@@ -65,7 +65,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect([...(await door.read(ref)).tasks.values()]).toEqual([...conversation.tasks.values()])
     })
 
-    it('[DO1][EV3] throws a refusal and writes nothing, also of what came before it in the same run', async () => {
+    it('[DO1][EV4] throws a refusal and writes nothing, also of what came before it in the same run', async () => {
       const refused = door.run(ref, openTurn('t1'), {
         type: 'edit_tasks',
         by: 'model',
@@ -125,7 +125,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(await tail).toEqual(countTo(2, 7))
     })
 
-    it('[DO2] has no gap and no double under concurrent writers, from any seq, also when another process writes', async () => {
+    it('[DO2] has no gaps and no duplicates under concurrent writers, from any seq, also when another process writes', async () => {
       await door.run(ref, openTurn('t1'))
       const elsewhere = await anotherDoor()
       const total = 2 + 120
@@ -193,7 +193,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       await tail.return?.()
     })
 
-    it('[DO2] a place behind the head is no hindrance to the others', async () => {
+    it('[DO2] a tail from beyond the head does not hold up the others', async () => {
       await door.run(ref, openTurn('t1'))
       const stop = new AbortController()
       const lost = collect(door.tail(ref, { after: 4, signal: stop.signal }), 1)
@@ -229,7 +229,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       stop.abort()
     })
 
-    it('[DO7] ends with its signal and with the door', async () => {
+    it('[DO8] ends with its signal and with the door', async () => {
       const stop = new AbortController()
       const one = collect(door.tail(ref, { signal: stop.signal }), 1)
       stop.abort()
@@ -247,7 +247,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     const opened = (reviewId: string, policy: PolicyPatch = {}): Promise<unknown> =>
       door.run(ref, startTurn('t1', policy), propose('t1', reviewId, 'a', 'b'))
 
-    it('[DO4][RE1] is awaited across processes, and a confirm writes what was submitted', async () => {
+    it('[DO5][RE1] is awaited across processes, and a confirm writes what was submitted', async () => {
       await opened('rev-1')
       const elsewhere = await anotherDoor()
       const waiting = [door.reviews.await('local', 'rev-1'), elsewhere.reviews.await('local', 'rev-1')]
@@ -272,7 +272,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(await door.reviews.await('local', 'rev-1')).toEqual(decided)
     })
 
-    it('[DO6][RE6] the same decision again answers the same; another one is refused', async () => {
+    it('[DO7][RE10] the same decision again answers the same; another one is refused', async () => {
       await opened('rev-1')
       const decision = { action: 'confirm', tasks: [{ title: 'x', priority: 'high' }] } as const
       const first = await door.reviews.decide('local', 'rev-1', decision, 'http')
@@ -294,7 +294,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect((await door.read(ref)).tasks.size).toBe(1)
     })
 
-    it('[RE6] of 100 racing decisions exactly one wins', async () => {
+    it('[RE10] of 100 racing decisions exactly one wins', async () => {
       await opened('rev-1')
       const elsewhere = await anotherDoor()
       const racing = Array.from({ length: 100 }, (_, index) => {
@@ -315,7 +315,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect((await door.read(ref)).tasks.size).toBe(1)
     })
 
-    it('[RE2] stays pending after an invalid submission', async () => {
+    it('[RE4] stays pending after an invalid submission', async () => {
       await opened('rev-1')
       const bad = door.reviews.decide(
         'local',
@@ -333,7 +333,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       )
     })
 
-    it('[DO5][RE7] expires by itself at its deadline', async () => {
+    it('[DO6][RE11] expires by itself at its deadline', async () => {
       await opened('rev-1', { review_timeout_ms: 150 })
       const record = await door.reviews.await('local', 'rev-1')
       expect(record).toMatchObject({
@@ -346,7 +346,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect((await door.read(ref)).tasks.size).toBe(0)
     })
 
-    it('[DO5][RE8] is cancelled when the last panel left and none came back', async () => {
+    it('[DO6][RE13] is cancelled when the last panel left and none came back', async () => {
       await opened('rev-1', { panel_grace_ms: 100 })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'show_panel', review_id: 'rev-1', panel })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'leave_panel', review_id: 'rev-1', panel })
@@ -356,7 +356,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       })
     })
 
-    it('[DO5] expires also when the process that opened it is gone', async () => {
+    it('[DO6] expires also when the process that opened it is gone', async () => {
       if (kind === 'memory') return
       await opened('rev-1', { review_timeout_ms: 300 })
       const { expires_at } = (await door.reviews.get('local', 'rev-1')).record.review
@@ -367,7 +367,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(resolution).toMatchObject({ reason: 'review_timeout' })
     })
 
-    it('[RE7] that is overdue reads as expired before anybody wrote so', async () => {
+    it('[RE12] that is overdue reads as expired before the expiry is written', async () => {
       const store = await place.open()
       const quiet = openDoor({
         store: { ...bound(store), due: async () => ({ reviews: [] }) },
@@ -390,7 +390,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       door = openDoor({ store: await place.open() })
     })
 
-    it('[DO4] ten thousand that wait cost no timer and no reading each', async () => {
+    it('[DO5] ten thousand waiting calls cost no timer and no read each', async () => {
       const count = kind === 'memory' ? 10_000 : 200
       const refs = Array.from({ length: count }, (_, index) => ({ ...ref, conversation: `c${index}` }))
       await Promise.all(refs.map((each, index) => door.run(each, startTurn('t1'), propose('t1', `rev-${index}`, 'a'))))
@@ -411,7 +411,7 @@ describe('a door whose store fails now and then', () => {
   /** A store of which some members are replaced. */
   const partly = (store: Store, members: Partial<Store>): Store => ({ ...bound(store), ...members })
 
-  it('[DO8] a tail goes on when listening failed, and misses nothing', async () => {
+  it('[DO4] a tail goes on when listening failed, and misses nothing', async () => {
     const store = openMemoryStore()
     let failures = 1
     const errors: unknown[] = []
@@ -438,7 +438,7 @@ describe('a door whose store fails now and then', () => {
     await door.close()
   })
 
-  it('[DO8] a reading of the log that failed once leaves no gap', async () => {
+  it('[DO4] a reading of the log that failed once leaves no gap', async () => {
     const store = openMemoryStore()
     let fails = false
     const errors: unknown[] = []
@@ -472,7 +472,7 @@ describe('a door whose store fails now and then', () => {
     await door.close()
   })
 
-  it('[DO2] a tail whose reading was overtaken by another does not wait for the next event', async () => {
+  it('[DO2] a tail whose read was overtaken by another does not wait for the next event', async () => {
     const store = openMemoryStore()
     await store.commit(ref, run(openTurn('t1')))
     const [reading, loading, hinting] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
@@ -511,7 +511,7 @@ describe('a door whose store fails now and then', () => {
     await door.close()
   })
 
-  it('[DO5] reviews that cannot be expired now do not stand in the way of the others', async () => {
+  it('[DO6] reviews that cannot be expired now do not hold up the others', async () => {
     const store = openMemoryStore()
     const broken = (conversation: string): boolean => conversation.startsWith('broken')
     let breaks = false
@@ -535,7 +535,7 @@ describe('a door whose store fails now and then', () => {
   })
 })
 
-it('[DO6] the same content has the same hash, whatever the order of its keys', () => {
+it('[DO7] the same content has the same hash, whatever the order of its keys', () => {
   expect(hashOf({ a: 1, b: [{ c: 2, d: undefined }] })).toBe(hashOf({ b: [{ c: 2 }], a: 1 }))
   expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }))
   expect(hashOf([['a', 1]])).not.toBe(hashOf({ a: 1 }))

@@ -109,12 +109,12 @@ it('the commands of docs/http.md work as printed, twice in a row, and leave noth
   }
 })
 
-it('[HT22] the table of routes in the docs is that of the OpenAPI document', () => {
+it('[HT27] the table of routes in the docs is that of the OpenAPI document', () => {
   const [, table] = /<!-- routes -->\n([\s\S]*?)<!-- \/routes -->/.exec(page('docs/http.md')) ?? []
   expect(table).toBe(routeTable())
 })
 
-it('[HT22] the page about HTTP has an example of every route', () => {
+it('[HT27] the page about HTTP has an example of every route', () => {
   const text = page('docs/http.md').replaceAll(/\$(CHAT|REVIEW|TASK)/g, 'x')
   const missing = ROUTES.filter(({ path }) => {
     const pattern = path.replaceAll(/:\w+/g, '[\\w-]+')

@@ -56,7 +56,7 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[LA1] there is no import cycle', () => {
+  it('[LA2] there is no import cycle', () => {
     const edges = Map.groupBy(
       imports.filter(({ to, typeOnly }) => !typeOnly && files.includes(to)),
       ({ from }) => from,
@@ -71,7 +71,7 @@ describe('layers', () => {
     for (const file of files) visit(file, [])
   })
 
-  it('[LA2] the domain imports nothing from outside, and has no clock, no randomness, no I/O', () => {
+  it('[LA5] the domain imports nothing from outside, and has no clock, no randomness, no I/O', () => {
     const domain = files.filter(file => layerOf(file) === 'domain')
     expect(imports.filter(({ from, to }) => layerOf(from) === 'domain' && layerOf(to) !== 'domain')).toEqual([])
     const impure = domain.filter(file =>
@@ -80,7 +80,7 @@ describe('layers', () => {
     expect(impure).toEqual([])
   })
 
-  it('[LA1] what runs in a browser imports nothing of Node', () => {
+  it('[LA3] what runs in a browser imports nothing of Node', () => {
     const ours = new Set(['domain', 'client', 'react'])
     const wrong = imports.filter(({ from, to }) => ours.has(layerOf(from) ?? '') && to.startsWith('node:'))
     expect(wrong).toEqual([])
@@ -97,7 +97,7 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[LA1] only the composition root reads the environment and the arguments', () => {
+  it('[LA4] only the composition root reads the environment and the arguments', () => {
     const readers = files.filter(file => /process\.(env|argv)/.test(read(file)))
     expect(readers.filter(file => file !== 'cli/main.ts')).toEqual([])
   })

@@ -143,7 +143,7 @@ describe('a turn', () => {
     expect(await turn.call('tasks', {})).toMatchObject({ error: expect.stringContaining('stopped') })
   })
 
-  it('[TS11] a repeated call id answers the same', async () => {
+  it('[TS14] a repeated call id answers the same', async () => {
     const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
     const first = await turn.call('plan', PLAN, { id: 'call-1' })
     expect(await turn.call('plan', PLAN, { id: 'call-1' })).toEqual(first)

@@ -26,11 +26,11 @@ it.each([
     client,
     ['RunsheetError', 'createClient', 'currentTask', 'listed', 'openTasks', 'planTurnOf', 'randomId', 'tasksInView'],
   ],
-])('[LA3] %s exports exactly this', (_, exports, names) => {
+])('[LA6] %s exports exactly this', (_, exports, names) => {
   expect(Object.keys(exports).sort()).toEqual(names)
 })
 
-it('[LA3] every dependency is pinned exactly, and the lockfile names no address', () => {
+it('[LA7] every dependency is pinned exactly, and the lockfile names no address', () => {
   const versions = ['package.json', 'scripts/clone-node/package.json'].flatMap(dependenciesIn)
   const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/
   expect(versions.filter(([, version]) => !exact.test(version))).toEqual([['clone-node', 'file:scripts/clone-node']])

@@ -14,7 +14,7 @@ it('[AU8] a new data folder is for its owner only', () => {
   expect(statSync(newFolder().path).mode & 0o777).toBe(0o700)
 })
 
-it('[CL7] a truncated token file is refused, with what to do', () => {
+it('[CL4] a truncated token file is refused, with what to do', () => {
   const folder = newFolder()
   writeFileSync(join(folder.path, 'agent-token'), 'short\n')
   expect(() => folder.tokens({})).toThrow(

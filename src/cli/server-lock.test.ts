@@ -14,7 +14,7 @@ function newFolder(): string {
 }
 
 describe('the lock of a data folder', () => {
-  it('[CL4] one server at a time; others see where it is', () => {
+  it('[CL6] one server at a time; others see where it is', () => {
     const folder = newFolder()
     const lock = ServerLock.take(folder)
     expect(ServerLock.take(folder)).toBeUndefined()
@@ -24,7 +24,7 @@ describe('the lock of a data folder', () => {
     lock?.release()
   })
 
-  it('[CL4] after its release the note is gone, and the next one can take it', () => {
+  it('[CL6] after its release the note is gone, and the next one can take it', () => {
     const folder = newFolder()
     const lock = ServerLock.take(folder)
     lock?.announce(NOTE)
@@ -36,7 +36,7 @@ describe('the lock of a data folder', () => {
     next?.release()
   })
 
-  it('[CL4] a note without a held lock is stale', () => {
+  it('[CL6] a note without a held lock is stale', () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'server.json'), JSON.stringify(NOTE))
     expect(ServerLock.serving(folder)).toBeUndefined()
@@ -45,7 +45,7 @@ describe('the lock of a data folder', () => {
     lock?.release()
   })
 
-  it('[CL4] a process that only reads who serves the folder does not keep a server from starting', async () => {
+  it('[CL6] a process that only reads who serves the folder does not keep a server from starting', async () => {
     const folder = newFolder()
     // The reader releases its lock while we wait for it; on a slow machine perhaps too late, so try again.
     let lock: ServerLock | undefined

@@ -44,7 +44,7 @@ describe('the log', () => {
     expect(chat.state.updated_at).toBe('2026-11-02T09:00:05.000Z')
   })
 
-  it('[EV2] a type that only a newer version knows advances the seq and changes nothing else', () => {
+  it('[EV3] a type that only a newer version knows advances the seq and changes nothing else', () => {
     const { state } = inRun()
     const later: object = {
       type: 'task_praised',
@@ -105,7 +105,7 @@ describe('reading the state', () => {
     expect(currentTask(state, 'turn-3')).toBeUndefined()
   })
 
-  it('[TU4] the counts tell by status what became of a plan, the removed ones included', () => {
+  it('[TU7] the counts tell by status what became of a plan, the removed ones included', () => {
     const chat = twoPlans()
     chat.run(chat.removes('person', 5))
     chat.run(chat.sets('person', 3, { status: 'cancelled' }))
@@ -114,7 +114,7 @@ describe('reading the state', () => {
     expect(planCounts(chat.state, 'turn-9')).toEqual({ completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 0 })
   })
 
-  it('[RE7] the next deadline is that of the review which is due first', () => {
+  it('[RE11] the next deadline is that of the review which is due first', () => {
     const chat = underReview('A')
     expect(nextDeadline(inRun().state)).toBeUndefined()
     expect(nextDeadline(chat.state)).toBe('2026-11-02T09:02:00.000Z')

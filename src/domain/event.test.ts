@@ -3,7 +3,7 @@ import { dataOf, inRun } from '../../test/support/domain.ts'
 import { EVENT_VERSION, upcast } from './event.ts'
 
 describe('stored events', () => {
-  it('[EV2] what this version stored is read as it stands', () => {
+  it('[EV3] what this version stored is read as it stands', () => {
     const [event] = inRun().log
     if (!event) throw new Error('A started turn has an event')
     expect(upcast(EVENT_VERSION, event)).toStrictEqual(event)

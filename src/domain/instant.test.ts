@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { instantOf, laterThan, plusMs } from './instant.ts'
 
 describe('moments', () => {
-  it('[EV4] now is the clock, or a moment after the last event where the clock has not got that far', () => {
+  it('[EV5] now is the clock, or just after the last event where the clock is behind it', () => {
     const last = '2026-11-02T09:59:59.999Z'
     expect(laterThan(null, last)).toBe(last)
     expect(laterThan(last, '2026-11-02T10:00:00.001Z')).toBe('2026-11-02T10:00:00.001Z')

@@ -38,7 +38,7 @@ describe('what a new conversation gets', () => {
     expect(fresh({}).toolset).toBe('runsheet')
   })
 
-  it('[PL3] manage_todos and turn_todos reach the tasks of their turn, the others those of the conversation', () => {
+  it('[PL5] manage_todos and turn_todos reach the tasks of their turn, the others those of the conversation', () => {
     const scoped = Object.entries(TOOLSETS).filter(([, traits]) => traits.scope === 'turn')
     expect(scoped.map(([name]) => name)).toEqual(['manage_todos', 'turn_todos'])
   })
@@ -70,17 +70,17 @@ describe('what a new conversation gets', () => {
 describe('a change', () => {
   const base = fresh({ toolset: 'runsheet', history_limit: 7 })
 
-  it('[PO2] changes what is named, and the rest stays', () => {
+  it('[PO3] changes what is named, and the rest stays', () => {
     expect(taken(policyWith(base, {}, { gate: false }))).toStrictEqual({ ...base, gate: false })
     expect(taken(policyWith(base, {}, { toolset: 'checklist' }))).toStrictEqual({ ...base, toolset: 'checklist' })
     expect(taken(policyWith(base, {}, { gate: undefined }))).toStrictEqual(base)
   })
 
-  it('[PO2] of a conversation that has a policy the host has no say', () => {
+  it('[PO3] a host does not change the policy of an existing conversation', () => {
     expect(taken(policyWith(base, { toolset: 'task_list', gate: false, max_steps: 1 }, {}))).toStrictEqual(base)
   })
 
-  it('[PO2] keeps no field that is none', () => {
+  it('[PO2] drops undefined fields', () => {
     expect(fresh({ owner: 'me' } as PolicyPatch)).not.toHaveProperty('owner')
   })
 
@@ -91,7 +91,7 @@ describe('a change', () => {
 })
 
 describe('what is refused', () => {
-  it('[PO4] manage_todos without the assessor', () => {
+  it('[PO6] manage_todos without the assessor', () => {
     expect(refused({ toolset: 'manage_todos', assessor: false }).code).toBe('assessor_required')
     expect(refused({ toolset: 'manage_todos' }, fresh({ toolset: 'checklist' })).code).toBe('assessor_required')
     expect(refused({ assessor: false }, fresh({ toolset: 'manage_todos' })).code).toBe('assessor_required')
@@ -114,7 +114,7 @@ describe('what is refused', () => {
     }
   })
 
-  it('[PO1] a toolset that there is not', () => {
+  it('[PO1] an unknown toolset', () => {
     for (const toolset of ['todo', '', 'toString', '__proto__', 7, ['runsheet'], { toString: null }]) {
       const refusal = refused({ toolset })
       expect(refusal.code).toBe('invalid_field')

@@ -19,7 +19,7 @@ describe('a projection', () => {
     expect(turns.of(log)).toEqual(['turn-1'])
   })
 
-  it.each(['a_newer_type', 'constructor', '__proto__'])('[EV2] a type such as %s changes nothing', type => {
+  it.each(['a_newer_type', 'constructor', '__proto__'])('[EV3] a type such as %s changes nothing', type => {
     expect(turns.apply(['t'], newer(type))).toEqual(['t'])
   })
 

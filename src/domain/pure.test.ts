@@ -10,7 +10,7 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filte
 )
 
 describe('the domain', () => {
-  it.each(sources)('[LA2] %s has no clock, no randomness, no I/O', name => {
+  it.each(sources)('[LA5] %s has no clock, no randomness, no I/O', name => {
     const source = readFileSync(join(folder, name), 'utf8')
     for (const reach of [
       /Date\.now/,
@@ -27,7 +27,7 @@ describe('the domain', () => {
     for (const from of imported) expect(from).toMatch(/^\.\.?\//)
   })
 
-  it('[LA2] the same state, command and moment decide the same, and the state stays as it was', () => {
+  it('[LA5] the same state, command and moment decide the same, and the state stays as it was', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A', 'B', 'C'))
     const before = plain(chat.state)
@@ -40,7 +40,7 @@ describe('the domain', () => {
     expect(plain(chat.state)).toStrictEqual(before)
   })
 
-  it('[EV3] a refused command changes nothing, also where its first half was fine', () => {
+  it('[EV4] a refused command changes nothing, also where its first half was fine', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     const before = plain(chat.state)

@@ -31,30 +31,30 @@ describe('a review and the clock', () => {
   const review = { status: 'pending', expires_at: '2026-11-02T09:02:00.000Z', closes_at: null } as const
   const closing = { ...review, closes_at: '2026-11-02T09:01:00.000Z' }
 
-  it('[RE7] is overdue from its deadline on, not a millisecond before', () => {
+  it('[RE12] is overdue from its deadline on, not a millisecond before', () => {
     expect(overdue(review, '2026-11-02T09:01:59.999Z')).toBeUndefined()
     expect(overdue(review, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
   })
 
-  it('[RE7] reads as expired once it is overdue', () => {
+  it('[RE12] reads as expired once it is overdue', () => {
     expect(statusAt(review, '2026-11-02T09:01:59.999Z')).toBe('pending')
     expect(statusAt(review, '2026-11-02T09:02:00.000Z')).toBe('expired')
   })
 
-  it('[RE8] is closed when the grace of the last panel is over, and reads as cancelled', () => {
+  it('[RE13] is closed when the grace of the last panel is over, and reads as cancelled', () => {
     expect(overdue(closing, '2026-11-02T09:00:59.999Z')).toBeUndefined()
     expect(overdue(closing, '2026-11-02T09:01:00.000Z')).toBe('panel_closed')
     expect(statusAt(closing, '2026-11-02T09:01:00.000Z')).toBe('cancelled')
   })
 
-  it('[RE7] a grace that would end after the deadline does not prolong it', () => {
+  it('[RE11] a grace that would end after the deadline does not prolong it', () => {
     const late = { ...review, closes_at: '2026-11-02T09:03:00.000Z' }
     expect(dueAt(late)).toBe(review.expires_at)
     expect(overdue(late, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
     expect(overdue({ ...review, closes_at: review.expires_at }, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
   })
 
-  it('[RE6] what was decided does not expire', () => {
+  it('[RE10] what was decided does not expire', () => {
     for (const status of ['confirmed', 'cancelled', 'expired'] as const) {
       expect(overdue({ ...review, status }, '2027-01-01T00:00:00.000Z')).toBeUndefined()
       expect(statusAt({ ...review, status }, '2027-01-01T00:00:00.000Z')).toBe(status)
@@ -65,18 +65,18 @@ describe('a review and the clock', () => {
 describe('the rows of a confirm', () => {
   const draft = [row('A', { details: 'why', priority: 'high', tags: ['x'], status: 'doing', order: 2 }), row('B')]
 
-  it('[RE2] what a row leaves out is as in the draft row of its draft_index', () => {
+  it('[RE3] what a row leaves out is as in the draft row of its draft_index', () => {
     expect(confirmed(draft, [{ draft_index: 0 }, { draft_index: 1, title: ' B2 ' }])).toStrictEqual([
       { ...draft[0], draft_index: 0 },
       { ...row('B2'), draft_index: 1 },
     ])
   })
 
-  it('[RE2] what a row without a draft_index leaves out is the default', () => {
+  it('[RE3] what a row without a draft_index leaves out is the default', () => {
     expect(confirmed(draft, [{ title: 'C' }])).toStrictEqual([row('C')])
   })
 
-  it('[RE2] what is emptied stays empty', () => {
+  it('[RE3] what is emptied stays empty', () => {
     expect(confirmed(draft, [{ draft_index: 0, details: '', tags: [] }])[0]).toMatchObject({ details: '', tags: [] })
   })
 
@@ -102,13 +102,13 @@ describe('the rows of a confirm', () => {
     ['a status in a list', 'status', { title: 'A', status: ['todo'] }],
     ['null', 'row', null],
     ['a string', 'row', 'A'],
-  ])('[RE2] each row is checked again: %s is refused with row and field', (_, field, submitted) => {
+  ])('[RE4] each row is checked again: %s is refused with row and field', (_, field, submitted) => {
     const refusal = refused(draft, [{ title: 'fine' }, submitted])
     expect(refusal.code).toBe('invalid_field')
     expect(refusal.data).toMatchObject({ row: 1, field })
   })
 
-  it('[RE3] two doing rows are refused, also when the draft says so', () => {
+  it('[RE5] two doing rows are refused, also when the draft says so', () => {
     const refusal = refused(draft, [{ draft_index: 0 }, { title: 'C', status: 'doing' }])
     expect([refusal.code, refusal.data]).toEqual(['two_in_progress', { row: 1, field: 'status' }])
     expect(
@@ -119,12 +119,12 @@ describe('the rows of a confirm', () => {
     ).toHaveLength(2)
   })
 
-  it('[RE3] two rows with the same draft_index are refused', () => {
+  it('[RE6] two rows with the same draft_index are refused', () => {
     const refusal = refused(draft, [{ draft_index: 1 }, { draft_index: 0, status: 'todo' }, { draft_index: 1 }])
     expect(refusal.data).toMatchObject({ row: 2, field: 'draft_index' })
   })
 
-  it('[RE3] a draft_index that is no row of the draft is refused', () => {
+  it('[RE6] a draft_index outside the draft is refused', () => {
     for (const draft_index of [2, -1, 0.5, Number.NaN, '0', null]) {
       expect(refused(draft, [{ title: 'A', draft_index }]).data).toMatchObject({ row: 0, field: 'draft_index' })
     }
@@ -135,7 +135,7 @@ describe('what the person did', () => {
   const draft = [row('A', { order: 1, agent_type: 'tester' }), row('B'), row('C')]
   const changes = (rows: readonly SubmittedRow[]) => changesBetween(draft, confirmed(draft, rows))
 
-  it('[RE5] nothing: all kept, as a person sees a row', () => {
+  it('[RE9] nothing: all kept, as a person sees a row', () => {
     expect(changes([{ draft_index: 0 }, { draft_index: 1 }, { draft_index: 2 }])).toStrictEqual({
       kept: [row('A'), row('B'), row('C')],
       edited: [],
@@ -145,7 +145,7 @@ describe('what the person did', () => {
     })
   })
 
-  it('[RE5] edited, added and removed are told apart, row by row', () => {
+  it('[RE9] edited, added and removed are told apart, row by row', () => {
     const rows = [{ draft_index: 0, title: 'A2', tags: ['x'] }, { title: 'New' }, { draft_index: 2 }]
     expect(changes(rows)).toStrictEqual({
       kept: [row('C')],
@@ -156,13 +156,13 @@ describe('what the person did', () => {
     })
   })
 
-  it('[RE5] a row that was set to done is edited', () => {
+  it('[RE9] a row that was set to done is edited', () => {
     expect(changes([{ draft_index: 0, status: 'done' }]).edited).toStrictEqual([
       { from: row('A'), to: row('A', { status: 'done' }) },
     ])
   })
 
-  it('[RE5] the order changed only where drafted rows stand in another order', () => {
+  it('[RE9] the order changed only where drafted rows stand in another order', () => {
     expect(changes([{ draft_index: 1 }, { draft_index: 0 }]).reordered).toBe(true)
     expect(changes([{ title: 'New' }, { draft_index: 0 }, { title: 'New' }, { draft_index: 2 }]).reordered).toBe(false)
   })

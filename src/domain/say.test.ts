@@ -42,12 +42,12 @@ const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(
 )
 
 describe('what a refusal says', () => {
-  it.each(refusals.map(refusal => [refusal.code, refusal] as const))('[TS5] %s: one sentence or more', (_, refusal) => {
+  it.each(refusals.map(refusal => [refusal.code, refusal] as const))('[TS7] %s: one sentence or more', (_, refusal) => {
     expect(refusal.message).toMatch(/^[A-Za-z_][^\n]*\.$/)
     expect(refusal.message).not.toMatch(/undefined|\[object|NaN/)
   })
 
-  it('[TS5] names tasks, fields and statuses as its audience does', () => {
+  it('[TS7] names tasks, fields and statuses as its audience does', () => {
     const words = { completed: 'done', blocked: 'stuck', pending: 'todo', title: 'name', outcome: 'note' }
     const vocabulary = {
       idOf: ({ id }: { id: string }) => id.slice(0, 4),
@@ -64,18 +64,18 @@ describe('what a refusal says', () => {
     })
   })
 
-  it('[TS4] lists what is open, and how much more there is', () => {
+  it('[TS6] lists what is open, and how much more there is', () => {
     expect(say(new Refusal('task_not_found', SAMPLES.task_not_found))).toBe(
       'There is no task with this id. Open: 1 (Look), 2 (Leap) and 3 more.',
     )
   })
 
-  it('[TS5] uses the sentences of its audience before ours', () => {
+  it('[TS7] uses the sentences of its audience before ours', () => {
     const sentences = { batch_empty: () => '至少需要一个任务。' }
     expect(say(new Refusal('batch_empty', {}), { sentences })).toBe('至少需要一个任务。')
   })
 
-  it('[BA1] can be about another element, or about none', () => {
+  it('[BA3] can be about another element, or about none', () => {
     const refusal = invalidField('title', { rule: 'empty' }, 1)
     expect([refusal.message, refusal.at(4).message, refusal.at(undefined).message]).toEqual([
       'tasks[1].title must not be empty.',

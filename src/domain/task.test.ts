@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { byPosition, isOpen, isSettled, NEXT, STATUSES, type Task } from './task.ts'
 
 describe('status', () => {
-  it('[TA1] the table says who may follow whom', () => {
+  it('[TA1] the table of allowed status changes', () => {
     expect(NEXT).toEqual({
       pending: ['in_progress', 'completed', 'blocked', 'cancelled'],
       in_progress: ['pending', 'completed', 'blocked', 'cancelled'],
@@ -21,7 +21,7 @@ describe('status', () => {
 describe('the order of the list', () => {
   const at = (position: number, number: number): Task => ({ position, number }) as Task
 
-  it('[TA11] goes by position, and by number where two share one', () => {
+  it('[TA15] goes by position, and by number where two share one', () => {
     const list = [at(2, 1), at(1.5, 4), at(-1, 3), at(2, 2)].sort(byPosition)
     expect(list.map(task => task.number)).toEqual([3, 4, 1, 2])
   })

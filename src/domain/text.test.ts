@@ -46,17 +46,17 @@ describe('one line', () => {
     expect(message(line(ASTRAL.repeat(401)))).toBe('must be at most 400 characters, got 401')
   })
 
-  it('[TA5] what is trimmed off does not count', () => {
+  it('[TA5] trimmed characters do not count', () => {
     expect(line(`\n ${'x'.repeat(400)} \t`)).toBe('x'.repeat(400))
   })
 
-  it('[TA5] a title is not empty, not even once it is cleaned', () => {
+  it('[TA6] a title is not empty, not even once it is cleaned', () => {
     for (const empty of ['', '   ', '\n\t', '\u0000\u007f', '\u2028']) {
       expect(message(line(empty))).toBe('must not be empty')
     }
   })
 
-  it('[TA5] zero-width characters stay within a text, but are none by themselves', () => {
+  it('[TA6] zero-width characters stay within a text; a text of nothing else is empty', () => {
     const family = '👩\u200d👧'
     for (const text of [family, 'a\u200db', 'नमस्\u200dते', '\ufeffa']) expect(line(text)).toBe(text.trim())
     for (const nothing of ['\u200b', '\u200d\u200c\u2060', '\ufeff\u200b', '\u3164', ' \u00ad ', '\u{e0020}']) {
@@ -65,20 +65,20 @@ describe('one line', () => {
     }
   })
 
-  it('[TA5] what reorders the text around it becomes a space: a title shows what it says', () => {
+  it('[TA6] bidirectional controls become spaces: a title reads as it is stored', () => {
     expect(line('pay \u202ednuf eht\u202c now \u2066x\u2069')).toBe('pay  dnuf eht  now  x')
     expect(prose('a\n\u202eb\u2067c')).toBe('a\n b c')
     // Right-to-left text needs none of them.
     for (const text of ['שלום \u200f!', 'مرحبا\u061c']) expect(line(text)).toBe(text)
   })
 
-  it('[TA5] half of a surrogate pair is refused', () => {
+  it('[TA7] a lone surrogate is refused', () => {
     for (const half of HALVES) {
       expect(message(line(half))).toBe('must be well-formed Unicode: it contains half of a surrogate pair')
     }
   })
 
-  it('[TA5] what is no string is refused, by its kind', () => {
+  it('[TA5] anything but a string is refused, and its type is named', () => {
     expect(message(line(7))).toBe('must be a string, got number')
     expect(message(line(null))).toBe('must be a string, got null')
     expect(message(line(['a']))).toBe('must be a string, got an array')
@@ -87,23 +87,23 @@ describe('one line', () => {
 })
 
 describe('several lines', () => {
-  it('[TA5] line ends become \\n, tabs stay, other control characters become spaces', () => {
+  it('[TA8] line ends become \\n, tabs stay, other control characters become spaces', () => {
     expect(prose('a\r\nb\rc\nd\te\u0000f\u001bg\u007fh\u0085i')).toBe('a\nb\nc\nd\te f g h i')
   })
 
-  it('[TA5] it holds 8,000 code points and not 8,001', () => {
+  it('[TA8] it holds 8,000 code points and not 8,001', () => {
     expect(prose('x'.repeat(8_000))).toBe('x'.repeat(8_000))
     expect(message(prose('x'.repeat(8_001)))).toBe('must be at most 8000 characters, got 8001')
     expect(prose(ASTRAL.repeat(8_000))).toBe(ASTRAL.repeat(8_000))
     expect(message(prose(ASTRAL.repeat(8_001)))).toBe('must be at most 8000 characters, got 8001')
   })
 
-  it('[TA5] it may be empty, and is when nothing but space is left', () => {
+  it('[TA8] it may be empty, and is when nothing but space is left', () => {
     expect(prose('')).toBe('')
     expect(prose(' \r\n\t ')).toBe('')
   })
 
-  it('[TA5] half of a surrogate pair is refused, and so is what is no string', () => {
+  it('[TA7] a lone surrogate is refused, and so is anything but a string', () => {
     for (const half of HALVES) expect(prose(half)).toBeInstanceOf(Problem)
     expect(message(prose(undefined))).toBe('must be a string, got undefined')
   })
@@ -112,12 +112,12 @@ describe('several lines', () => {
 describe('tags', () => {
   const tags = (count: number): string[] => Array.from({ length: count }, (_, index) => `tag-${index}`)
 
-  it('[TA6] 20 tags are taken and 21 are not', () => {
+  it('[TA9] 20 tags are taken and 21 are not', () => {
     expect(tagList(tags(20))).toEqual(tags(20))
     expect(message(tagList(tags(21)))).toBe('must have at most 20 entries, got 21')
   })
 
-  it('[TA6] a tag has 1 to 64 code points, and the one that does not is named', () => {
+  it('[TA9] a tag has 1 to 64 code points, and a refusal names the one that does not', () => {
     expect(tagList([ASTRAL.repeat(64)])).toEqual([ASTRAL.repeat(64)])
     expect(message(tagList(['ok', ASTRAL.repeat(65)]))).toBe('must be at most 64 characters, got 65')
     expect(message(tagList(['ok', 'ok', ' ']))).toBe('must not be empty')
@@ -125,11 +125,11 @@ describe('tags', () => {
     expect(message(tagList(['\ud83d']))).toMatch(/^must be well-formed/)
   })
 
-  it('[TA6] repeated tags count once, as they are after cleaning', () => {
+  it('[TA9] repeated tags count once, as they are after cleaning', () => {
     expect(tagList([...tags(20), ' tag-0\n', 'tag-19'])).toEqual(tags(20))
   })
 
-  it('[TA6] a string is no list of tags', () => {
+  it('[TA9] a string is not a list of tags', () => {
     expect(message(tagList('a,b'))).toBe('must be an array, got string')
   })
 })

@@ -9,28 +9,28 @@ function ended(ending: Ending, counts: Partial<PlanCounts> = {}, watch: Partial<
 }
 
 describe('what an ending amounts to', () => {
-  it('[TU4] done: the model answered, and nothing is open or blocked', () => {
+  it('[TU6] done: the model answered, and nothing is open or blocked', () => {
     expect(ended('answered')).toBe('done')
     expect(ended('answered', { completed: 2, cancelled: 1, removed: 1 })).toBe('done')
   })
 
-  it('[TU4] incomplete: something is open or blocked, under an assessor or a gate', () => {
+  it('[TU6] incomplete: something is open or blocked, under an assessor or a gate', () => {
     for (const watch of [{ assessor: true }, { gate: true }, { assessor: true, gate: true }]) {
       expect(ended('answered', { open: 1 }, watch)).toBe('incomplete')
       expect(ended('answered', { blocked: 1 }, watch)).toBe('incomplete')
     }
   })
 
-  it('[TU4] where neither assessor nor gate is on, the plan does not count', () => {
+  it('[TU6] where neither assessor nor gate is on, the plan does not count', () => {
     expect(ended('answered', { open: 3, blocked: 2 }, {})).toBe('done')
   })
 
-  it('[TU4] incomplete: the budget ran out, even with nothing open', () => {
+  it('[TU6] incomplete: the budget ran out, even with nothing open', () => {
     expect(ended('exhausted')).toBe('incomplete')
     expect(ended('exhausted', {}, {})).toBe('incomplete')
   })
 
-  it('[TU4] failed and stopped are what they are', () => {
+  it('[TU6] failed and stopped are what they are', () => {
     expect(ended('failed')).toBe('failed')
     expect(ended('stopped', { open: 1 })).toBe('stopped')
   })
@@ -41,7 +41,7 @@ describe('the states of a turn', () => {
     status => ({ status }) as Turn,
   )
 
-  it('[TU5] all but open and running are over', () => {
+  it('[TU8] all but open and running are over', () => {
     expect(turns.filter(isFinished).map(turn => turn.status)).toEqual(['done', 'incomplete', 'failed', 'stopped'])
     expect(turns.filter(isRunning).map(turn => turn.status)).toEqual(['running'])
   })

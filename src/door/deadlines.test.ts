@@ -32,14 +32,14 @@ function watching(...dueIn: readonly number[]) {
 }
 
 describe('deadlines', () => {
-  it('[DO5] expires overdue reviews at the start', async () => {
+  it('[DO6] expires overdue reviews at the start', async () => {
     const { expired, deadlines } = watching(-1_000, 60_000)
     await vi.advanceTimersByTimeAsync(1)
     expect(expired).toEqual(['rev-0'])
     await deadlines.stop()
   })
 
-  it('[DO5] expires the next review on time, not at the next poll', async () => {
+  it('[DO6] expires the next review on time, not at the next poll', async () => {
     const { expired, deadlines } = watching(500)
     await vi.advanceTimersByTimeAsync(499)
     expect(expired).toEqual([])
@@ -48,7 +48,7 @@ describe('deadlines', () => {
     await deadlines.stop()
   })
 
-  it('[DO5] expires a review of this process on time', async () => {
+  it('[DO6] expires a review of this process on time', async () => {
     const { expired, deadlines, add } = watching()
     await vi.advanceTimersByTimeAsync(10)
     add('rev-new', 300)
@@ -58,7 +58,7 @@ describe('deadlines', () => {
     await deadlines.stop()
   })
 
-  it('[DO5] finds the review of a dead process by polling', async () => {
+  it('[DO6] finds the review of a dead process by polling', async () => {
     const { expired, deadlines, add } = watching()
     await vi.advanceTimersByTimeAsync(10)
     add('rev-foreign', 100)
@@ -67,7 +67,7 @@ describe('deadlines', () => {
     await deadlines.stop()
   })
 
-  it('[DO5] a thousand pending reviews cost one poll every two seconds, and none after stop', async () => {
+  it('[DO6] a thousand pending reviews cost one poll every two seconds, and none after stop', async () => {
     const { looks, deadlines } = watching(...Array.from({ length: 1_000 }, () => 3_600_000))
     await vi.advanceTimersByTimeAsync(20_000)
     expect(looks()).toBeLessThan(13)

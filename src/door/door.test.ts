@@ -26,14 +26,14 @@ describe('reviews', () => {
     calls = []
   })
 
-  it('[DO6] a decision costs one lookup and one commit, and so does its repetition', async () => {
+  it('[DO7] a decision costs one lookup and one commit, and so does its repetition', async () => {
     await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
     expect(calls).toEqual(['queries.review', 'commit'])
     await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
     expect(calls).toEqual(['queries.review', 'commit', 'queries.review', 'commit'])
   })
 
-  it('[DO4] a decided review is read and awaited with one lookup', async () => {
+  it('[DO5] a decided review is read and awaited with one lookup', async () => {
     await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
     calls = []
     const { record } = await door.reviews.get('local', 'rev-1')
@@ -41,7 +41,7 @@ describe('reviews', () => {
     expect(calls).toEqual(['queries.review', 'queries.review'])
   })
 
-  it('[DO6] the answer is made in the commit, once, and repetitions get the same', async () => {
+  it('[DO7] the answer is made in the commit, once, and repetitions get the same', async () => {
     let made = 0
     const decide = (): Promise<string> =>
       door.reviews.decide('local', 'rev-1', CANCEL, 'http', (state, { review }) => {
@@ -53,14 +53,14 @@ describe('reviews', () => {
     expect([await decide(), made]).toEqual([first, 1])
   })
 
-  it('[DO6] each edge gets its own form of a decision that another edge made first', async () => {
+  it('[DO7] each edge gets its own form of a decision that another edge made first', async () => {
     const record = await door.reviews.decide('local', 'rev-1', CANCEL, 'mcp_form')
     const answer = await door.reviews.decide('local', 'rev-1', CANCEL, 'http', (_, { review }) => review.status)
     expect(answer).toBe('cancelled')
     expect(await door.reviews.decide('local', 'rev-1', CANCEL, 'library')).toEqual(record)
   })
 
-  it('[DO4] a review is located in its conversation, and unknown to other tenants', async () => {
+  it('[DO5] a review is located in its conversation, and unknown to other tenants', async () => {
     expect(await door.reviews.locate('local', 'rev-1')).toEqual(ref)
     await expect(door.reviews.locate('other', 'rev-1')).rejects.toMatchObject({ code: 'review_not_found' })
   })
@@ -71,12 +71,12 @@ describe('templates', () => {
     ['without rows', 'weekly', []],
     ['with a row without a title', 'weekly', [{ details: 'x' }]],
     ['with a name of two lines', 'week\nly', [{ title: 'a' }]],
-  ])('[HT14] one %s is refused, and nothing is written', async (_, name, rows) => {
+  ])('[HT19] one %s is refused, and nothing is written', async (_, name, rows) => {
     await expect(door.templates.save('local', name, rows)).rejects.toMatchObject({ name: 'Refusal' })
     expect(calls).not.toContain('templates.put')
   })
 
-  it('[HT14] one is saved with its defaults, listed, read and deleted', async () => {
+  it('[HT19] one is saved with its defaults, listed, read and deleted', async () => {
     const saved = await door.templates.save('local', 'weekly', [{ title: ' a ' }])
     expect(saved.tasks).toMatchObject([{ title: 'a', priority: 'medium', status: 'todo' }])
     expect(await door.templates.list('local')).toEqual([saved])
@@ -100,13 +100,13 @@ it('[DO1] ids that a store could not keep reach no store, by whichever method', 
   expect(calls).toEqual([])
 })
 
-it('[HT21] is ready as long as storage answers', async () => {
+it('[HT26] is ready as long as storage answers', async () => {
   await door.ready()
   await door.close()
   await expect(door.ready()).rejects.toMatchObject({ code: 'closed' })
 })
 
-it('[TS19] every observer hears of a call, until it is removed', () => {
+it('[TS24] every observer hears of a call, until it is removed', () => {
   const heard: string[] = []
   const call: ObservedCall = { toolset: 'runsheet', tool: 'plan', items: 1, duration_ms: 1, outcome: 'ok' }
   const stop = door.observe(({ tool }) => heard.push(`a ${tool}`))

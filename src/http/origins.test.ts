@@ -28,7 +28,7 @@ describe('a name to ask under', () => {
     expect(asked(origins, 'localhost:8080')).toBe('foreign_host')
   })
 
-  it('[AU3] an address that stands for all of them is none', () => {
+  it('[AU3] a wildcard address is not a host name', () => {
     for (const [address, name] of [
       ['0.0.0.0', '0.0.0.0:4747'],
       ['::', '[::]:4747'],

@@ -20,7 +20,7 @@ describe('where a request belongs', () => {
     ])
   })
 
-  it('[MC5] carries the ids of its call and messages', () => {
+  it('[MC7] carries the ids of its call and messages', () => {
     const meta = {
       'runsheet/tool_call_id': 'call-7',
       'runsheet/source_user_message_id': 'u1',
@@ -40,18 +40,18 @@ describe('where a request belongs', () => {
 describe('the turn of a call whose host has none', () => {
   const creates = true
 
-  it('[MC4] is a new one in a new conversation', () => {
+  it('[MC6] is a new one in a new conversation', () => {
     expect(turnFor(new Driver().state, creates)).toBe('plan_1')
   })
 
-  it('[MC4] is the open one while its plan has open tasks, or has none yet', () => {
+  it('[MC6] is the open one while its plan has open tasks, or has none yet', () => {
     const chat = outside()
     expect(turnFor(chat.state, creates)).toBe('turn-1')
     chat.run(chat.adds('model', 'A'))
     expect(turnFor(chat.state, creates)).toBe('turn-1')
   })
 
-  it('[MC4] is a new one for a plan that is created once the last one is settled', () => {
+  it('[MC6] is a new one for a plan that is created once the last one is settled', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A'))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Seen' }))
@@ -59,13 +59,13 @@ describe('the turn of a call whose host has none', () => {
     expect(turnFor(chat.state, !creates)).toBe('turn-1')
   })
 
-  it('[MC4] is the same while its review waits', () => {
+  it('[MC6] is the same while its review waits', () => {
     const chat = outside('runsheet', { review: true })
     chat.run(chat.adds('model', 'A'))
     expect(turnFor(chat.state, creates)).toBe('turn-1')
   })
 
-  it('[MC4] is a new one for a plan that is created after a stop, and not for other calls', () => {
+  it('[MC6] is a new one for a plan that is created after a stop, and not for other calls', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A'))
     chat.run({ type: 'stop_turn', turn_id: 'turn-1' })
@@ -73,11 +73,11 @@ describe('the turn of a call whose host has none', () => {
     expect(turnFor(chat.state, !creates)).toBe('turn-1')
   })
 
-  it('[MC4] never takes the turn of a run of ours', () => {
+  it('[MC6] never takes the turn of a run of ours', () => {
     expect(turnFor(underReview('A').state, !creates)).toBe('plan_2')
   })
 
-  it('[MC4] has a unique name', () => {
+  it('[MC6] has a unique name', () => {
     const chat = new Driver()
     chat.run({ type: 'open_turn', turn_id: 'plan_2', toolset: 'runsheet', host: { review: false } })
     chat.run(chat.adds('model', 'A'))

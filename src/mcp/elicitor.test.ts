@@ -9,7 +9,7 @@ import { DEFAULT_WAIT_LIMITS } from './wait-limits.ts'
 
 const HOUR_MS = 3_600_000
 
-it("[MC12] a review that is overdue by the store's clock is not asked", async () => {
+it("[MC20] a review that is overdue by the store's clock is not asked", async () => {
   let skewMs = 0
   const { door, call } = await pendingReview(() => skewMs)
   expect(await methodsFor(door, call)).toEqual(['form'])
@@ -17,7 +17,7 @@ it("[MC12] a review that is overdue by the store's clock is not asked", async ()
   expect(await methodsFor(door, call)).toEqual([])
 })
 
-it("[MC12] a review that is overdue only by this process's clock is asked", async () => {
+it("[MC20] a review that is overdue only by this process's clock is asked", async () => {
   const { door, call } = await pendingReview(() => -HOUR_MS)
   expect(await methodsFor(door, call)).toEqual(['form'])
 })

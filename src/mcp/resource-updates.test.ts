@@ -5,7 +5,7 @@ import { openMemoryStore } from '../store/memory.ts'
 import { ResourceUpdates } from './resource-updates.ts'
 import { tasksUri } from './tasks-uri.ts'
 
-it('[MC6] a change of the log updates the resource, live text does not', async () => {
+it('[MC8] a change of the log updates the resource, live text does not', async () => {
   const store = openMemoryStore()
   const door = openDoor({ store })
   const updated: string[] = []

@@ -36,8 +36,8 @@ it('[PA26] class names are joined, and missing ones left out', () => {
   expect(classNames('a b', undefined, '', 'c')).toBe('a b c')
 })
 
-describe('[CH18] dates and times', () => {
-  it('[CH18] follow the region of the browser only in the language of the page', () => {
+describe('[CH19] dates and times', () => {
+  it('[CH19] follow the region of the browser only in the language of the page', () => {
     vi.stubGlobal('navigator', { languages: ['de-DE', 'en-US@posix', 'en-GB', 'zh-TW'] })
     expect(localeOf(english)).toBe('en-GB')
     expect(localeOf(chinese)).toBe('zh-TW')

@@ -13,7 +13,7 @@ function textsIn(value: unknown, path = ''): [string, string][] {
   return Object.entries(value as object).flatMap(([key, each]) => textsIn(each, `${path}.${key}`))
 }
 
-it('[CH18] both languages have every text, each in its own script', () => {
+it('[CH19] both languages have every text, each in its own script', () => {
   const en = new Map(textsIn(english))
   const zh = new Map(textsIn(chinese))
   expect([...zh.keys()]).toEqual([...en.keys()])
@@ -22,7 +22,7 @@ it('[CH18] both languages have every text, each in its own script', () => {
   expect(foreign).toEqual([])
 })
 
-it('[CH18] English counts one as one', () => {
+it('[CH19] English counts one as one', () => {
   expect(english.reviewPending(1)).toBe('A plan with 1 task is waiting for your review.')
   expect(english.tagsSet(2)).toBe('Tags set in 2 rows')
 })

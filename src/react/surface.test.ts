@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as react from './index.ts'
 
-it('[LA3] `runsheet/react` exports exactly this', () => {
+it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
     'AutosizeTextarea',
     'ReviewPanel',

@@ -3,7 +3,7 @@ import { verdictIn } from './assessor.ts'
 
 describe('what an assessor said', () => {
   it.each(['OK', 'OK\n', '  OK  ', '\n\nOK', 'OK\r\nAll of it is there.', 'OK\nNOT_OK: or is it?'])(
-    '[JU2] %j is a pass',
+    '[JU3] %j is a pass',
     answer => {
       expect(verdictIn(answer)).toEqual({ verdict: 'ok', reason: '' })
     },
@@ -16,7 +16,7 @@ describe('what an assessor said', () => {
     ['\nNOT_OK: no tests\nOK', 'no tests'],
     ['NOT_OK: it says "OK"', 'it says "OK"'],
     ['NOT_OK: 没有测试', '没有测试'],
-  ])('[JU2] %j is a no: %s', (answer, reason) => {
+  ])('[JU3] %j is a no: %s', (answer, reason) => {
     expect(verdictIn(answer)).toEqual({ verdict: 'not_ok', reason })
   })
 
@@ -47,13 +47,13 @@ describe('what an assessor said', () => {
     '<think>OK</think>',
     'О\u041a',
     'Ｏ\uff2b',
-  ])('[JU2] %j is neither, and never a pass', answer => {
+  ])('[JU3] %j is neither, and never a pass', answer => {
     const { verdict, reason } = verdictIn(answer)
     expect(verdict).toBe('unknown')
     expect(reason).toMatch(/^The assessor (gave no answer\.$|said: \S)/)
   })
 
-  it('[JU2] a reason is as long as is of use, and never half a character', () => {
+  it('[JU3] a reason is as long as is of use, and never half a character', () => {
     const { reason } = verdictIn(`NOT_OK: ${'😀'.repeat(9_000)}`)
     expect(Array.from(reason)).toHaveLength(2_000)
     expect(reason.isWellFormed()).toBe(true)

@@ -26,11 +26,11 @@ describe('why a turn failed', () => {
     [502, 'provider_failed', true],
     [503, 'provider_failed', true],
     [529, 'provider_failed', true],
-  ] as const)('[TR11] %s is %s; retryable: %s', (status, code, isRetryable) => {
+  ] as const)('[TR15] %s is %s; retryable: %s', (status, code, isRetryable) => {
     expect(failureOf(refused(status))).toMatchObject({ code, isRetryable })
   })
 
-  it('[TR11] says it in words for a person, in one line', () => {
+  it('[TR15] is one line in plain words', () => {
     expect(failureOf(refused(500, 'upstream\n   is  down.')).message).toBe(
       "The model's provider failed (500): upstream is down.",
     )
@@ -46,13 +46,13 @@ describe('why a turn failed', () => {
     ['soon', undefined],
     ['', undefined],
     ['-5', undefined],
-  ])('[TR11] Retry-After %j is %s ms', (header, ms) => {
+  ])('[TR15] Retry-After %j is %s ms', (header, ms) => {
     for (const status of [429, 503]) {
       expect(failureOf(refused(status, 'No.', { 'retry-after': header })).retryAfterMs).toBe(ms)
     }
   })
 
-  it('[TR11] a model that is not configured is not tried again', () => {
+  it('[TR16] a model that is not configured is not tried again', () => {
     expect(failureOf(new UnknownModel('There is no model x.'))).toEqual({
       code: 'model_unknown',
       message: 'There is no model x.',
@@ -60,7 +60,7 @@ describe('why a turn failed', () => {
     })
   })
 
-  it('[TR11] is short and never half a character, whatever the provider says', () => {
+  it('[TR15] is short and never half a character, whatever the provider says', () => {
     for (const error of [
       refused(500, `a${'😀'.repeat(9_000)}`),
       new Error(`a${'😀'.repeat(9_000)}`),

@@ -39,7 +39,7 @@ function turns(count: number): RunDriver {
 }
 
 describe('the history', () => {
-  it('[TR8] is the request, what the model said and called, and what was answered, in order', () => {
+  it('[TR12] is the request, what the model said and called, and what was answered, in order', () => {
     const run = new RunDriver()
       .step('Let me see.', { answer: { found: 1 } }, { answer: 'two' })
       .said('Go on.')
@@ -54,7 +54,7 @@ describe('the history', () => {
     ])
   })
 
-  it('[TR8] gives texts as texts and everything else as JSON', () => {
+  it('[TR12] gives texts as texts and everything else as JSON', () => {
     const run = new RunDriver().step('', { answer: 'text' }, { answer: { a: [1] } }, { answer: null })
     const outputs = history(run).flatMap(({ role, content }) => {
       if (role !== 'tool') return []
@@ -67,7 +67,7 @@ describe('the history', () => {
     ])
   })
 
-  it('[TR8] gives a call that has no answer to nobody', () => {
+  it('[TR12] leaves out a call without an answer', () => {
     const run = new RunDriver().step('Two things.', { answer: 1 }, {})
     expect(outline(history(run))).toEqual([
       'user: Do it',
@@ -77,7 +77,7 @@ describe('the history', () => {
     expect(outline(history(new RunDriver().step('', {})))).toEqual(['user: Do it'])
   })
 
-  it('[TR8] gives an answer to a call that this model never made to nobody: agents elsewhere call, too', () => {
+  it('[TR12] leaves out answers to calls that this model never made: outside agents call, too', () => {
     const run = new RunDriver({}, 'turn-0')
     run.finish('turn-0')
     run.run({ type: 'open_turn', turn_id: 'outside', toolset: 'runsheet' })
@@ -89,11 +89,11 @@ describe('the history', () => {
     expect(outline(history(run, 'turn-1'))).toEqual(['user: Do it', 'user: And now?'])
   })
 
-  it('[TR8] an empty answer is no message', () => {
+  it('[TR12] leaves out empty answers', () => {
     expect(outline(history(new RunDriver().step('').said('Well?')))).toEqual(['user: Do it', 'user: Well?'])
   })
 
-  it('[TR10] the last word on a step stands in its place', () => {
+  it('[TR14] the last word on a step stands in its place', () => {
     const run = new RunDriver().step('', { answer: 1 }).step('So far.')
     const data = { message_id: 'message-of-step-2', role: 'assistant', text: 'So far.\n\nNot done:\n- A' } as const
     run.fact({ type: 'message_added', data })
@@ -105,7 +105,7 @@ describe('the history', () => {
     ])
   })
 
-  it('[TR10] last words that belong to no step stand at the end', () => {
+  it('[TR14] last words that belong to no step stand at the end', () => {
     const run = new RunDriver().step('', { answer: 1 })
     run.fact({ type: 'message_added', data: { message_id: 'other', role: 'assistant', text: 'Stopped.' } })
     expect(outline(history(run)).at(-1)).toBe('assistant: Stopped.')
@@ -118,7 +118,7 @@ describe('the history', () => {
     { limit: 3, first: 'user: question 29' },
     { limit: 1, first: 'user: now' },
     { limit: 0, first: 'user: now' },
-  ])('[TR8] of earlier turns the last $limit messages, whole turns only: from $first', ({ limit, first }) => {
+  ])('[TR12] of earlier turns the last $limit messages, whole turns only: from $first', ({ limit, first }) => {
     const run = turns(30).next('now', 'now')
     const messages = outline(history(run, 'now', limit))
     expect(messages[0]).toBe(first)
@@ -126,7 +126,7 @@ describe('the history', () => {
     expect(messages.length).toBeLessThanOrEqual(limit + 1)
   })
 
-  it('[TR8] of a turn that is too long by itself the request and the end are told, and nothing older', () => {
+  it('[TR12] of a turn that is too long by itself the request and the end are told, and nothing older', () => {
     const run = turns(2)
     run.next('long', 'a lot')
     Object.assign(run, { turn: 'long' })
@@ -140,7 +140,7 @@ describe('the history', () => {
     expect(told.length).toBeLessThanOrEqual(41)
   })
 
-  it('[TR8] of the turn itself everything is told, however long it is', () => {
+  it('[TR12] of the turn itself everything is told, however long it is', () => {
     const run = turns(1).next('long', 'a lot')
     Object.assign(run, { turn: 'long' })
     for (let count = 0; count < 50; count += 1) run.step('', { answer: count })
@@ -149,7 +149,7 @@ describe('the history', () => {
     expect(messages.slice(0, 3)).toEqual(['user: Do it', 'assistant: answer 0', 'user: a lot'])
   })
 
-  it('[TR8] every call has its answer and every answer its call, wherever the limit cuts', () => {
+  it('[TR12] every call has its answer and every answer its call, wherever the limit cuts', () => {
     const run = new RunDriver({}, 'turn-0')
     for (let turn = 0; turn < 12; turn += 1) {
       if (turn > 0) Object.assign(run.next(`turn-${turn}`, 'more'), { turn: `turn-${turn}` })

@@ -19,19 +19,19 @@ describe('last words', () => {
     ['empty', 'Here it is.\n\nThe model gave no answer.'],
     ['stopped', 'Here it is.\n\nStopped.'],
     ['error', "Here it is.\n\nThe model's provider failed."],
-  ] as const)('[TR10] %s: the answer, and why it is over', (because, words) => {
+  ] as const)('[TR14] %s: the answer, and why it is over', (because, words) => {
     const run = new RunDriver({ gate: true }).told
     expect(finalMessage(run, because, ' Here it is.\n', "The model's provider failed.")).toBe(words)
   })
 
   it.each(['budget', 'gate', 'limit', 'unjudged', 'repeats', 'empty', 'stopped'] as const)(
-    '[TR10] %s: there are words even where nothing was said',
+    '[TR14] %s: there are words even where nothing was said',
     because => {
       expect(finalMessage(new RunDriver().told, because, '')).not.toBe('')
     },
   )
 
-  it('[TR10] names what is open and what is blocked, with why', () => {
+  it('[TR14] names what is open and what is blocked, with why', () => {
     const run = new RunDriver({ gate: true }).plan('Read', 'Ask', 'Write', 'Send')
     run.settle(1).run(run.sets('model', 2, { status: 'blocked', outcome: 'Nobody is in' }))
     expect(finalMessage(run.settle(4, 'cancelled').told, 'answered', 'Well.')).toBe(
@@ -39,14 +39,14 @@ describe('last words', () => {
     )
   })
 
-  it('[TR10] names twenty, and counts the rest', () => {
+  it('[TR14] names twenty tasks, and counts the rest', () => {
     const run = new RunDriver({ assessor: true }).plan(...many(20)).plan(...many(5))
     const words = finalMessage(run.told, 'stopped', '')
     expect(words.match(/^- Step/gm)).toHaveLength(20)
     expect(words).toContain('- and 5 more')
   })
 
-  it('[TR10] counts the blocked ones beyond twenty, too', () => {
+  it('[TR14] counts the blocked tasks beyond twenty', () => {
     const run = new RunDriver({ gate: true }).plan(...many(20)).plan(...many(5))
     for (let number = 1; number <= 25; number += 1) run.settle(number, 'blocked')
     const words = finalMessage(run.told, 'answered', 'Well.')
@@ -54,41 +54,41 @@ describe('last words', () => {
     expect(words).toContain('- and 5 more (blocked)')
   })
 
-  it('[TR10] says nothing of a plan that neither a judge nor a gate watches over', () => {
+  it('[TR14] says nothing of a plan that neither a judge nor a gate watches over', () => {
     const run = new RunDriver().plan('Read')
     expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.')
   })
 
-  it('[TR10] says nothing of a plan that is done', () => {
+  it('[TR14] says nothing of a plan that is done', () => {
     const run = new RunDriver({ gate: true }).plan('Read').settle(1)
     expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.')
   })
 })
 
 describe('the follow-up', () => {
-  it('[TR9] names what is open, and says to go on', () => {
+  it('[TR13] names what is open, and says to go on', () => {
     const run = new RunDriver({ gate: true }).plan('Read', 'Write', 'Send').settle(1)
     expect(followUpText(run.told)).toMatch(/^The plan is not finished\. Open: 2 Write; 3 Send\. Continue/)
   })
 
-  it('[TR9] names ten, and counts the rest', () => {
+  it('[TR13] names ten, and counts the rest', () => {
     const run = new RunDriver({ gate: true }).plan(...many(14))
     expect(followUpText(run.told)).toContain('10 Step 10 and 4 more.')
   })
 
-  it('[TR9] is short, however long the titles are', () => {
+  it('[TR13] is short, however long the titles are', () => {
     const run = new RunDriver({ gate: true }).plan(...many(20).map(title => title.padEnd(400, '.')))
     expect(followUpText(run.told).length).toBeLessThan(1_800)
   })
 
-  it('[TR9] names tasks by the ids that the toolset knows them by', () => {
+  it('[TR13] names tasks by the ids that the toolset knows them by', () => {
     const run = new RunDriver({ toolset: 'turn_todos', gate: true }).plan('Read')
     expect(followUpText(run.told)).toContain(`Open: ${run.task(1).id} Read.`)
   })
 })
 
 describe('what a model is told of itself', () => {
-  it('[JU1] the assessor is told so first; a worker is not', () => {
+  it('[JU2] the assessor is told so first; a worker is not', () => {
     expect(ASSESSOR.startsWith('You are the assessor')).toBe(true)
     expect(ASSISTANT).not.toContain('assessor')
   })

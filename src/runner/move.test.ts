@@ -89,17 +89,17 @@ const SITUATIONS: Record<string, readonly [made: () => RunDriver, move: string]>
 }
 
 describe('the next move', () => {
-  it.each(Object.entries(SITUATIONS))('[TR4] %s', (_, [made, move]) => {
+  it.each(Object.entries(SITUATIONS))('[TR8] %s', (_, [made, move]) => {
     expect(summary(nextMove(made().told))).toBe(move)
   })
 
-  it.each(Object.entries(SITUATIONS))('[TR12] once a stop was asked for, nothing else is done: %s', (_, [made]) => {
+  it.each(Object.entries(SITUATIONS))('[TR18] once a stop was asked for, nothing else is done: %s', (_, [made]) => {
     const stopped = made()
     stopped.run({ type: 'stop_turn', turn_id: stopped.turn })
     expect(summary(nextMove(stopped.told))).toBe('stopped: stopped')
   })
 
-  it('[TR14] a call that waits for a person parks the turn, until it is decided', () => {
+  it('[TR20] a call that waits for a person parks the turn, until it is decided', () => {
     const run = new RunDriver({ review: true }).step('', { id: 'call-1', tool: 'plan' })
     run.run(run.adds('model', 'A'))
     expect(nextMove(run.told)).toEqual({ type: 'park' })
@@ -110,20 +110,20 @@ describe('the next move', () => {
     expect(summary(nextMove(run.told))).toBe('ask of 11')
   })
 
-  it('[TR9] the gate follows three times without anything settled, and then gives up', () => {
+  it('[TR13] the gate follows three times without anything settled, and then gives up', () => {
     const run = new RunDriver({ gate: true }).plan('A', 'B').step('Done.')
     const moves = [summary(nextMove(run.told))]
     for (let count = 0; count < 3; count += 1) moves.push(summary(nextMove(run.followed().step('Done.').told)))
     expect(moves).toEqual(['follow 1', 'follow 2', 'follow 3', 'answered: gate'])
   })
 
-  it.each(['completed', 'blocked', 'cancelled'] as const)('[TR9] a task that is %s gives it patience anew', status => {
+  it.each(['completed', 'blocked', 'cancelled'] as const)('[TR13] a task that is %s gives it patience anew', status => {
     const run = new RunDriver({ gate: true }).plan('A', 'B').step('Done.').followed().step('Done.').followed()
     expect(run.told.followUps).toBe(2)
     expect(summary(nextMove(run.settle(1, status).step('Done.').told))).toBe('follow 1')
   })
 
-  it('[TR9] what is settled in another turn is no progress of this one', () => {
+  it('[TR13] tasks settled in another turn are not progress of this one', () => {
     const run = new RunDriver({ gate: true }, 'turn-0').plan('old')
     run.finish('turn-0')
     const later = run.next('turn-1', 'More.')
@@ -137,17 +137,17 @@ describe('the next move', () => {
     expect(driver.told.followUps).toBe(0)
   })
 
-  it('[JU4] in manage_todos a text is judged as the claim for the current task', () => {
+  it('[JU8] in manage_todos a text is judged as the claim for the current task', () => {
     const run = new RunDriver({ toolset: 'manage_todos', assessor: true }).plan('A', 'B').step('A is done.')
     expect(nextMove(run.told)).toMatchObject({ type: 'judge', task: run.task(1).id })
   })
 
-  it('[JU4] in manage_todos a text without a plan is an answer', () => {
+  it('[JU8] in manage_todos a text without a plan is an answer', () => {
     const run = new RunDriver({ toolset: 'manage_todos', assessor: true }).step('Hello.')
     expect(summary(nextMove(run.told))).toBe('answered: answered')
   })
 
-  it('[JU2] what the assessor could not judge ends the turn; what it judged on asking again does not', () => {
+  it('[JU4] what the assessor could not judge ends the turn; what it judged on asking again does not', () => {
     const run = new RunDriver({ assessor: true }).plan('A', 'B').step('', { tool: 'update' })
     run.run(run.assesses(1, { verdict: 'unknown', reason: 'Hm.' }))
     expect(summary(nextMove(run.answered('call-1').told))).toBe('exhausted: unjudged')
@@ -155,7 +155,7 @@ describe('the next move', () => {
     expect(summary(nextMove(run.told))).toBe('ask of 11')
   })
 
-  it('[JU2] a verdict on one task says nothing about another that could not be judged', () => {
+  it('[JU4] a verdict on one task says nothing about another that could not be judged', () => {
     const run = new RunDriver({ assessor: true }).plan('A', 'B').step('', { tool: 'update' })
     run.run(run.assesses(1, { verdict: 'unknown', reason: 'Hm.' }))
     run.run(run.assesses(2))
@@ -172,12 +172,12 @@ describe('the budget', () => {
     { steps: 39, open: true, budget: 49, spent: false },
     { steps: 41, open: true, budget: 50, spent: false },
     { steps: 50, open: true, budget: 50, spent: true },
-  ])('[TR5] after $steps steps, with an open task $open: $budget', ({ steps, open, budget, spent }) => {
+  ])('[TR9] after $steps steps, with an open task $open: $budget', ({ steps, open, budget, spent }) => {
     const run = after(steps, open ? new RunDriver().plan('A') : new RunDriver()).told
     expect([budgetOf(run), budgetIsSpent(run)]).toEqual([budget, spent])
   })
 
-  it('[TR5] what was granted stays granted once the plan is settled', () => {
+  it('[TR9] what was granted stays granted once the plan is settled', () => {
     const run = new RunDriver().plan('A')
     after(9, run)
     const data = {
@@ -193,7 +193,7 @@ describe('the budget', () => {
     expect([budgetOf(run.told), summary(nextMove(run.told))]).toEqual([19, 'ask of 19'])
   })
 
-  it('[TR5] a plan never makes it less than it was', () => {
+  it('[TR9] a plan never makes it less than it was', () => {
     const run = new RunDriver({ max_steps: 10, max_steps_with_plan: 10 }).plan('A')
     expect(budgetOf(run.told)).toBe(10)
   })
@@ -211,7 +211,7 @@ describe('no progress', () => {
     ['the same thrice after something else', [[{ ...same, tool: 'see' }], [same], [same], [same]], true],
     ['a text in between', [[same], [same], [], [same]], false],
     ['texts only', [[], [], []], false],
-  ] as const)('[TR18] %s', (_, steps, expected) => {
+  ] as const)('[TR29] %s', (_, steps, expected) => {
     const run = new RunDriver()
     for (const calls of steps) run.step(calls.length === 0 ? 'Well.' : '', ...calls)
     expect(noProgress(run.told)).toBe(expected)
@@ -219,14 +219,14 @@ describe('no progress', () => {
 })
 
 describe('the run', () => {
-  it('[TR19] usage is summed over the steps and the assessor; its calls are not counted as steps', () => {
+  it('[TR31] usage is summed over the steps and the assessor; its calls are not counted as steps', () => {
     const run = new RunDriver({ assessor: true }).plan('A').step('', { answer: 1 }).step('', { answer: 2 })
     run.run(run.assesses(1, { usage: { input_tokens: 5, output_tokens: 7 } }))
     expect(run.told.usage).toEqual({ input_tokens: 9, output_tokens: 9 })
     expect(run.told.steps).toHaveLength(2)
   })
 
-  it('[TR4] what belongs to another turn changes nothing', () => {
+  it('[TR8] what belongs to another turn changes nothing', () => {
     const run = new RunDriver().step('', {}).told
     const foreign = new RunDriver({}, 'turn-9')
       .plan('A')
@@ -236,7 +236,7 @@ describe('the run', () => {
     expect(advanceRun(run, run.state, foreign.log)).toEqual(run)
   })
 
-  it('[TR13] it knows which turn it continues', () => {
+  it('[TR19] it knows which turn it continues', () => {
     const run = new RunDriver({}, 'turn-0').plan('A')
     run.finish('turn-0')
     run.start('turn-1', {}, 'turn-0')

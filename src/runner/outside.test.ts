@@ -19,11 +19,11 @@ describe('what an outside tool answers', () => {
     ['an object', { fine: [1, null] }],
     ['nothing', null],
     ['an empty text', ''],
-  ])('[TR17] %s, as it is', async (_, result) => {
+  ])('[TR25] %s, as it is', async (_, result) => {
     expect(await answered(async () => result)).toEqual({ result, ok: true })
   })
 
-  it('[TR17] gets its arguments as they are', async () => {
+  it('[TR25] gets its arguments as they are', async () => {
     expect(await answered(async input => input as Json)).toEqual({ result: { a: 1 }, ok: true })
   })
 
@@ -36,11 +36,11 @@ describe('what an outside tool answers', () => {
       },
     ],
     ['rejects with a text', () => Promise.reject('the disk is full')],
-  ])('[TR17] one that %s is an answer', async (_, call) => {
+  ])('[TR25] a tool that %s is an answer', async (_, call) => {
     expect(await answered(call)).toEqual({ result: 'Error: the disk is full', ok: false })
   })
 
-  it('[TR17] one that throws at once leaves nothing behind that a later stop could trip over', async () => {
+  it('[TR25] a tool that throws at once leaves no listener for a later stop', async () => {
     const stop = new AbortController()
     const unhandled: unknown[] = []
     const heard = (reason: unknown): void => void unhandled.push(reason)
@@ -58,7 +58,7 @@ describe('what an outside tool answers', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('[TR17] one that hangs is an answer, and is told to stop', async () => {
+  it('[TR25] a tool that hangs is an answer, and is aborted', async () => {
     let told: unknown
     const hangs: OutsideTool['call'] = (_, signal) =>
       new Promise(() => signal.addEventListener('abort', () => (told = signal.reason)))
@@ -72,13 +72,13 @@ describe('what an outside tool answers', () => {
     ['x'.repeat(101), `${'x'.repeat(100)}\n[cut: 1 more characters]`],
     ['x'.repeat(5_000), `${'x'.repeat(100)}\n[cut: 4900 more characters]`],
     [`${'x'.repeat(99)}😀`, `${'x'.repeat(99)}\ufffd\n[cut: 1 more characters]`],
-  ])('[TR17] one that floods is cut, and the model is told', async (result, expected) => {
+  ])('[TR25] a result that is too long is cut, and the model is told', async (result, expected) => {
     const { result: given, ok } = await answered(async () => result, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect([given, ok]).toEqual([expected, true])
     expect((given as string).isWellFormed()).toBe(true)
   })
 
-  it('[TR17] a flood of JSON is cut as text', async () => {
+  it('[TR25] JSON that is too long is cut as text', async () => {
     const list = Array.from({ length: 100 }, (_, place) => ({ place }))
     const { result } = await answered(async () => list, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect(result).toBe(
@@ -86,7 +86,7 @@ describe('what an outside tool answers', () => {
     )
   })
 
-  it('[TR17] a flood of an error is cut, too', async () => {
+  it('[TR25] an error that is too long is cut', async () => {
     const { result, ok } = await answered(() => Promise.reject(new Error('e'.repeat(90_000))))
     expect([(result as string).length < 2_100, ok]).toEqual([true, false])
   })
@@ -96,16 +96,16 @@ describe('what an outside tool answers', () => {
     ['a number', 3, 3],
     ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
     ['something that leaves out fields', { a: undefined, b: 1 }, { b: 1 }],
-  ])('[TR17] %s from a program without types is JSON to the model', async (_, given, result) => {
+  ])('[TR25] %s from a program without types is JSON to the model', async (_, given, result) => {
     expect(await answered(async () => given as Json)).toEqual({ result, ok: true })
   })
 
-  it('[TR17] what is no JSON at all is an answer', async () => {
+  it('[TR25] a result that is not JSON is an answer', async () => {
     const { result, ok } = await answered(async (): Promise<never> => 1n as never)
     expect([(result as string).startsWith('Error: '), ok]).toEqual([true, false])
   })
 
-  it('[TR12] a stop is no answer of the tool, whether it heeds the stop or not', async () => {
+  it('[TR18] a stop is not an answer of the tool, whether or not the tool heeds it', async () => {
     for (const heeds of [true, false]) {
       const stop = new AbortController()
       const call: OutsideTool['call'] = (_, signal) =>
@@ -116,20 +116,20 @@ describe('what an outside tool answers', () => {
     }
   })
 
-  it('[TR12] after a stop nothing is called', async () => {
+  it('[TR18] after a stop nothing is called', async () => {
     let calls = 0
     const call = async (): Promise<Json> => (calls += 1)
     await expect(answered(call, DEFAULT_LIMITS, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow('Stopped.')
     expect(calls).toBe(0)
   })
 
-  it('[TR17] the usual limits are 60 s and 40,000 characters', () => {
+  it('[TR25] the usual limits are 60 s and 40,000 characters', () => {
     expect(DEFAULT_LIMITS).toEqual({ timeoutMs: 60_000, maxCharacters: 40_000 })
   })
 })
 
 describe('where tools come from', () => {
-  it('[TR17] a program gives its own, or none', async () => {
+  it('[TR25] a program gives its own, or none', async () => {
     const mine = tool(async () => 1)
     expect(await givenTools([mine]).list()).toEqual([mine])
     expect(await noTools.list()).toEqual([])

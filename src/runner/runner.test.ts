@@ -17,7 +17,7 @@ function failing(error: () => Error): Models & { readonly asked: () => number } 
 }
 
 describe('the runner', () => {
-  it('[TR11] a turn whose model is not configured any more fails, in words for a person', async () => {
+  it('[TR16] a turn whose model is no longer configured fails, in plain words', async () => {
     server = await startTurns({ models: failing(() => new UnknownModel('The model old is not configured here.')) })
     const reader = await server.chat()
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'model_unknown' })

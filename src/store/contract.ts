@@ -160,7 +160,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq).toBe(2)
       })
 
-      it('[ID2] an id of a task or review in another conversation is refused; concurrent calls are not affected', async () => {
+      it('[ID3] an id of a task or review in another conversation is refused; concurrent calls are not affected', async () => {
         const task = { id: testId(), title: 'mine' }
         const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })
         await store.commit(ref, run(openTurn('t1'), make('t1')))
@@ -191,7 +191,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq).toBe(0)
       })
 
-      it('[EV4] time is strictly increasing: each commit has its own timestamp', async () => {
+      it('[EV5] time is strictly increasing: each commit has its own timestamp', async () => {
         subject.advance(3_600_000)
         const ahead = await store.commit(ref, (_, now) => ({ events: [note('a')], value: now }))
         subject.advance(-3_600_000)
@@ -221,7 +221,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(freeze(await store.load(ref))).toBe(freeze(folded))
       })
 
-      it('[ST5][SQ7] a cold load of a long log, past several snapshots, is the same fold', async () => {
+      it('[ST5][SQ10] a cold load of a long log, past several snapshots, is the same fold', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         for (let round = 0; round < 10; round += 1) {
           await Promise.all(
@@ -386,7 +386,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.due(10)).reviews.map(({ review_id }) => review_id)).toEqual(['rev-late'])
       })
 
-      it('[ST12][RE8] a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
+      it('[ST12][RE13] a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
         await store.commit(ref, run(startTurn('t1', { panel_grace_ms: 500 }), propose('t1', 'rev-1', 'a')))
         await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
         await store.commit(ref, run({ type: 'leave_panel', review_id: 'rev-1', panel: 'p' }))
@@ -432,7 +432,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await titles()).toEqual(['Write', 'Look'])
       })
 
-      it('[ST13] lists tasks in list order, by turn and status, page by page, without removed ones', async () => {
+      it('[ST14] lists tasks in list order, by turn and status, page by page, without removed ones', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         await store.commit(ref, run(openTurn('t2'), add('t2', 'd')))
         await store.commit(
@@ -459,7 +459,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         for (const task of page.items) expect(task).toEqual(listed.get(task.id))
       })
 
-      it('[ST13] finds a review by id with its drafts, before and after it is resolved', async () => {
+      it('[ST15] finds a review by id with its drafts, before and after it is resolved', async () => {
         await store.commit(ref, run(startTurn('t1'), propose('t1', 'rev-1', 'a', 'b')))
         const pending = await store.queries.review('acme', 'rev-1')
         expect(pending).toMatchObject({ ...ref, record: { review: { status: 'pending' }, resolution: null } })
@@ -472,7 +472,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.review('other', 'rev-1')).toBeUndefined()
       })
 
-      it('[ST13] a confirmed review has the tasks that it created, not those of concurrent calls', async () => {
+      it('[ST15] a confirmed review has the tasks that it created, not those of concurrent calls', async () => {
         const refs = [ref, other]
         for (const each of refs)
           await store.commit(each, run(startTurn('t1'), propose('t1', `rev-${each.conversation}`, 'a')))
@@ -488,7 +488,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         }
       })
 
-      it('[ST13] lists pending reviews by deadline, of one conversation or of all', async () => {
+      it('[ST16] lists pending reviews by deadline, of one conversation or of all', async () => {
         const waiting = async (conversation?: string): Promise<string[]> =>
           (await store.queries.waiting('acme', conversation, 10)).map(({ review_id }) => review_id)
         const ids = [ref, other].map(({ conversation }) => `rev-${conversation}`)
@@ -509,7 +509,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.conversation(other)).toBeUndefined()
       })
 
-      it('[ST13] searches titles, details and outcomes in any case, literally', async () => {
+      it('[ST17] searches titles, details and outcomes in any case, literally', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'Größe ÄNDERN', '100% sure', 'plain')))
         await store.commit(
           ref,
@@ -531,7 +531,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await found('notes')).toEqual([])
       })
 
-      it('[ST13] reads the newest part of the log, in order', async () => {
+      it('[ST18] reads the newest part of the log, in order', async () => {
         await store.commit(ref, run(startTurn('t1', { review: false }), add('t1', 'a', 'b', 'c')))
         const all = await store.queries.events(ref, {})
         expect(await store.queries.events(ref, { last: 2 })).toEqual(all.slice(-2))
@@ -540,7 +540,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.events(ref, { types: ['task_created'], last: 2 })).toEqual(made.slice(-2))
       })
 
-      it('[ST13] reads the log by type and by task', async () => {
+      it('[ST18] reads the log by type and by task', async () => {
         const { conversation } = await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
         await store.commit(ref, run(settle('t1', 1)))
         const id = [...conversation.tasks.values()].find(({ number }) => number === 1)?.id
@@ -552,7 +552,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       })
     })
 
-    it('[ST14] keeps templates by name and tenant', async () => {
+    it('[ST19] keeps templates by name and tenant', async () => {
       await store.templates.put('acme', template('b', 'old'))
       await store.templates.put('acme', template('a', 'x'))
       await store.templates.put('acme', template('b', 'y'))
@@ -565,7 +565,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       ])
     })
 
-    it('[ST15] live text is overwritten, hinted at, read by other processes, and cleared', async () => {
+    it('[ST20] live text is overwritten, hinted at, read by other processes, and cleared', async () => {
       const stop = new AbortController()
       const reader = (await subject.another?.()) ?? store
       const hints = reader.changes(stop.signal)[Symbol.asyncIterator]()
@@ -584,7 +584,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (reader !== store) await reader.close()
     })
 
-    it('[ST16] close finishes calls under way and rejects later ones', async () => {
+    it('[ST21] close finishes calls under way and rejects later ones', async () => {
       const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
       await store.close()
       expect((await underWay).value).toBe('done')
@@ -601,7 +601,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       for (const call of late) await expect(call).rejects.toMatchObject({ code: 'closed' })
     })
 
-    it('[ST17] acknowledged commits survive reopening', async () => {
+    it('[ST22] acknowledged commits survive reopening', async () => {
       if (!subject.reopen) return
       await store.commit(
         { ...ref, once: { key: 'k', bodyHash: 'h' } },

@@ -32,7 +32,7 @@ const everyTool = Object.values(toolsets).flatMap(toolset =>
 )
 
 describe('the context', () => {
-  it.each(everyTool)('[TS1] without one $name answers that there is none', async ({ toolset, tool }) => {
+  it.each(everyTool)('[TS2] without a context $name answers that there is none', async ({ toolset, tool }) => {
     expect(await callTool(toolset, tool, {})).toBe('Error: Task list is not available (no conversation context).')
   })
 
@@ -75,7 +75,7 @@ describe('the context', () => {
     )
   })
 
-  it('[TS1] one that is passed as an argument goes before the one around it', async () => {
+  it('[TS1] a context passed as an argument takes precedence over the one around the call', async () => {
     await withToolContext(desk.context({ conversation: 'other' }), () =>
       callTool(turnTodos, 'create_todo', LOOK, desk.context()),
     )
@@ -95,7 +95,7 @@ describe('the context', () => {
     expect(await desk.tasks()).toMatchObject([{ session_id: 'c1', conversation_turn_id: 't1', created_by: 'tool' }])
   })
 
-  it('[TS1] an id that is none is answered, and nothing is written', async () => {
+  it('[TS3] an invalid id is answered, and nothing is written', async () => {
     const must = 'must be 1 to 128 characters of A-Z a-z 0-9 _ -.'
     const elsewhere = { conversation: '../c1' }
     expect(await desk.call('create_todo', LOOK, elsewhere)).toBe(`Error: session_id ${must}`)
@@ -113,7 +113,7 @@ const contextHere = () => {
 }
 
 describe('a call', () => {
-  it('[TS3] is one commit: the turn, the tasks and the answer', async () => {
+  it('[TS5] is one commit: the turn, the tasks and the answer', async () => {
     const { events } = await desk.written(() => desk.call('create_todo', LOOK, { toolCallId: 'first' }))
     expect(events).toEqual(['policy_set', 'turn_opened', 'task_created', 'tool_answered'])
     const [answer] = (await door.conversations.eventsAfter(HERE, 3, 1)).map(({ data }) => data)
@@ -126,7 +126,7 @@ describe('a call', () => {
     })
   })
 
-  it('[TS2] of a tool that there is not is answered with those that there are', async () => {
+  it('[TS4] of an unknown tool is answered with the tools that exist', async () => {
     expect(await desk.call('make_todo', LOOK)).toEqual({
       error: 'There is no tool make_todo. Available: create_todo, list_todo, complete_todo.',
     })
@@ -136,7 +136,7 @@ describe('a call', () => {
     expect(await desk.logged()).toEqual([])
   })
 
-  it('[TS2] with arguments that are no JSON is answered', async () => {
+  it('[TS4] with arguments that are no JSON is answered', async () => {
     const circular: unknown[] = []
     circular.push(circular)
     for (const input of [circular, { items: [1n] }]) {
@@ -146,7 +146,7 @@ describe('a call', () => {
     }
   })
 
-  it('[TS3] without an id of its own gets one', async () => {
+  it('[TS5] without an id of its own gets one', async () => {
     await desk.call('create_todo', LOOK, { toolCallId: undefined })
     await desk.call('create_todo', LOOK, { toolCallId: undefined })
     expect(await desk.statuses()).toHaveLength(2)
@@ -156,7 +156,7 @@ describe('a call', () => {
 describe('a repeated tool call id', () => {
   const again = { toolCallId: 'same' }
 
-  it('[TS11] with the same arguments answers the same, and nothing is written twice', async () => {
+  it('[TS14] with the same arguments answers the same, and nothing is written twice', async () => {
     const first = await desk.call('create_todo', LOOK, again)
     const { answer, events } = await desk.written(() => desk.call('create_todo', LOOK, again))
     expect(answer).toEqual(first)
@@ -164,13 +164,13 @@ describe('a repeated tool call id', () => {
     expect(await desk.statuses()).toEqual([['Look', 'in_progress']])
   })
 
-  it('[TS11] at once is one call', async () => {
+  it('[TS14] at once is one call', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => desk.call('create_todo', LOOK, again)))
     expect(answers).toEqual([answers[0], answers[0], answers[0]])
     expect(await desk.statuses()).toHaveLength(1)
   })
 
-  it('[TS11] with other arguments, or of another tool, is a conflict', async () => {
+  it('[TS14] with other arguments, or of another tool, is a conflict', async () => {
     await desk.take('create_todo', LOOK, again)
     for (const [tool, input] of [
       ['create_todo', { items: [{ title: 'Leap' }] }],
@@ -185,12 +185,12 @@ describe('a repeated tool call id', () => {
     expect(await desk.statuses()).toHaveLength(1)
   })
 
-  it('[TS11] in another turn is another call', async () => {
+  it('[TS14] in another turn is another call', async () => {
     await desk.call('create_todo', LOOK, again)
     expect(await desk.in('t2').call('create_todo', LOOK, again)).toEqual(created(3))
   })
 
-  it('[TS11] after a refusal is a new call: nothing was written that it could repeat', async () => {
+  it('[TS14] after a refusal is a new call: nothing was written that it could repeat', async () => {
     const input = { todoId: uuid(1), outcome: 'saw' }
     expect(await desk.call('complete_todo', input, again)).toEqual({
       error: 'There is no task with this id. Nothing is open.',
@@ -199,7 +199,7 @@ describe('a repeated tool call id', () => {
     expect(await desk.call('complete_todo', input, again)).toMatchObject({ status: 'completed' })
   })
 
-  it('[TS11] while its review waits, waits on for the same one; once decided, answers the same', async () => {
+  it('[TS14] while its review waits, waits on for the same one; once decided, answers the same', async () => {
     desk = new Desk(door, turnTodos, { review: true })
     const waiting = [desk.call('create_todo', LOOK, again), desk.call('create_todo', LOOK, again)]
     const [first, second] = await Promise.all([
@@ -214,7 +214,7 @@ describe('a repeated tool call id', () => {
     expect((await desk.logged()).filter(type => type === 'tool_answered')).toHaveLength(1)
   })
 
-  it('[TS11] a cancelled review is not opened again by it', async () => {
+  it('[TS14] a cancelled review is not opened again by it', async () => {
     desk = new Desk(door, turnTodos, { review: true })
     const no = { confirmed: false, cancelled: true, reason: 'user_cancelled' }
     expect(await desk.decided(desk.call('create_todo', LOOK, again), { action: 'cancel' })).toEqual(no)
@@ -228,7 +228,7 @@ describe('a review', () => {
     desk = new Desk(door, turnTodos, { review: true })
   })
 
-  it('[TS8] can be waited for by the id of its call', async () => {
+  it('[TS11] can be waited for by the id of its call', async () => {
     const context = desk.context()
     const taken = await beginCall(turnTodos, 'create_todo', LOOK, context)
     expect(taken).toEqual({ status: 'pending_review', call_id: context.toolCallId, review_id: `rev_${uuid(2)}` })
@@ -238,7 +238,7 @@ describe('a review', () => {
     expect(await awaitCall(context.toolCallId ?? '', context)).toEqual(answer)
   })
 
-  it('[TS8] whoever gives up waiting leaves it waiting', async () => {
+  it('[TS11] stays pending when a caller stops waiting', async () => {
     const giving = new AbortController()
     const waiting = callTool(turnTodos, 'create_todo', LOOK, desk.context(), giving.signal)
     const gone = expect(waiting).rejects.toThrow('gone')
@@ -248,7 +248,7 @@ describe('a review', () => {
     expect((await desk.state()).pending_reviews).toHaveLength(1)
   })
 
-  it('[TS76] the same call without an id, while it waits, waits for the same one', async () => {
+  it('[TS15] the same call without an id, while it waits, waits for the same one', async () => {
     const nameless = { toolCallId: undefined }
     const first = await desk.take('create_todo', LOOK, nameless)
     expect(first).toMatchObject({ status: 'pending_review' })
@@ -256,7 +256,7 @@ describe('a review', () => {
     expect((await desk.state()).pending_reviews).toHaveLength(1)
   })
 
-  it('[TS76] once its time is over the same call without an id opens a new one, whether or not anybody wrote so', async () => {
+  it('[TS15] after the timeout the same call without an id opens a new one, even before the expiry is written', async () => {
     let skew = 0
     const store = openMemoryStore({ skewMs: () => skew })
     // No deadline sweep runs here.
@@ -280,7 +280,7 @@ describe('a review', () => {
     await late.close()
   })
 
-  it('[TS12] its answer is one that the agent got: what the person did in it fences nothing', async () => {
+  it('[TS16] its answer counts as seen: what the person edited in it fences nothing', async () => {
     const waiting = desk.call('create_todo', LOOK)
     await desk.decided(waiting, { action: 'confirm', tasks: [{ draft_index: 0, title: 'Stare' }] })
     expect(await desk.call('complete_todo', { todoId: uuid(3), outcome: 'saw' })).toMatchObject({ status: 'completed' })
@@ -297,7 +297,7 @@ describe('the fence', () => {
     await desk.person({ task: 1, fields: { title: 'Stare' } })
   })
 
-  it('[TS12] refuses once; the refusal is an answer, and is repeated for the same call only', async () => {
+  it('[TS16] refuses once; the refusal is an answer, and is repeated for the same call only', async () => {
     const again = { toolCallId: 'same' }
     expect(await desk.take('complete_todo', settle, again)).toEqual({
       status: 'answered',
@@ -309,17 +309,17 @@ describe('the fence', () => {
     expect(await desk.call('complete_todo', settle)).toMatchObject({ title: 'Stare', status: 'completed' })
   })
 
-  it('[TS12] a list is an answer too', async () => {
+  it('[TS16] a list is an answer', async () => {
     await desk.call('list_todo', {})
     expect(await desk.call('complete_todo', settle)).toMatchObject({ title: 'Stare', status: 'completed' })
   })
 
-  it('[TS12] a refusal of another kind is none', async () => {
+  it('[TS16] a refusal of another kind is not an answer', async () => {
     await desk.call('complete_todo', { todoId: 'nowhere', outcome: 'x' })
     expect(await desk.call('complete_todo', settle)).toEqual(refused)
   })
 
-  it('[TS12] calls that arrive together are based on the same answer', async () => {
+  it('[TS16] calls that arrive together are based on the same answer', async () => {
     const answers = await Promise.all([1, 2].map(() => desk.call('complete_todo', settle)))
     expect(answers).toEqual([refused, refused])
   })
@@ -340,7 +340,7 @@ describe('a call in a run', () => {
     return lease
   }
 
-  it('[TS13] goes with its lease, and is based on the digest that the step was given', async () => {
+  it('[TS17] goes with its lease, and is based on the digest that the step was given', async () => {
     const lease = await start()
     const { seq: basis } = await desk.state()
     expect(await desk.call('create_todo', LOOK, { run: { lease, basis } })).toEqual(created(1))
@@ -353,7 +353,7 @@ describe('a call in a run', () => {
     expect(await desk.call('complete_todo', settle, { run: { lease, basis: seq } })).toMatchObject({ title: 'Stare' })
   })
 
-  it('[TS13] of an attempt that was overtaken writes nothing', async () => {
+  it('[TS17] of an attempt that was overtaken writes nothing', async () => {
     const lease = await start()
     const overtaken = { ...lease, attempt: lease.attempt - 1 }
     const run = { lease: overtaken, basis: 0 }
@@ -361,7 +361,7 @@ describe('a call in a run', () => {
     expect(await desk.tasks()).toEqual([])
   })
 
-  it('[TS14] from outside meanwhile: beginCall throws turn_running, callTool answers', async () => {
+  it('[TS18] from outside meanwhile: beginCall throws turn_running, callTool answers', async () => {
     await start()
     const { seq } = await desk.state()
     const outside = desk.in('t2')
@@ -374,7 +374,7 @@ describe('a call in a run', () => {
 })
 
 describe('the policy', () => {
-  it("[TS14] another toolset than the conversation's: beginCall throws persons_only, callTool answers", async () => {
+  it("[TS18] another toolset than the conversation's: beginCall throws persons_only, callTool answers", async () => {
     await desk.call('create_todo', LOOK)
     const { seq } = await desk.state()
     const other = new Desk(door, taskList)
@@ -398,27 +398,27 @@ describe('the policy', () => {
     expect(await desk.logged(seq)).toEqual([])
   })
 
-  it('[TS14] manage_todos without the assessor: beginCall throws assessor_required, callTool answers', async () => {
+  it('[TS18] manage_todos without the assessor: beginCall throws assessor_required, callTool answers', async () => {
     const other = new Desk(door, manageTodos, { assessor: false })
     await expect(other.take('manage_todos', {})).rejects.toMatchObject({ code: 'assessor_required' })
     expect(await other.call('manage_todos', {})).toMatchObject({ success: false, state: { total: 0 } })
     expect(await desk.logged()).toEqual([])
   })
 
-  it('[TS14] the first call fixes it: the toolset that was called, and what the host sets', async () => {
+  it('[TS18] the first call fixes it: the toolset that was called, and what the host sets', async () => {
     const other = new Desk(door, checklist, { review_timeout_ms: 5_000 })
     await other.call('add_multiple_checklist_items', { items: [{ title: 'milk' }] })
     expect((await desk.state()).policy).toMatchObject({ toolset: 'checklist', review: false, review_timeout_ms: 5_000 })
   })
 
-  it('[PO5] a toolset that the host fixed is the only one that a first call may use', async () => {
+  it('[PO7] a first call may only use the toolset that the host fixed', async () => {
     const other = new Desk(door, checklist, { toolset: 'runsheet' })
     const input = { items: [{ title: 'milk' }] }
     await expect(other.take('add_multiple_checklist_items', input)).rejects.toMatchObject({ code: 'persons_only' })
     expect(await desk.logged()).toEqual([])
   })
 
-  it('[TS14] a turn that is over takes no call', async () => {
+  it('[TS18] a turn that is over takes no call', async () => {
     const here = new Desk(door, ours, { review: false })
     await door.run(
       HERE,
@@ -431,14 +431,14 @@ describe('the policy', () => {
 })
 
 describe('storage that fails', () => {
-  it.each(everyTool)('[TS7] closed: $name answers one line, no stack, no path', async ({ toolset, tool }) => {
+  it.each(everyTool)('[TS9] closed: $name answers one line, no stack, no path', async ({ toolset, tool }) => {
     await door.close()
     for (const input of [{}, { items: [{ title: 'x', id: 'y' }], tasks: [{ title: 'x' }], id: 1, outcome: 'z' }]) {
       expect(await new Desk(door, toolset).call(tool, input)).toBe('Error: The store is closed.')
     }
   })
 
-  it('[TS7] between the refusal and its words: the failure is the answer', async () => {
+  it('[TS9] between the refusal and its words: the failure is the answer', async () => {
     await desk.call('create_todo', LOOK)
     const store = openMemoryStore()
     let reads = 0

@@ -12,7 +12,7 @@ const update = (...items: unknown[]) => desk.call('update_checklist_items', { it
 const item = (number: number, title: string, isChecked = false) => ({ id: uuid(number), title, isChecked })
 
 describe('checklist: adding', () => {
-  it('[TS30] the schema is an array with minItems 1, and holds no oneOf or anyOf', () => {
+  it('[CK1] the schema is an array with minItems 1, and holds no oneOf or anyOf', () => {
     const [create] = checklist.tools
     expect(create && jsonSchemaOf(create)).toEqual({
       type: 'object',
@@ -36,38 +36,38 @@ describe('checklist: adding', () => {
     expect(JSON.stringify(checklist.tools.map(jsonSchemaOf))).not.toMatch(/oneOf|anyOf/)
   })
 
-  it('[TS30] answers what it made, in input order, duplicates kept, checked where they are done', async () => {
+  it('[CK1] answers what it made, in input order, duplicates kept, checked where they are done', async () => {
     const items = [{ title: ' milk ' }, { title: 'bread', isChecked: true }, { title: 'milk', isChecked: false }]
     expect(await add({ items })).toEqual({
       createdItems: [item(1, 'milk'), item(2, 'bread', true), item(3, 'milk')],
     })
   })
 
-  it('[TS31] unknown keys are ignored, also __proto__', async () => {
+  it('[CK2] unknown keys are ignored, also __proto__', async () => {
     const items = JSON.parse('[{"title":"milk","id":"7","__proto__":{"isChecked":true}}]')
     expect(await add({ items, turn_id: 't9', session_id: 'other' })).toEqual({ createdItems: [item(1, 'milk')] })
     expect((await desk.tasks())[0]).toMatchObject({ session_id: 'c1', conversation_turn_id: 't1' })
   })
 
-  it('[TS31] keys that nobody reads may be of any depth', async () => {
+  it('[CK2] unknown keys may be of any depth', async () => {
     const deep = JSON.parse(`${'['.repeat(2_500)}${']'.repeat(2_500)}`)
     expect(await add({ items: [{ title: 'milk' }], deep })).toEqual({ createdItems: [item(1, 'milk')] })
   })
 
-  it('[TS31] no string is split', async () => {
+  it('[CK2] no string is split', async () => {
     expect(await add({ items: [{ title: 'milk, bread; eggs' }] })).toEqual({
       createdItems: [item(1, 'milk, bread; eggs')],
     })
   })
 
-  it('[TS32] empty titles are dropped, and do not count to the 20', async () => {
+  it('[CK3] empty titles are dropped, and do not count to the 20', async () => {
     const items = [{ title: ' ' }, ...Array.from({ length: 20 }, () => ({ title: 'x' })), { title: '' }]
     expect(await add({ items })).toEqual({
       createdItems: Array.from({ length: 20 }, (_, index) => item(index + 1, 'x')),
     })
   })
 
-  it('[TS32] 400 code points are taken', async () => {
+  it('[CK3] 400 code points are taken', async () => {
     expect(await add({ items: [{ title: '😀'.repeat(400) }] })).toEqual({
       createdItems: [item(1, '😀'.repeat(400))],
     })
@@ -101,13 +101,13 @@ describe('checklist: adding', () => {
         'contextTaskId must be at most 200 characters, got 201.',
       ],
     ),
-  )('[TS2] [TS33] $error: refused as a whole: which element, which limit, the right form', async ({ input, error }) => {
+  )('[TS4][CK4] $error: refused as a whole: which element, which limit, the right form', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => add(input))
     expect(answer).toEqual({ error: `${error} Send ${FORM}` })
     expect(events).toEqual([])
   })
 
-  it('[TS34] contextTaskId hangs the items under that task; an unknown one is refused', async () => {
+  it('[CK5] contextTaskId hangs the items under that task; an unknown one is refused', async () => {
     await add({ items: [{ title: 'shop' }] })
     await add({ items: [{ title: 'milk' }, { title: 'bread' }], contextTaskId: uuid(1) })
     expect((await desk.tasks()).map(({ parent_id }) => parent_id)).toEqual([undefined, uuid(1), uuid(1)])
@@ -122,7 +122,7 @@ describe('checklist: adding', () => {
 describe('checklist: updating', () => {
   beforeEach(() => add({ items: [{ title: 'milk' }, { title: 'bread' }, { title: 'eggs', isChecked: true }] }))
 
-  it('[TS35] ticks, unticks and rewords by id, as one commit', async () => {
+  it('[CK6] ticks, unticks and rewords by id, as one commit', async () => {
     const { answer, events } = await desk.written(() =>
       update(
         { id: uuid(1), isChecked: true },
@@ -137,7 +137,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual(['task_changed', 'task_changed', 'task_changed', 'tool_answered'])
   })
 
-  it('[TS35] each element is answered on its own, in the order sent', async () => {
+  it('[CK6] each element is answered on its own, in the order sent', async () => {
     const answer = await update(
       { id: 'nowhere', isChecked: true },
       { id: uuid(1), title: ' ' },
@@ -161,14 +161,14 @@ describe('checklist: updating', () => {
     ])
   })
 
-  it('[TS35] of two elements for one item the later one counts', async () => {
+  it('[CK6] of two elements for one item the later one counts', async () => {
     expect(await update({ id: uuid(1), isChecked: true }, { id: uuid(1), isChecked: false })).toEqual({
       updatedItems: [item(1, 'milk'), item(1, 'milk')],
       failedItems: [],
     })
   })
 
-  it('[TS36] a box that is as it should be is left alone: blocked and current ones stay what they are', async () => {
+  it('[CK7] a box that is as it should be is left alone: blocked and current ones stay what they are', async () => {
     await desk.person({ task: 2, fields: { status: 'blocked' } })
     await update({ id: uuid(3) })
     const { answer, events } = await desk.written(() =>
@@ -181,7 +181,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual(['tool_answered'])
   })
 
-  it('[TS36] a cancelled item is not shown', async () => {
+  it('[CK7] a cancelled item is not shown', async () => {
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(await update({ id: uuid(2), isChecked: true })).toEqual({
       updatedItems: [],
@@ -192,7 +192,7 @@ describe('checklist: updating', () => {
     )
   })
 
-  it('[TS35] items of earlier turns are reached: the list is the conversation’s', async () => {
+  it('[CK6] items of earlier turns are reached: the list is the conversation’s', async () => {
     const answer = await desk.in('t2').call('update_checklist_items', { items: [{ id: uuid(1), isChecked: true }] })
     expect(answer).toEqual({ updatedItems: [item(1, 'milk', true)], failedItems: [] })
   })
@@ -204,7 +204,7 @@ describe('checklist: updating', () => {
       [{ items: [{ id: 1 }] }, 'items[0].id must be a string, got 1.'],
       [{ items: [] }, 'items must have at least 1 entry.'],
     ),
-  )('[TS2] $error: refused, and nothing is written', async ({ input, error }) => {
+  )('[TS4] $error: refused, and nothing is written', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('update_checklist_items', input))
     expect(answer).toEqual({
       error: `${error} Send {"items":[{"id":"…","isChecked":true}]} Send new items as ${FORM}`,
@@ -212,7 +212,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual([])
   })
 
-  it("[TS12] a person's change is told once, for that element, and then the element is taken", async () => {
+  it("[TS16] a person's change is told once, for that element, and then the element is taken", async () => {
     await desk.person({ task: 1, fields: { title: 'oat milk' } })
     const both = [
       { id: uuid(1), isChecked: true },
@@ -245,7 +245,7 @@ describe('checklist: review', () => {
     tags: [],
   })
 
-  it('[TS8] confirmed: the created items plus what the person changed', async () => {
+  it('[TS10] confirmed: the created items plus what the person changed', async () => {
     const answer = await desk.decided(add({ items: [{ title: 'milk' }, { title: 'eggs', isChecked: true }] }), {
       action: 'confirm',
       tasks: [{ draft_index: 1 }, { title: 'bread' }],
@@ -262,7 +262,7 @@ describe('checklist: review', () => {
     })
   })
 
-  it('[TS9] cancelled: the common form', async () => {
+  it('[TS12] cancelled: the common form', async () => {
     expect(await desk.decided(add({ items: [{ title: 'milk' }] }), { action: 'cancel' })).toEqual({
       confirmed: false,
       cancelled: true,
@@ -270,7 +270,7 @@ describe('checklist: review', () => {
     })
   })
 
-  it('[TS10] ticking is possible, rewording is refused', async () => {
+  it('[TS13] ticking is possible, rewording is refused', async () => {
     await desk.decided(add({ items: [{ title: 'milk' }] }), { action: 'confirm', tasks: [{ draft_index: 0 }] })
     expect(await update({ id: uuid(3), title: 'oat milk' }, { id: uuid(3), isChecked: true })).toEqual({
       updatedItems: [item(3, 'milk', true)],
@@ -285,13 +285,13 @@ describe('checklist: review', () => {
 })
 
 describe('checklist: the words', () => {
-  it('[TS15] the section asks for the array form, isChecked, and no comma-separated string', () => {
+  it('[TS19] the section asks for the array form, isChecked, and no comma-separated string', () => {
     expect(checklist.prompt).toMatch(/JSON array of objects/)
     expect(checklist.prompt).toMatch(/already done, set `isChecked` to true/)
     expect(checklist.prompt).toMatch(/Never send a comma-separated string/)
   })
 
-  it('[TS16] the retry repeats the form, lists what exists and says not to create it again', async () => {
+  it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {
     await add({ items: [{ title: 'milk' }, { title: 'bread', isChecked: true }] })
     expect(checklist.retry({ state: await desk.state(), turnId: 't2' })).toBe(
       `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. Already on the checklist: milk; bread. Do not create these again.`,

@@ -21,11 +21,11 @@ function planned(run: RunDriver, count: number, title: (number: number) => strin
 }
 
 describe('the digest', () => {
-  it('[TR7] says nothing where there is no plan', () => {
+  it('[TR11] says nothing where there is no plan', () => {
     expect(digestOf(new RunDriver().step('Hello.').told)).toBe('')
   })
 
-  it('[TR7] holds the request, what is settled with its outcome, the current task with its criteria, and what remains', () => {
+  it('[TR11] holds the request, what is settled with its outcome, the current task with its criteria, and what remains', () => {
     const run = new RunDriver()
     run.run(
       run.adds('model', 'Read', 'Ask', { title: 'Write', details: 'In English', criteria: 'It is one page' }, 'Send', {
@@ -54,7 +54,7 @@ describe('the digest', () => {
     )
   })
 
-  it('[TR7] goes by what a person has changed since', () => {
+  it('[TR11] goes by what a person has changed since', () => {
     const run = new RunDriver().plan('Read', 'Write')
     run.run(run.sets('person', 1, { title: 'Read twice' }))
     run.run(run.sets('person', 2, { status: 'cancelled' }))
@@ -63,7 +63,7 @@ describe('the digest', () => {
     expect(digest).toContain('- 2 Write (cancelled)')
   })
 
-  it('[TR7] is about the plan of the turn, with what it adopted, and not about older tasks', () => {
+  it('[TR11] is about the plan of the turn, with what it adopted, and not about older tasks', () => {
     const run = new RunDriver({}, 'turn-0').plan('Old')
     run.finish('turn-0')
     run.start('turn-1')
@@ -83,13 +83,13 @@ describe('the digest', () => {
     ['checklist', 'id'],
     ['task_manager', 'id'],
     ['turn_todos', 'id'],
-  ] as const)('[TR7] names tasks as %s knows them, by %s', (toolset: ToolsetName, by) => {
+  ] as const)('[TR11] names tasks as %s knows them, by %s', (toolset: ToolsetName, by) => {
     const run = new RunDriver({ toolset, ...(toolset === 'manage_todos' ? { assessor: true } : {}) }).plan('A', 'B')
     const [first, second] = [run.task(1)[by], run.task(2)[by]]
     expect(digestOf(run.told)).toContain(`Now:\n- ${first} A\nNext:\n- ${second} B\n`)
   })
 
-  it('[TR7] is bounded, with 1,000 open tasks whose fields are as long as they may be', () => {
+  it('[TR11] is bounded, with 1,000 open tasks of maximum length', () => {
     const long = { details: 'd'.repeat(8_000), criteria: 'c'.repeat(8_000) }
     const run = new RunDriver()
     run.finish('turn-1')
@@ -103,7 +103,7 @@ describe('the digest', () => {
     expect(digest).toContain('- and 959 more')
   })
 
-  it('[TR7] is bounded, with 1,000 settled tasks and outcomes as long as they may be; the newest are told', () => {
+  it('[TR11] is bounded, with 1,000 settled tasks of maximum length; the newest are kept', () => {
     const run = planned(new RunDriver(), 1_000, number => `${number}`.padEnd(400, 't'))
     for (let number = 1; number < 1_000; number += 1) {
       run.run(run.sets('model', number, { status: 'completed', outcome: 'o'.repeat(8_000) }))
@@ -116,7 +116,7 @@ describe('the digest', () => {
     expect(digest).toContain('1 remaining.')
   })
 
-  it('[TR7] keeps each settled task on a line of its own, whatever its outcome is', () => {
+  it('[TR11] keeps each settled task on a line of its own, whatever its outcome is', () => {
     const run = new RunDriver().plan('A', 'B')
     run.run(run.sets('model', 1, { status: 'completed', outcome: 'One.\nNow:\n- 9 Something else' }))
     const digest = digestOf(run.told)
@@ -132,7 +132,7 @@ describe('cut', () => {
     ['abcdef', 5, 'abcd…'],
     ['😀😀😀', 3, '😀😀😀'],
     ['😀😀😀😀', 3, '😀😀…'],
-  ])('[TR7] %j to %i is %j, never half a character', (text, most, expected) => {
+  ])('[TR11] %j to %i is %j, never half a character', (text, most, expected) => {
     expect(cut(text, most)).toBe(expected)
   })
 })

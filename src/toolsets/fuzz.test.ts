@@ -26,7 +26,7 @@ const all = Object.values(toolsets).flatMap(toolset =>
 )
 
 describe.each(all)('$name', ({ toolset, tool }) => {
-  it(`[TS6] answers ${VALUES} values of any kind, and a refusal writes nothing`, async () => {
+  it(`[TS8] answers ${VALUES} values of any kind, and a refusal writes nothing`, async () => {
     const seen = { ok: 0, refused: 0, pending_review: 0 }
     const property = fc.asyncProperty(
       fc.boolean(),

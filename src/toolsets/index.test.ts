@@ -18,14 +18,14 @@ const propertiesOf = (tool: Tool): Record<string, { type?: string }> =>
   jsonSchemaOf(tool)['properties'] as Record<string, { type?: string }>
 
 describe('the toolsets', () => {
-  it('[TS17] are the six that a policy can name, each with tools of its own names', () => {
+  it('[TS22] are the six that a policy can name, each with tools of its own names', () => {
     expect(Object.keys(toolsets)).toEqual(Object.keys(TOOLSETS))
     expect(all.map(({ name }) => name)).toEqual(Object.keys(TOOLSETS))
     const names = all.flatMap(({ tools }) => tools.map(({ name }) => name))
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('[TS18] each has one tool that creates; it takes an array, but in task_list', () => {
+  it('[TS23] each has one tool that creates; it takes an array, but in task_list', () => {
     const creating = all.map(({ name, tools }) => [
       name,
       tools
@@ -43,7 +43,7 @@ describe('the toolsets', () => {
   })
 
   it.each(all.filter(({ name }) => name !== 'task_list'))(
-    '[TS18] $name: no tool makes a task of a single item',
+    '[TS23] $name: no tool makes a task of a single item',
     async toolset => {
       const desk = new Desk(door, toolset)
       const single = { title: 'Look', description: 'Look', details: 'x', add: 'Look', items: 'Look', tasks: 'Look' }
@@ -56,7 +56,7 @@ describe('the toolsets', () => {
     },
   )
 
-  it.each(all)('[TS15] $name: the section says when to plan and when not, and to settle before answering', toolset => {
+  it.each(all)('[TS19] $name: the section says when to plan and when not, and to settle before answering', toolset => {
     const text = toolset.prompt.replaceAll('\n', ' ')
     expect(text).toMatch(/several/)
     expect(text).toMatch(/[Ww]ork through/)
@@ -65,7 +65,7 @@ describe('the toolsets', () => {
     expect(toolset.tools.some(({ name }) => text.includes(name))).toBe(true)
   })
 
-  it.each(all)('[TS16] $name: the retry shows a form that its creating tool takes', async toolset => {
+  it.each(all)('[TS21] $name: the retry shows a form that its creating tool takes', async toolset => {
     const desk = new Desk(door, toolset, { review: false })
     const text = toolset.retry({ state: await desk.state(), turnId: 't1' })
     expect(text).toMatch(/[Aa]lready[^:]*: nothing\. Do not (add|create|plan) (it|these) again\.$/)
@@ -74,7 +74,7 @@ describe('the toolsets', () => {
   })
 
   it.each(all.flatMap(toolset => toolset.tools.map(tool => ({ name: `${toolset.name}: ${tool.name}`, tool }))))(
-    '[TS2] $name: the example in a refusal is of the right form',
+    '[TS4] $name: the example in a refusal is of the right form',
     ({ tool }) => {
       const parsed = tool.input.safeParse(formIn(tool.example))
       expect(parsed.error).toBeUndefined()

@@ -18,7 +18,7 @@ const two = {
 }
 
 describe('manage_todos: the form', () => {
-  it('[TS20] takes add and delete and nothing else', () => {
+  it('[MT1] takes add and delete and nothing else', () => {
     expect(manageTodos.tools.map(({ name }) => name)).toEqual(['manage_todos'])
     const [tool] = manageTodos.tools
     expect(tool && jsonSchemaOf(tool)).toEqual({
@@ -49,36 +49,36 @@ describe('manage_todos: the form', () => {
       [{ add: ['half \ud83d'] }, 'add[0] must be well-formed Unicode: it contains half of a surrogate pair.'],
       [{ add: Array.from({ length: 21 }, () => 'x') }, 'At most 20 tasks fit into one call, got 21.'],
     ),
-  )('[TS2] [TS21] $error: refused with the state, and nothing is written', async ({ input, error }) => {
+  )('[TS4][MT2] $error: refused with the state, and nothing is written', async ({ input, error }) => {
     await manage({ add: ['Look', 'Leap'] })
     const { answer, events } = await desk.written(() => manage(input))
     expect(answer).toEqual({ success: false, error: `${error} ${EXAMPLE}`, state: two })
     expect(events).toEqual([])
   })
 
-  it('[TS2] 20 steps of 400 characters are taken', async () => {
+  it('[TS4] 20 steps of 400 characters are taken', async () => {
     const answer = await manage({ add: Array.from({ length: 20 }, () => '😀'.repeat(400)) })
     expect(answer).toMatchObject({ success: true, state: { total: 20, remaining: 20 } })
   })
 })
 
 describe('manage_todos: the queue', () => {
-  it('[TS21] {} answers the state', async () => {
+  it('[MT2] {} answers the state', async () => {
     expect(await manage({})).toEqual({ success: true, state: empty })
     await manage({ add: ['Look', 'Leap'] })
     expect(await manage({})).toEqual({ success: true, state: two })
   })
 
-  it('[TS21] add makes them in order, the first one is current', async () => {
+  it('[MT2] add makes them in order, the first one is current', async () => {
     expect(await manage({ add: [' Look\n', 'Leap'] })).toEqual({ success: true, state: two })
   })
 
-  it('[TS22] blank descriptions are dropped; nothing left is no error', async () => {
+  it('[MT3] blank descriptions are dropped; dropping all of them is not an error', async () => {
     expect(await manage({ add: ['', ' \t', 'Look', '\n', 'Leap'] })).toEqual({ success: true, state: two })
     expect(await manage({ add: ['', '  '] })).toEqual({ success: true, state: two })
   })
 
-  it('[TS23] an id deletes that one, as a number or a string; the next one becomes current', async () => {
+  it('[MT4] an id deletes that one, as a number or a string; the next one becomes current', async () => {
     await manage({ add: ['Look', 'Leap', 'Land'] })
     expect(await manage({ delete: [1, '3'] })).toEqual({
       success: true,
@@ -91,36 +91,36 @@ describe('manage_todos: the queue', () => {
     })
   })
 
-  it('[TS23] what is no id deletes every item of exactly that description', async () => {
+  it('[MT4] anything but an id deletes every item of exactly that description', async () => {
     await manage({ add: ['Look', 'Leap', 'Look', 'look'] })
     expect(await manage({ delete: ['Look'] })).toMatchObject({
       state: { total: 2, items: [todo(2, 'Leap', 'current'), todo(4, 'look', 'pending')] },
     })
   })
 
-  it('[TS23] a matcher that is both an id and a description is the id', async () => {
+  it('[MT4] a matcher that is both an id and a description is the id', async () => {
     await manage({ add: ['2', 'Leap'] })
     expect(await manage({ delete: [2] })).toMatchObject({ state: { items: [todo(1, '2', 'current')] } })
   })
 
-  it('[TS23] a matcher that matches nothing is no error', async () => {
+  it('[MT4] a matcher without a match is not an error', async () => {
     await manage({ add: ['Look', 'Leap'] })
     expect(await manage({ delete: [9, 'Fly', 1.5, ''] })).toEqual({ success: true, state: two })
   })
 
-  it('[TS23] add applies before delete: what one call adds and deletes is not made', async () => {
+  it('[MT4] add applies before delete: what one call adds and deletes is not made', async () => {
     expect(await manage({ add: ['Look', 'Fly', 'Leap'], delete: ['Fly'] })).toEqual({ success: true, state: two })
     expect(await manage({ add: ['Fly'], delete: [3] })).toEqual({ success: true, state: two })
     expect((await desk.logged()).filter(type => type === 'task_removed')).toEqual([])
   })
 
-  it('[TS23] add and delete are one commit', async () => {
+  it('[MT4] add and delete are one commit', async () => {
     await manage({ add: ['Look'] })
     const { events } = await desk.written(() => manage({ add: ['Leap'], delete: ['Look'] }))
     expect(events).toEqual(['task_created', 'task_removed', 'tool_answered'])
   })
 
-  it('[TS24] done and blocked are shown, cancelled and deleted ones neither shown nor counted', async () => {
+  it('[MT5] done and blocked are shown, cancelled and deleted ones neither shown nor counted', async () => {
     await manage({ add: ['a', 'b', 'c', 'd', 'e'] })
     await desk.person(
       { task: 1, fields: { status: 'completed' } },
@@ -139,7 +139,7 @@ describe('manage_todos: the queue', () => {
     })
   })
 
-  it("[TS25] another turn's tasks are neither seen nor reached", async () => {
+  it("[MT6] another turn's tasks are neither seen nor reached", async () => {
     await manage({ add: ['Look', 'Leap'] })
     const other = desk.in('t2')
     expect(await other.call('manage_todos', { delete: [1, 'Leap'] })).toEqual({ success: true, state: empty })
@@ -150,7 +150,7 @@ describe('manage_todos: the queue', () => {
 describe('manage_todos: review', () => {
   beforeEach(() => open({ review: true }))
 
-  it('[TS8] confirmed: the state plus what the person changed', async () => {
+  it('[TS10] confirmed: the state plus what the person changed', async () => {
     const row = (title: string) => ({
       title,
       details: '',
@@ -178,7 +178,7 @@ describe('manage_todos: review', () => {
     })
   })
 
-  it('[TS9] cancelled: success false, the common form, and the state', async () => {
+  it('[TS12] cancelled: success false, the common form, and the state', async () => {
     const answer = await desk.decided(manage({ add: ['Look'] }), { action: 'cancel', comment: 'not now' })
     expect(answer).toEqual({
       success: false,
@@ -190,7 +190,7 @@ describe('manage_todos: review', () => {
     })
   })
 
-  it('[TS10] deleting is refused with the state', async () => {
+  it('[TS13] deleting is refused with the state', async () => {
     await desk.decided(manage({ add: ['Look', 'Leap'] }), {
       action: 'confirm',
       tasks: [{ draft_index: 0 }, { draft_index: 1 }],
@@ -207,7 +207,7 @@ describe('manage_todos: review', () => {
 })
 
 describe('manage_todos: the fence and the words', () => {
-  it("[TS12] a person's change is told once, in the toolset's words, and then the call is taken", async () => {
+  it("[TS16] a person's change is told once, in the toolset's words, and then the call is taken", async () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 2, fields: { title: 'Hop', status: 'completed' } })
     const state = {
@@ -227,7 +227,7 @@ describe('manage_todos: the fence and the words', () => {
     expect(await manage({ delete: [2] })).toMatchObject({ success: true, state: { total: 1 } })
   })
 
-  it('[TS16] the retry repeats the form, lists what exists and says not to add it again', async () => {
+  it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(manageTodos.retry({ state: await desk.state(), turnId: 't1' })).toBe(

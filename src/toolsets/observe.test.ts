@@ -34,7 +34,7 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
   return lines.map(line => JSON.parse(line))
 }
 
-it('[TS19] every call is logged at debug, with its toolset, tool, items, duration, outcome, provider and model', async () => {
+it('[TS24] every call is logged at debug, with its toolset, tool, items, duration, outcome, provider and model', async () => {
   const lines = await logged('debug')
   expect(lines.map(({ toolset, tool, items, outcome }) => [toolset, tool, items, outcome])).toEqual([
     ['turn_todos', 'create_todo', 2, 'ok'],
@@ -47,12 +47,12 @@ it('[TS19] every call is logged at debug, with its toolset, tool, items, duratio
     expect(line).toMatchObject({ provider: 'openai', model: 'm1', duration_ms: expect.any(Number) })
 })
 
-it('[TS19] what the tasks say is in no line, and at info there is none', async () => {
+it('[TS24] no line holds what the tasks say, and at info there is no line', async () => {
   expect(JSON.stringify(await logged('debug'))).not.toContain('secret')
   expect(await logged('info')).toEqual([])
 })
 
-it('[TS19] an observer that fails does not fail the call', async () => {
+it('[TS24] an observer that fails does not fail the call', async () => {
   const observe = (): never => {
     throw new Error('boom')
   }

@@ -12,7 +12,7 @@ const update = (input: unknown): Promise<Json> => desk.call('update', input)
 const tasks = (): Promise<Json> => desk.call('tasks', {})
 
 describe('runsheet: plan', () => {
-  it('[TS70] answers ids, what is next and what remains', async () => {
+  it('[RS1] answers ids, what is next and what remains', async () => {
     expect(await plan({ title: ' Look ', done_when: 'seen' }, { title: 'Leap' })).toEqual({
       ids: [1, 2],
       next: '1 Look',
@@ -42,7 +42,7 @@ describe('runsheet: plan', () => {
       [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
     ),
-  )('[TS2] [TS70] $error: refused as a whole', async ({ input, error }) => {
+  )('[TS4][RS1] $error: refused as a whole', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('plan', input))
     expect(answer).toEqual({
       error: `${error} Send {"tasks":[{"title":"…","done_when":"…"}]}`,
@@ -52,7 +52,7 @@ describe('runsheet: plan', () => {
     expect(events).toEqual([])
   })
 
-  it('[TS2] 20 tasks of 400 characters are taken', async () => {
+  it('[TS4] 20 tasks of 400 characters are taken', async () => {
     expect(await plan(...Array.from({ length: 20 }, () => ({ title: '😀'.repeat(400) })))).toMatchObject({
       remaining: 20,
     })
@@ -62,7 +62,7 @@ describe('runsheet: plan', () => {
 describe('runsheet: update', () => {
   beforeEach(() => plan({ title: 'Look' }, { title: 'Leap' }, { title: 'Land' }))
 
-  it('[TS71] settles by short id with an outcome, and names the next one', async () => {
+  it('[RS2] settles by short id with an outcome, and names the next one', async () => {
     expect(await update({ id: 1, outcome: 'saw' })).toEqual({ next: '2 Leap', remaining: 2 })
     expect(await update({ id: 2, outcome: 'no road', status: 'blocked' })).toEqual({ next: '3 Land', remaining: 1 })
     expect(await update({ id: 3, status: 'cancelled' })).toEqual({ next: null, remaining: 0 })
@@ -77,7 +77,7 @@ describe('runsheet: update', () => {
     })
   })
 
-  it('[TS71] sets a status: doing takes it up, todo reopens it', async () => {
+  it('[RS2] sets a status: doing takes it up, todo reopens it', async () => {
     expect(await update({ id: 3, status: 'doing' })).toEqual({ next: '3 Land', remaining: 3 })
     await update({ id: 3, outcome: 'landed' })
     expect(await update({ id: 3, status: 'todo' })).toEqual({ next: '1 Look', remaining: 3 })
@@ -88,7 +88,7 @@ describe('runsheet: update', () => {
     ])
   })
 
-  it('[TS71] done and blocked need an outcome', async () => {
+  it('[RS2] done and blocked need an outcome', async () => {
     expect(await update({ id: 1 })).toEqual({
       error: 'Task 1 needs an outcome to become done: say what was done. Send {"id":1,"outcome":"…"}',
       next: '1 Look',
@@ -101,7 +101,7 @@ describe('runsheet: update', () => {
     })
   })
 
-  it('[TS5] a status that may not follow is refused in the words of this toolset', async () => {
+  it('[TS7] a status that may not follow is refused in the words of this toolset', async () => {
     await update({ id: 1, outcome: 'saw' })
     const { answer, events } = await desk.written(() => update({ id: 1, status: 'doing' }))
     expect(answer).toEqual({
@@ -112,7 +112,7 @@ describe('runsheet: update', () => {
     expect(events).toEqual([])
   })
 
-  it('[TS4] an id that is not there is refused with what is open', async () => {
+  it('[TS6] an id that is not there is refused with what is open', async () => {
     for (const id of [9, 0, -1, 9_007_199_254_740_991]) {
       const { answer, events } = await desk.written(() => update({ id, outcome: 'x' }))
       expect(answer).toEqual({
@@ -133,13 +133,13 @@ describe('runsheet: update', () => {
       [{ id: 1, status: 'completed' }, 'status must be one of: done, blocked, cancelled, doing, todo.'],
       [{ id: 1, outcome: 'x'.repeat(8_001) }, 'outcome must be at most 8000 characters, got 8001.'],
     ),
-  )('[TS2] $error: refused', async ({ input, error }) => {
+  )('[TS4] $error: refused', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => update(input))
     expect(answer).toEqual({ error: `${error} Send {"id":1,"outcome":"…"}`, next: '1 Look', remaining: 3 })
     expect(events).toEqual([])
   })
 
-  it('[TS72] reaches tasks of other turns, and lists those that are open; next and remaining are about its own plan', async () => {
+  it('[RS3] reaches tasks of other turns, and lists those that are open; next and remaining are about its own plan', async () => {
     const other = desk.in('t2')
     expect(await other.call('update', { id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
     expect(await other.call('tasks', {})).toMatchObject({
@@ -153,7 +153,7 @@ describe('runsheet: update', () => {
     expect(await tasks()).toMatchObject({ next: '2 Leap', remaining: 2 })
   })
 
-  it("[TS12] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await desk.person({ task: 1, fields: { criteria: 'seen twice', status: 'blocked' } })
     const { answer, events } = await desk.written(() => update({ id: 1, outcome: 'x' }))
     expect(answer).toEqual({
@@ -172,12 +172,12 @@ describe('runsheet: review', () => {
   const confirmed = (drafts: readonly object[], rows: readonly SubmittedRow[], comment?: string): Promise<Json> =>
     desk.decided(plan(...drafts), { action: 'confirm', tasks: rows, comment })
 
-  it('[TS8] [TS73] review is on by default; kept as proposed it says so in one word', async () => {
+  it('[TS10][RS4] review is on by default; kept as proposed it says so in one word', async () => {
     const answer = await confirmed([{ title: 'Look' }, { title: 'Leap' }], [{ draft_index: 0 }, { draft_index: 1 }])
     expect(answer).toEqual({ ids: [1, 2], next: '1 Look', remaining: 2, changes: 'none' })
   })
 
-  it('[TS73] tells only what is different: edited fields by id, added, removed, and the comment', async () => {
+  it('[RS4] tells only what is different: edited fields by id, added, removed, and the comment', async () => {
     const answer = await confirmed(
       [{ title: 'Look', done_when: 'seen' }, { title: 'Leap' }, { title: 'Fly' }],
       [{ draft_index: 0, criteria: 'seen twice' }, { title: 'Wait' }, { draft_index: 1 }],
@@ -196,12 +196,12 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[TS73] tells the new order', async () => {
+  it('[RS4] tells the new order', async () => {
     const answer = await confirmed([{ title: 'a' }, { title: 'b' }], [{ draft_index: 1 }, { draft_index: 0 }])
     expect(answer).toEqual({ ids: [1, 2], next: '1 b', remaining: 2, changes: { order: ['1 b', '2 a'] } })
   })
 
-  it('[TS74] ids are right where titles are the same', async () => {
+  it('[RS5] ids are right where titles are the same', async () => {
     const answer = await confirmed(
       [{ title: 'x' }, { title: 'x' }, { title: 'y' }, { title: 'x' }],
       [
@@ -230,7 +230,7 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[TS74] also where the edited one comes first and was taken up', async () => {
+  it('[RS5] also where the edited one comes first and was taken up', async () => {
     const answer = await confirmed(
       [{ title: 'x' }, { title: 'y' }],
       [{ draft_index: 1, title: 'x', status: 'doing' }, { draft_index: 0 }],
@@ -238,7 +238,7 @@ describe('runsheet: review', () => {
     expect(answer).toMatchObject({ changes: { edited: [{ id: 1, title: 'x', status: 'doing' }] } })
   })
 
-  it('[TS9] cancelled: the common form, with the comment', async () => {
+  it('[TS12] cancelled: the common form, with the comment', async () => {
     const answer = await desk.decided(plan({ title: 'Look' }), { action: 'cancel', comment: 'smaller steps' })
     expect(answer).toEqual({
       confirmed: false,
@@ -250,7 +250,7 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[TS9] at the deadline: review_timeout', async () => {
+  it('[TS12] at the deadline: review_timeout', async () => {
     open({ review_timeout_ms: 20 })
     expect(await plan({ title: 'Look' })).toEqual({
       confirmed: false,
@@ -261,18 +261,18 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[TS10] status and outcome of confirmed tasks are the model’s', async () => {
+  it('[TS13] status and outcome of confirmed tasks are the model’s', async () => {
     await confirmed([{ title: 'Look' }], [{ draft_index: 0 }])
     expect(await update({ id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
   })
 })
 
 describe('runsheet: the words', () => {
-  it('[TS75] three tools, and not one makes a single task', () => {
+  it('[RS6] three tools, and not one makes a single task', () => {
     expect(runsheet.tools.map(({ name }) => name)).toEqual(['plan', 'update', 'tasks'])
   })
 
-  it('[TS16] the retry repeats the form, lists what exists and says not to plan it again', async () => {
+  it('[TS21] the retry repeats the form, lists what exists and says not to plan it again', async () => {
     await plan({ title: 'Look' }, { title: 'Leap' })
     expect(runsheet.retry({ state: await desk.state(), turnId: 't1' })).toBe(
       'plan takes {"tasks":[{"title":"…"}]}. Planned already: 1 Look; 2 Leap. Do not plan it again.',

@@ -20,7 +20,7 @@ const NOT_FOUND = { ok: false, error: 'Task not found' }
 const CHANGING = ['CompleteTask', 'UncompleteTask', 'DeleteTask']
 
 describe('task_list', () => {
-  it('[TS60] offers five tools, and asks for a title only', () => {
+  it('[TL1] offers five tools, and asks for a title only', () => {
     expect(taskList.tools.map(({ name }) => name)).toEqual([
       'ListTasks',
       'AddTask',
@@ -37,14 +37,14 @@ describe('task_list', () => {
     ])
   })
 
-  it('[TS60] ListTasks answers an empty list, and what was added, in order', async () => {
+  it('[TL1] ListTasks answers an empty list, and what was added, in order', async () => {
     expect(await list()).toEqual({ tasks: [] })
     expect(await add(' Look ', { description: 'both ways' })).toEqual(task('1', 'Look', false, 'both ways'))
     expect(await add('Leap')).toEqual(task('2', 'Leap'))
     expect(await list()).toEqual({ tasks: [task('1', 'Look', false, 'both ways'), task('2', 'Leap')] })
   })
 
-  it('[TS61] CompleteTask and UncompleteTask answer the task', async () => {
+  it('[TL2] CompleteTask and UncompleteTask answer the task', async () => {
     await add('Look')
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })
@@ -52,14 +52,14 @@ describe('task_list', () => {
     expect(await call('UncompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look') })
   })
 
-  it('[TS61] DeleteTask answers ok, and its number is not used again', async () => {
+  it('[TL2] DeleteTask answers ok, and its number is not used again', async () => {
     await add('Look')
     expect(await call('DeleteTask', '1')).toEqual({ ok: true })
     expect(await call('DeleteTask', '1')).toEqual(NOT_FOUND)
     expect(await add('Leap')).toEqual(task('2', 'Leap'))
   })
 
-  it.each(CHANGING)('[TS4] [TS62] %s of an id that is not there is refused, and nothing is written', async tool => {
+  it.each(CHANGING)('[TS6][TL3] %s of an id that is not there is refused, and nothing is written', async tool => {
     await add('Look')
     for (const id of ['2', '01', ' 1', '1.0', '', '__proto__', 'toString', '\ud83d', 'x'.repeat(200_000)]) {
       const { answer, events } = await desk.written(() => call(tool, id))
@@ -68,7 +68,7 @@ describe('task_list', () => {
     }
   })
 
-  it.each(CHANGING)('[TS62] %s as the first call of a conversation is refused, and nothing is written', async tool => {
+  it.each(CHANGING)('[TL3] %s as the first call of a conversation is refused, and nothing is written', async tool => {
     expect(await call(tool, '1')).toEqual(NOT_FOUND)
     expect(await desk.logged()).toEqual([])
   })
@@ -85,13 +85,13 @@ describe('task_list', () => {
       [{ title: 'x'.repeat(1_000_000) }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"title":"a"}}'), 'title must be a string, got nothing.'],
     ),
-  )('[TS2] [TS63] $error: refused', async ({ input, error }) => {
+  )('[TS4][TL4] $error: refused', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('AddTask', input))
     expect(answer).toEqual({ ok: false, error: `${error} Send {"title":"…","description":"…"}` })
     expect(events).toEqual([])
   })
 
-  it('[TS63] an id that is a number is refused with the form', async () => {
+  it('[TL4] an id that is a number is refused with the form', async () => {
     await add('Look')
     expect(await call('CompleteTask', 1)).toEqual({
       ok: false,
@@ -99,14 +99,14 @@ describe('task_list', () => {
     })
   })
 
-  it('[TS64] the list is the conversation’s: other turns see and reach it', async () => {
+  it('[TL5] the list is the conversation’s: other turns see and reach it', async () => {
     await add('Look')
     const other = desk.in('t2')
     expect(await other.call('ListTasks', {})).toEqual({ tasks: [task('1', 'Look')] })
     expect(await other.call('CompleteTask', { taskId: '1' })).toEqual({ ok: true, task: task('1', 'Look', true) })
   })
 
-  it('[TS65] cancelled ones are not listed and not found; blocked ones count as not done', async () => {
+  it('[TL6] cancelled ones are not listed and not found; blocked ones count as not done', async () => {
     await add('Look')
     await add('Leap')
     await desk.person({ task: 1, fields: { status: 'cancelled' } }, { task: 2, fields: { status: 'blocked' } })
@@ -118,7 +118,7 @@ describe('task_list', () => {
     expect(await call('CompleteTask', '2')).toEqual({ ok: true, task: task('2', 'Leap', true) })
   })
 
-  it("[TS12] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await add('Look')
     await desk.person({ task: 1, fields: { details: 'both ways' } })
     const { answer, events } = await desk.written(() => call('DeleteTask', '1'))
@@ -131,7 +131,7 @@ describe('task_list', () => {
     expect(await call('DeleteTask', '1')).toEqual({ ok: true })
   })
 
-  it('[TS16] the retry repeats the form, lists what exists and says not to add it again', async () => {
+  it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
     await add('Look')
     expect(taskList.retry({ state: await desk.state(), turnId: 't2' })).toBe(
       'AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: 1 Look. Do not add these again.',
@@ -143,7 +143,7 @@ describe('task_list: review', () => {
   beforeEach(() => open({ review: true }))
   const row = (title: string) => ({ title, details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] })
 
-  it('[TS8] confirmed: the task plus what the person changed', async () => {
+  it('[TS10] confirmed: the task plus what the person changed', async () => {
     const answer = await desk.decided(add('Look'), { action: 'confirm', tasks: [{ draft_index: 0, title: 'Stare' }] })
     expect(answer).toEqual({
       ...task('1', 'Stare'),
@@ -157,7 +157,7 @@ describe('task_list: review', () => {
     })
   })
 
-  it('[TS9] cancelled: the common form', async () => {
+  it('[TS12] cancelled: the common form', async () => {
     expect(await desk.decided(add('Look'), { action: 'cancel' })).toEqual({
       confirmed: false,
       cancelled: true,
@@ -165,7 +165,7 @@ describe('task_list: review', () => {
     })
   })
 
-  it('[TS10] completing is possible, deleting is refused', async () => {
+  it('[TS13] completing is possible, deleting is refused', async () => {
     await desk.decided(add('Look'), { action: 'confirm', tasks: [{ draft_index: 0 }] })
     const { answer, events } = await desk.written(() => call('DeleteTask', '1'))
     expect(answer).toEqual({
@@ -192,7 +192,7 @@ describe('task_list: on JSON files', () => {
   })
   afterEach(() => rmSync(data, { recursive: true }))
 
-  it('[TS66] a task keeps the id that another program gave it', async () => {
+  it('[TL7] a task keeps the id that another program gave it', async () => {
     write(
       '{"tasks":[{"id":"a-7","title":"Look","description":"","done":false},{"id":"4","title":"Leap","description":"","done":true}]}',
     )
@@ -206,7 +206,7 @@ describe('task_list: on JSON files', () => {
   })
 
   it.each(['{ "tasks": [', '{"tasks":{}}', '[]', ''])(
-    '[TS7] a file that is broken (%s) answers every call with one line, and is never overwritten',
+    '[TS9] a file that is broken (%s) answers every call with one line, and is never overwritten',
     async text => {
       await add('Look')
       write(text)

@@ -27,7 +27,7 @@ const row = (number: number, title: string, more = {}) => ({
 const current = { status: 'in_progress', startedAt: expect.any(String) }
 
 describe('turn_todos: create_todo', () => {
-  it('[TS50] answers id, title and place, and how many are open', async () => {
+  it('[TT1] answers id, title and place, and how many are open', async () => {
     expect(await create({ title: ' Look ' }, { title: 'Leap' })).toEqual({
       created: [
         { id: uuid(1), title: 'Look', order: 1 },
@@ -41,7 +41,7 @@ describe('turn_todos: create_todo', () => {
     })
   })
 
-  it('[TS51] order is a 1-based place, clamped; ties in input order; without it the end', async () => {
+  it('[TT2] order is a 1-based place, clamped; ties in input order; without it the end', async () => {
     await create({ title: 'a' }, { title: 'b' })
     const items = [
       { title: 'last' },
@@ -71,7 +71,7 @@ describe('turn_todos: create_todo', () => {
     ])
   })
 
-  it('[TS51] the place counts within the plan of the turn', async () => {
+  it('[TT2] the place counts within the plan of the turn', async () => {
     await create({ title: 'a' }, { title: 'b' })
     expect(await desk.in('t2').call('create_todo', { items: [{ title: 'c' }, { title: 'd', order: 1 }] })).toEqual({
       created: [
@@ -107,13 +107,13 @@ describe('turn_todos: create_todo', () => {
       [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"items":[{"__proto__":{"title":"a"}}]}'), 'items[0].title must be a string, got nothing.'],
     ),
-  )('[TS2] [TS52] $error: refused in the names of its own fields', async ({ input, error }) => {
+  )('[TS4][TT3] $error: refused in the names of its own fields', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('create_todo', input))
     expect(answer).toEqual({ error: `${error} ${FORM}` })
     expect(events).toEqual([])
   })
 
-  it('[TS2] 20 items of 400 characters are taken', async () => {
+  it('[TS4] 20 items of 400 characters are taken', async () => {
     const answer = await create(...Array.from({ length: 20 }, () => ({ title: '😀'.repeat(400) })))
     expect(answer).toMatchObject({ totalPending: 20 })
   })
@@ -130,7 +130,7 @@ describe('turn_todos: list_todo', () => {
     )
   })
 
-  it('[TS53] lists the open ones by default, each with its 0-based place as priority', async () => {
+  it('[TT4] lists the open ones by default, each with its 0-based place as priority', async () => {
     expect(await list()).toEqual({
       items: [
         row(1, 'a', { context: 'here', completionCriteria: 'seen', agentType: 'scout', ...current }),
@@ -143,7 +143,7 @@ describe('turn_todos: list_todo', () => {
     })
   })
 
-  it('[TS53] lists those of a status, or all; the summary is always of all', async () => {
+  it('[TT4] lists those of a status, or all; the summary is always of all', async () => {
     await complete({ todoId: uuid(1), outcome: 'saw' })
     await complete({ todoId: uuid(3), outcome: 'no need', status: 'cancelled' })
     await desk.person({ task: 4, fields: { status: 'blocked' } })
@@ -173,7 +173,7 @@ describe('turn_todos: list_todo', () => {
     })
   })
 
-  it('[TS54] another turn sees nothing of it', async () => {
+  it('[TT5] another turn sees nothing of it', async () => {
     expect(await desk.in('t2').call('list_todo', { status: 'all' })).toEqual({
       items: [],
       summary: { total: 0, pending: 0, inProgress: 0, completed: 0, cancelled: 0, blocked: 0 },
@@ -185,7 +185,7 @@ describe('turn_todos: complete_todo', () => {
   beforeEach(() => create({ title: 'Look' }, { title: 'Leap' }))
   const openOnes = `Open: ${uuid(1)} (Look), ${uuid(2)} (Leap).`
 
-  it('[TS55] completes, or cancels, with the outcome, and says how many remain', async () => {
+  it('[TT6] completes, or cancels, with the outcome, and says how many remain', async () => {
     expect(await complete({ todoId: uuid(1), outcome: ' saw ' })).toEqual({
       id: uuid(1),
       title: 'Look',
@@ -204,7 +204,7 @@ describe('turn_todos: complete_todo', () => {
     })
   })
 
-  it.each(['completed', 'cancelled'])('[TS55] an empty outcome is refused, also for %s', async status => {
+  it.each(['completed', 'cancelled'])('[TT6] an empty outcome is refused, also for %s', async status => {
     for (const outcome of ['', ' \n']) {
       const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome, status }))
       expect(answer).toEqual({
@@ -214,7 +214,7 @@ describe('turn_todos: complete_todo', () => {
     }
   })
 
-  it('[TS4] [TS56] an id outside the plan is refused with what is open', async () => {
+  it('[TS6][TT7] an id outside the plan is refused with what is open', async () => {
     await desk.in('t2').call('create_todo', { items: [{ title: 'Other' }] })
     for (const todoId of ['nowhere', '1', uuid(4), '__proto__', '\ud83d']) {
       const { answer, events } = await desk.written(() => complete({ todoId, outcome: 'x' }))
@@ -223,7 +223,7 @@ describe('turn_todos: complete_todo', () => {
     }
   })
 
-  it('[TS56] a settled one is refused with what is open', async () => {
+  it('[TT7] a settled one is refused with what is open', async () => {
     await complete({ todoId: uuid(1), outcome: 'saw' })
     const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'again' }))
     expect(answer).toEqual({ error: `Task ${uuid(1)} is already completed. Open: ${uuid(2)} (Leap).` })
@@ -241,13 +241,13 @@ describe('turn_todos: complete_todo', () => {
       [{ todoId: uuid(1), outcome: 'x', status: 'blocked' }, 'status must be one of: completed, cancelled.'],
       [{ todoId: uuid(1), outcome: 'x'.repeat(8_001) }, 'outcome must be at most 8000 characters, got 8001.'],
     ),
-  )('[TS2] $error: refused', async ({ input, error }) => {
+  )('[TS4] $error: refused', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => complete(input))
     expect(answer).toEqual({ error: `${error} Send {"todoId":"…","outcome":"…"}` })
     expect(events).toEqual([])
   })
 
-  it("[TS12] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await desk.person({ task: 1, fields: { details: 'the bridge', criteria: 'seen twice' } })
     const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'x' }))
     expect(answer).toEqual({
@@ -259,7 +259,7 @@ describe('turn_todos: complete_todo', () => {
 })
 
 describe('turn_todos: review and words', () => {
-  it('[TS8] confirmed: its own answer plus what the person changed; the order that was asked for holds', async () => {
+  it('[TS10] confirmed: its own answer plus what the person changed; the order that was asked for holds', async () => {
     open({ review: true })
     const answer = await desk.decided(create({ title: 'a' }, { title: 'b', order: 1 }), {
       action: 'confirm',
@@ -283,7 +283,7 @@ describe('turn_todos: review and words', () => {
     })
   })
 
-  it('[TS9] cancelled: the common form', async () => {
+  it('[TS12] cancelled: the common form', async () => {
     open({ review: true })
     expect(await desk.decided(create({ title: 'a' }), { action: 'cancel' })).toEqual({
       confirmed: false,
@@ -292,11 +292,11 @@ describe('turn_todos: review and words', () => {
     })
   })
 
-  it('[TS15] the section says to do the work oneself', () => {
+  it('[TS19] the section says to do the work oneself', () => {
     expect(turnTodos.prompt).toMatch(/yourself/)
   })
 
-  it('[TS16] the retry repeats the form, lists what exists and says not to create it again', async () => {
+  it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {
     await create({ title: 'Look' }, { title: 'Leap' })
     expect(turnTodos.retry({ state: await desk.state(), turnId: 't1' })).toBe(
       'create_todo takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: Look; Leap. Do not create these again.',

@@ -61,7 +61,7 @@ describe('signing in', () => {
 })
 
 describe('connections', () => {
-  it('[CH13] while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
+  it('[CH14] while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
     const { url, server, door, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (title: string) =>
       agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -102,7 +102,7 @@ describe('connections', () => {
     await close()
   })
 
-  it('[CH14] on a slow connection the page says that it is loading, and works', async () => {
+  it('[CH15] on a slow connection the page says that it is loading, and works', async () => {
     const turns = await start({ answers: () => 'Well.' })
     await turns.chat({ message: 'Hello' })
     const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
@@ -126,7 +126,7 @@ describe('connections', () => {
     await turns.close()
   })
 
-  it('[CH15] ten windows on ten conversations show the state and its changes within seconds', async () => {
+  it('[CH16] ten windows on ten conversations show the state and its changes within seconds', async () => {
     const { url, server, agent, person, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (session_id: string, title: string) =>
       agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -161,7 +161,7 @@ describe('connections', () => {
 })
 
 describe('language, theme and hostile input', () => {
-  it('[CH18] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
+  it('[CH19] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { locale: 'zh-CN' })
     await page.getByRole('heading', { name: '你想完成什么？' }).waitFor()
@@ -179,7 +179,7 @@ describe('language, theme and hostile input', () => {
     await turns.close()
   })
 
-  it('[CH18] dates and times are in the language of the page, not of the browser', async () => {
+  it('[CH19] dates and times are in the language of the page, not of the browser', async () => {
     const turns = await start({
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }, 'I stop here.', 'Yes.', 'Yes.'],
     })
@@ -210,7 +210,7 @@ describe('language, theme and hostile input', () => {
     await turns.close()
   })
 
-  it('[CH19] the theme follows the system, can be switched, and is remembered', async () => {
+  it('[CH20] the theme follows the system, can be switched, and is remembered', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
     await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
@@ -229,7 +229,7 @@ describe('language, theme and hostile input', () => {
     await turns.close()
   })
 
-  it('[CH20] fifty hostile texts stay text everywhere: no script runs, no other origin is contacted, nothing becomes HTML', async () => {
+  it('[CH21] fifty hostile texts stay text everywhere: no script runs, no other origin is contacted, nothing becomes HTML', async () => {
     const batches = Array.from({ length: 5 }, (_, batch) => HOSTILE.slice(batch * 10, batch * 10 + 10))
     const turns = await start({
       host: { review: false, assessor: false, gate: false },
@@ -302,7 +302,7 @@ describe('language, theme and hostile input', () => {
 
 describe('axe', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`[CH21] axe finds nothing to complain about in any view (${colorScheme})`, async () => {
+    it(`[CH22] axe finds nothing to complain about in any view (${colorScheme})`, async () => {
       const violations: string[] = []
       const turns = await start({
         host: {},

@@ -462,7 +462,7 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await turns.close()
 })
 
-it('[CH16] the key that ends an input method composition sends nothing', async () => {
+it('[CH17] the key that ends an input method composition sends nothing', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await box(page).fill('你好')
@@ -481,7 +481,7 @@ it('[CH16] the key that ends an input method composition sends nothing', async (
   await turns.close()
 })
 
-it('[CH16] the keyboard does everything: line breaks, sending, and the sidebar on a small screen', async () => {
+it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar on a small screen', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 700 } })
   const focused = (): Promise<string> =>
@@ -543,7 +543,7 @@ it('[CH16] the keyboard does everything: line breaks, sending, and the sidebar o
   await turns.close()
 })
 
-it('[CH17] nothing scrolls sideways from 360 px up, and the panel is as wide as the message box', async () => {
+it('[CH18] nothing scrolls sideways from 360 px up, and the panel is as wide as the message box', async () => {
   const long = `x${'yz'.repeat(180)}`
   const turns = await start([
     { text: `\`${long}\``, calls: [{ tool: 'plan', args: { tasks: [{ title: long }, { title: 'Short' }] } }] },

@@ -20,7 +20,7 @@ function copyOfTheClone(): string {
   return folder
 }
 
-it('[CL1] [CL2] npm run dev signs in, updates the page in place, restarts the server, and ends both', async () => {
+it('[CL1][CL2] npm run dev signs in, updates the page in place, restarts the server, and ends both', async () => {
   const clone = copyOfTheClone()
   const dev = runProcess([process.execPath, 'scripts/dev.ts'], { cwd: clone, env: process.env })
   const browser = await openBrowser()

@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
-  it('[MC29] the plan opens from the printed link, is edited in the browser, and arrives as edited', async () => {
+  it('[MC36] the plan opens from the printed link, is edited in the browser, and arrives as edited', async () => {
     const link = Promise.withResolvers<string>()
     const host = await overStdio(
       data,

@@ -8,11 +8,11 @@ const root = new URL('../../', import.meta.url)
 const corpus = new URL('test/corpus/v1/', root)
 const logs = readdirSync(corpus).filter(name => name.endsWith('.jsonl'))
 
-it('[HT22] the event reference is what `npm run docs:events` makes of the definitions', () => {
+it('[HT27] the event reference is what `npm run docs:events` makes of the definitions', () => {
   expect(readFileSync(new URL('docs/events.md', root), 'utf8')).toBe(eventReference())
 })
 
-it.each(logs)('[HT22][EV2] every event of %s is as documented, field for field', name => {
+it.each(logs)('[HT27][EV2] every event of %s is as documented, field for field', name => {
   for (const line of readFileSync(new URL(name, corpus), 'utf8').trimEnd().split('\n')) {
     const { v, ...stored } = JSON.parse(line) as Parameters<typeof upcast>[1] & { v: number }
     const event = upcast(v, stored)

@@ -28,18 +28,18 @@ const pageOf = (host: string): string => readFileSync(`${docs}hosts/${host}.md`,
 const overview = readFileSync(`${docs}mcp.md`, 'utf8')
 
 describe('the setup pages', () => {
-  it('[MC40] there is one for each host, and the overview names it', () => {
+  it('[MC37] there is one for each host, and the overview names it', () => {
     expect(readdirSync(`${docs}hosts`).sort()).toEqual(Object.keys(HOSTS).map(host => `${host}.md`))
     for (const host of Object.keys(HOSTS)) expect(overview).toContain(`](hosts/${host}.md)`)
   })
 
-  it.each(Object.keys(HOSTS))('[MC40] %s is set up by one command or one block', host => {
+  it.each(Object.keys(HOSTS))('[MC37] %s is set up by one command or one block', host => {
     expect(blocksOf(pageOf(host))).toHaveLength(1)
     expect(commandOn(host).slice(0, RUNSHEET.length)).toEqual(RUNSHEET)
   })
 
   it.each(Object.keys(HOSTS))(
-    '[MC40] %s: the page names its sources, when they were read, and what was tried',
+    '[MC37] %s: the page names its sources, when they were read, and what was tried',
     host => {
       const page = pageOf(host)
       expect(page.split('\n').length).toBeLessThan(60)
@@ -48,14 +48,14 @@ describe('the setup pages', () => {
     },
   )
 
-  it.each(Object.keys(HOSTS))('[MC41] %s starts a command of ours, with a data folder', async host => {
+  it.each(Object.keys(HOSTS))('[MC38] %s starts a command of ours, with a data folder', async host => {
     const [command, ...args] = commandOn(host).slice(RUNSHEET.length)
     expect(command).toBe('mcp')
     expect(args).toContain('--data')
     await expectKnown(['mcp', ...args])
   })
 
-  it('[MC41] every command on these pages is one of ours', async () => {
+  it('[MC38] every command on these pages is one of ours', async () => {
     const pages = [overview, ...Object.keys(HOSTS).map(pageOf)]
     const commands = pages.flatMap(page => [
       ...page.matchAll(/(?:run -s runsheet --|main\.ts|`runsheet) ([a-z][^`\n]*)/g),
@@ -66,7 +66,7 @@ describe('the setup pages', () => {
     for (const page of pages) expect(page).not.toMatch(/npx (-y )?runsheet/)
   })
 
-  it('[MC41] the command serves a host from another folder', async () => {
+  it('[MC38] the command serves a host from another folder', async () => {
     const commands = Object.keys(HOSTS).map(host => commandOn(host).join(' '))
     expect(new Set(commands).size).toBe(1)
     const scratch = scratchFolder()
@@ -90,7 +90,7 @@ describe('the setup pages', () => {
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
-  it('[MC41] the options in the overview exist', async () => {
+  it('[MC38] the options in the overview exist', async () => {
     const options = [...overview.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option = '']) => option)
     expect(options).toContain('--toolset')
     expect(await optionsOf('mcp')).toEqual(expect.arrayContaining(options))

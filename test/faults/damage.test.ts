@@ -74,7 +74,7 @@ describe('a database that cannot be trusted', () => {
       'newer',
       /newer Runsheet .*Update/,
     ],
-  ])('[SQ4] %s: is refused with a clear message and left as it is', async (_, damage, code, message) => {
+  ])('[SQ5] %s: is refused with a clear message and left as it is', async (_, damage, code, message) => {
     await filled()
     damage()
     const before = readFileSync(path)
@@ -87,7 +87,7 @@ describe('a database that cannot be trusted', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  it('[SQ4] is not begun anew where only its -wal is left', async () => {
+  it('[SQ6] is not begun anew where only its -wal is left', async () => {
     const store = await openSqliteStore({ path })
     await store.commit(ref, run(openTurn('t1')))
     copyFileSync(`${path}-wal`, join(folder, 'kept-wal'))
@@ -104,7 +104,7 @@ describe('a database that cannot be trusted', () => {
 
 describe('a database that is destroyed while it is open', () => {
   it.each(['sqlite', 'json'])(
-    '[SQ4] %s: every call is refused in words for anybody, and the process lives',
+    '[SQ4] %s: every call is refused in plain words, and the process survives',
     async kind => {
       await filled()
       const store = kind === 'sqlite' ? await openSqliteStore({ path }) : await openFileStore({ data: folder })
@@ -161,7 +161,7 @@ describe('a JSON file that cannot be trusted', () => {
     ['with a title beyond the limit', JSON.stringify({ tasks: [{ ...task, title: 'x'.repeat(401) }] })],
     ['with a done that is text', JSON.stringify({ tasks: [{ ...task, done: 'yes' }] })],
     ['with a description that is a number', JSON.stringify({ tasks: [{ ...task, description: 1 }] })],
-  ])('[FI7] %s: every call answers that it is invalid, and it is never overwritten', async (_, text) => {
+  ])('[FI10] %s: every call answers that it is invalid, and it is never overwritten', async (_, text) => {
     mkdirSync(join(folder, '.agents', 'tasks'), { recursive: true })
     writeFileSync(file(), text)
     const store = await openFileStore({ data: folder })

@@ -14,7 +14,7 @@ const open = (kind: 'sqlite' | 'json', folder: string): Promise<Store> =>
   kind === 'sqlite' ? openSqliteStore({ path: join(folder, 'runsheet.db') }) : openFileStore({ data: folder })
 
 describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
-  it('[SQ6] that is full: refuses clearly, leaves nothing half-written, and works again once there is room', async ({
+  it('[SQ8] that is full: refuses clearly, leaves nothing half-written, and works again once there is room', async ({
     skip,
   }) => {
     if (whyNoMounts) return skip(whyNoMounts)
@@ -54,7 +54,7 @@ describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
     }
   })
 
-  it('[SQ6] that is read-only: says so at once, with the place', async ({ skip }) => {
+  it('[SQ9] that is read-only: says so at once, with the place', async ({ skip }) => {
     const place = readOnlyPlace()
     if (typeof place === 'string') return skip(place)
     try {
@@ -69,7 +69,7 @@ describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
     }
   })
 
-  it('[SQ6] that has become read-only: says so at once', async ({ skip }) => {
+  it('[SQ9] that has become read-only: says so at once', async ({ skip }) => {
     if (whyNoMounts) return skip(whyNoMounts)
     const disk = smallDisk(5)
     try {
@@ -85,7 +85,7 @@ describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
   })
 })
 
-it('[FI4][SQ6] a file that finds no room turns the call down before anything is committed, and the old file stays', async ({
+it('[FI7][SQ8] a file that finds no room turns the call down before anything is committed, and the old file stays', async ({
   skip,
 }) => {
   if (whyNoMounts) return skip(whyNoMounts)

@@ -125,7 +125,7 @@ describe('flushes, counted', () => {
     },
   )
 
-  it('[FI4] a file is flushed, then renamed, then its folder is flushed, before the answer', async ({ skip }) => {
+  it('[FI7] a file is flushed, then renamed, then its folder is flushed, before the answer', async ({ skip }) => {
     if (whyNoStrace) return skip(whyNoStrace)
     const steps = await trace('json', 15, 1)
     const answers = steps.join(' ').split('ack').slice(0, 15)

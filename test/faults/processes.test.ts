@@ -27,7 +27,7 @@ describe.each([
   const open = (): Promise<Store> =>
     kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: folder })
 
-  it(`[FA2][FI5] lose none of ${writes} writes`, async () => {
+  it(`[FA2][FI8] lose none of ${writes} writes`, async () => {
     const share = writes / PROCESSES
     const children = Array.from({ length: PROCESSES }, (_, index) =>
       runWriter({
@@ -63,7 +63,7 @@ describe('a lock that another process holds', () => {
     ['sqlite', 'runsheet.db', false],
     ['json', 'files.lock', true],
   ] as const)(
-    '[SQ5] %s: the event loop goes on, and the write is done once it is free',
+    '[SQ7] %s: the event loop goes on, and the write is done once it is free',
     async (kind, file, exclusive) => {
       const store =
         kind === 'sqlite'
@@ -91,7 +91,7 @@ describe('a lock that another process holds', () => {
     },
   )
 
-  it('[SQ5] after five seconds the caller is told that it is busy, and nothing was written', async () => {
+  it('[SQ7] after five seconds the caller is told that it is busy, and nothing was written', async () => {
     const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
     const holder = runChild(new URL('../support/lock-holder.ts', import.meta.url), {
       path: join(folder, 'runsheet.db'),
@@ -126,14 +126,14 @@ describe('starting at once', () => {
   })
 })
 
-it('[SQ5] opening has patience with processes that are closing', async () => {
+it('[SQ7] opening has patience with processes that are closing', async () => {
   const order = { path: join(folder, 'runsheet.db'), times: inLongRun(300, 40) }
   const children = Array.from({ length: 3 }, () => runChild(new URL('../support/opener.ts', import.meta.url), order))
   for (const child of children) expect(await child.ended).toMatchObject({ code: 0, stderr: '' })
 })
 
 it.each(['memory', 'sqlite'])(
-  '[DO4] a program that has nothing to do but wait for a decision waits for it (%s)',
+  '[DO5] a program that has nothing to do but wait for a decision waits for it (%s)',
   async kind => {
     const order = kind === 'sqlite' ? { path: join(folder, 'runsheet.db') } : {}
     const child = runChild(new URL('../support/waiter.ts', import.meta.url), order)
@@ -142,7 +142,7 @@ it.each(['memory', 'sqlite'])(
   },
 )
 
-it('[DO5] a review whose process dies is expired by another that runs already', async () => {
+it('[DO6] a review whose process died is expired by another running process', async () => {
   const path = join(folder, 'runsheet.db')
   const survivor = openDoor({ store: await openSqliteStore({ path }) })
   const victim = openDoor({ store: await openSqliteStore({ path }) })

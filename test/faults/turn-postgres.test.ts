@@ -11,7 +11,7 @@ describePostgres('a node that dies, on PostgreSQL', () => {
     lines.filter(([nth]) => [2, 5, 10].includes(nth)),
   )
   for (const when of ['before', 'after'] as const) {
-    it.concurrent.each(some)(`[TR15] ${when} commit %i (%s): another node takes the turn over`, (nth, line) =>
+    it.concurrent.each(some)(`[TR21] ${when} commit %i (%s): another node takes the turn over`, (nth, line) =>
       Scene.play(
         STORIES.reviewed,
         async scene => {

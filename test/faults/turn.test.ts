@@ -22,7 +22,7 @@ function pointsOf({ commits }: Story): readonly (readonly ['before' | 'after', n
 
 describe.concurrent('a process that dies while it drives', () => {
   for (const [name, story] of Object.entries(STORIES)) {
-    it.each(pointsOf(story))(`[TR15] ${name}, %s commit %i (%s): the turn goes on where it was`, (when, nth, line) =>
+    it.each(pointsOf(story))(`[TR21] ${name}, %s commit %i (%s): the turn goes on where it was`, (when, nth, line) =>
       Scene.play(story, async scene => {
         const reader = await scene.start()
         const child = scene.child({ endAt: { when, nth, signal: 'SIGKILL' } })
@@ -34,7 +34,7 @@ describe.concurrent('a process that dies while it drives', () => {
     )
   }
 
-  it('[TR15] while the model speaks: it is asked again, and what it had said is not kept', () =>
+  it('[TR21] while the model speaks: it is asked again, and what it had said is not kept', () =>
     Scene.play(STORIES.advanced, async scene => {
       const reader = await scene.start()
       const told = toldBy(scene.story)
@@ -54,7 +54,7 @@ describe.concurrent('a process that dies while it drives', () => {
       expect(JSON.stringify(reader.events)).not.toContain('half')
     }))
 
-  it.each(['send', 'lookup'])('[TR16] while %s runs: only what may be repeated is made again', tool =>
+  it.each(['send', 'lookup'])('[TR22] while %s runs: only what may be repeated is made again', tool =>
     Scene.play(STORIES.reviewed, async scene => {
       const reader = await scene.start()
       // A lease that a busy machine does not lose before the call.
@@ -69,7 +69,7 @@ describe.concurrent('a process that dies while it drives', () => {
     }),
   )
 
-  it('[TR15] while a review waits: it is found again with its deadline, and decided by whoever is there', () =>
+  it('[TR21] while a review is pending: it keeps its deadline, and another process handles the decision', () =>
     Scene.play(STORIES.reviewed, async scene => {
       const reader = await scene.turns.open(scene.story.body)
       const child = scene.child()
@@ -87,7 +87,7 @@ describe.concurrent('a process that dies while it drives', () => {
       await scene.check(reader)
     }))
 
-  it.each(['before', 'after'] as const)('[TR1] %s the turn is started: the same request again has it done once', when =>
+  it.each(['before', 'after'] as const)('[TR3] %s the turn is started: the same request again has it done once', when =>
     Scene.play(STORIES.advanced, async scene => {
       const child = scene.child({ tokens: TOKENS, endAt: { when, nth: 1, signal: 'SIGKILL' } })
       const url = (await child.line(line => line.startsWith('url '))).slice(4)
@@ -101,7 +101,7 @@ describe.concurrent('a process that dies while it drives', () => {
     }),
   )
 
-  it(`[TR15] ${inLongRun(40, 3)} times in one turn, at moments of chance`, () =>
+  it(`[TR21] ${inLongRun(40, 3)} times in one turn, at moments of chance`, () =>
     Scene.play(STORIES.reviewed, async scene => {
       const reader = await scene.start()
       for (let death = 0; death < inLongRun(40, 3) && !reader.isOver; death += 1) {
@@ -122,7 +122,7 @@ describe.concurrent('a process that freezes for longer than its lease', () => {
     { nth: 5, line: 'tool_called', why: 'before it makes the call' },
     { nth: 9, line: 'step_finished', why: 'before a claim is judged' },
     { nth: 15, line: 'step_finished', why: 'before the end' },
-  ])('[TR15] after commit $nth ($line), $why: it writes nothing when it wakes', ({ nth, line }) =>
+  ])('[TR21] after commit $nth ($line), $why: it writes nothing when it wakes', ({ nth, line }) =>
     Scene.play(STORIES.reviewed, async scene => {
       const reader = await scene.start()
       const child = scene.child({ endAt: { when: 'after', nth, signal: 'SIGSTOP' } })

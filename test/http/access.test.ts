@@ -210,11 +210,11 @@ describe.each(foreign(0).map(([title], index) => [title, index] as const))('with
     expect(await asked(PRIVATE)).toEqual(PRIVATE.map(({ title }) => [title, 403, theirs()[1]]))
   })
 
-  test('[AU3] the probes answer all the same', async () => {
+  test('[AU3] the probes still answer', async () => {
     expect(await asked(PROBES)).toEqual(PROBES.map(({ title }) => [title, 200, undefined]))
   })
 
-  test('[AU3] a method that is not there is no way around it', async () => {
+  test('[AU3] an unsupported method does not bypass it', async () => {
     const [headers, code] = theirs()
     expect((await ask('delete', '/api/sessions', { ...bearer('person'), ...headers })).code).toBe(code)
     expect((await ask('options', '/api/sessions', headers)).code).toBe(code)
@@ -284,7 +284,7 @@ describe('a login code', () => {
     expect([second.status, second.code]).toEqual([401, 'invalid_code'])
   })
 
-  test('[AU4] of many who come with it at once, one gets in', async () => {
+  test('[AU4] of many concurrent logins with it, one succeeds', async () => {
     const code = at.server.loginCode()
     const answers = await Promise.all(Array.from({ length: 20 }, () => login(code)))
     const statuses = Object.groupBy(answers, ({ status }) => status)
@@ -301,7 +301,7 @@ describe('a login code', () => {
     expect((await login(code)).status).toBe(200)
   })
 
-  test('[AU4] of which a body says nothing fitting answers 422, and is not a code', async () => {
+  test('[AU4] missing from the body, or of another type, is 422', async () => {
     for (const each of [undefined, null, 1, '', [], {}, ['x'], 'x'.repeat(201)]) {
       const answer = await login(each)
       expect([answer.status, answer.code, answer.field]).toEqual([422, 'invalid_field', 'code'])
@@ -332,7 +332,7 @@ describe('a login code', () => {
     expect((await login(code)).status).toBe(200)
   })
 
-  test('[AU4] is no token', async () => {
+  test('[AU4] is not a token', async () => {
     const code = at.server.loginCode()
     expect((await ask('get', '/api/models', { authorization: `Bearer ${code}` })).status).toBe(401)
   })
@@ -368,7 +368,7 @@ describe('the writes of an agent', () => {
     expect((await write('agent')).status).toBe(429)
   })
 
-  test('[AU5] count when they are turned down for their form too', async () => {
+  test('[AU5] count even when they are refused as malformed', async () => {
     const own = await started({ agentWritesPerMinute: 3 })
     const path = '/api/toolsets/runsheet/tools/tasks'
     for (let i = 0; i < 3; i += 1) {
@@ -377,7 +377,7 @@ describe('the writes of an agent', () => {
     expect((await own.ask('POST', path, { as: 'agent', body: call })).status).toBe(429)
   })
 
-  test('[AU5] what is refused for its token is not counted against the agent', async () => {
+  test('[AU5] requests with a wrong token do not count against the agent', async () => {
     const own = await started({ agentWritesPerMinute: 3 })
     const path = '/api/toolsets/runsheet/tools/tasks'
     for (let i = 0; i < 10; i += 1) {
@@ -430,7 +430,7 @@ describe('an unexpected failure', () => {
     expect(own.logged()).toContain(SECRET)
   })
 
-  test('[AU6] what was searched for, and whose token it was, is not in the log', async () => {
+  test('[AU6] search texts and tokens are not in the log', async () => {
     const own = await failing()
     const response = await own.ask('GET', `/api/tasks?q=my-private-words&token=${TOKENS.agent}`)
     expect(response.status).toBe(500)
@@ -477,7 +477,7 @@ describe('the headers that keep a page safe', () => {
     }
   })
 
-  test('[AU7] are on a file of the page, which may be kept if it is asked for again', async () => {
+  test('[AU7] are on a file of the page, which may be cached with revalidation', async () => {
     const page = await ask('get', '/')
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.headers['cache-control']).toBe('no-cache')
@@ -490,13 +490,13 @@ describe('the headers that keep a page safe', () => {
     expect(page.text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|<style|javascript:|https?:/)
   })
 
-  test('[AU7] what is private is kept by no cache', async () => {
+  test('[AU7] private answers are never cached', async () => {
     for (const path of ['/api/sessions', '/api/openapi.json', '/api/nothing', '/nothing']) {
       expect((await ask('get', path, bearer('person'))).headers['cache-control'], path).toBe('no-store')
     }
   })
 
-  test('[AU7] nothing says by what it was made', async () => {
+  test('[AU7] no header names the server software', async () => {
     const { headers } = await ask('get', '/')
     expect(headers['server']).toBeUndefined()
     expect(headers['x-powered-by']).toBeUndefined()
@@ -511,7 +511,7 @@ describe('a method that is not there', () => {
   }))
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 
-  test.each(BY_PATH)('[HT24] $path answers 405 and says which there are', async ({ path, allow, isPublic }) => {
+  test.each(BY_PATH)('[HT29] $path answers 405 with the allowed methods', async ({ path, allow, isPublic }) => {
     for (const method of METHODS.filter(each => !allow.includes(each))) {
       const answer = await ask(method, urlOf(path), isPublic ? {} : bearer('agent'))
       expect([method, answer.status, answer.code]).toEqual([method, 405, 'method_not_allowed'])
@@ -521,14 +521,14 @@ describe('a method that is not there', () => {
   })
 
   test.each([...UNKNOWN, ...OPEN.filter(({ title }) => title.startsWith('an unknown'))])(
-    '[HT24] $title is 404 for an authenticated caller',
+    '[HT29] $title is 404 for an authenticated caller',
     async ({ method, path }) => {
       const answer = await ask(method, path, bearer('agent'))
       expect([answer.status, answer.code]).toEqual([404, 'not_found'])
     },
   )
 
-  test('[HT24] HEAD answers as GET would, and ends: of an event stream too', async () => {
+  test('[HT29] HEAD answers as GET would, and ends: of an event stream too', async () => {
     for (const { path, title } of PLACES.filter(({ method }) => method === 'get')) {
       const lines = [`Host: 127.0.0.1:${at.url.port}`, `Authorization: ${bearer('agent').authorization}`]
       const request = [`HEAD ${path} HTTP/1.1`, ...lines, 'Connection: close', '\r\n'].join('\r\n')
@@ -545,7 +545,7 @@ describe('a method that is not there', () => {
     '//api/sessions',
     '/api/sessions/s/tasks/',
     '/api;x',
-  ])('[HT24] %s is no other way to a route', async path => {
+  ])('[HT29] %s is not another way to a route', async path => {
     const answer = await ask('get', path, bearer('agent'))
     expect([answer.status, answer.code]).toEqual([404, 'not_found'])
   })

@@ -31,7 +31,7 @@ describe('what is not about storage', () => {
         },
       )
 
-    test.each([false, true])('[HT2] takes 256 kB and not a byte more (without a length: %s)', async chunked => {
+    test.each([false, true])('[HT4] takes 256 kB and not a byte more (without a length: %s)', async chunked => {
       const { code } = await sent(padded(MOST), chunked)
       expect(['invalid_field', 'invalid_id', 'invalid_code']).toContain(code)
       const over = await sent(padded(MOST + 1), chunked)
@@ -46,7 +46,7 @@ describe('what is not about storage', () => {
       ['Transfer-Encoding: chunked'],
       (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ],
-  ])('[HT2] a body of 10 MB, %s, is refused, and the line closed', async (_, headers, framed) => {
+  ])('[HT4] a body of 10 MB, %s, is refused, and the line closed', async (_, headers, framed) => {
     for (const { method, path } of WITH_BODY) {
       const head = headOf(`${method.toUpperCase()} ${filled(path, () => 'x')}`, [
         'Content-Type: application/json',
@@ -59,7 +59,7 @@ describe('what is not about storage', () => {
     }
   })
 
-  test('[HT2] a body that no route asked for is held to the same: JSON, and not too large', async () => {
+  test('[HT2] a body that no route expects must be JSON and not too large', async () => {
     const post = (type: string, body: string) =>
       send(at.url.port, 'POST', '/api/login/codes', { headers: { ...bearer('person'), 'content-type': type }, body })
     expect((await post('text/plain', '{}')).status).toBe(415)

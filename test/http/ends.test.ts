@@ -63,7 +63,7 @@ describe('a server that ends', () => {
     expect(statusesIn(came())).toEqual([200])
   })
 
-  it('[HT21] is not ready any more, while it still answers', async () => {
+  it('[HT26] is not ready any more, while it still answers', async () => {
     const server = await started()
     const lines = ['/healthz', '/readyz'].map(path => ({ path, ...line(server) }))
     const head = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: ${server.url.host}\r\n`

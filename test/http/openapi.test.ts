@@ -34,19 +34,19 @@ const operations = ({ paths }: Document): [name: string, Operation][] =>
   )
 
 describe('the OpenAPI document', () => {
-  it('[HT22] is valid', async () => {
+  it('[HT27] is valid', async () => {
     const document = await served()
     expect(document.openapi).toMatch(/^3\.1\./)
     expect(await new Validator().validate({ ...document })).toEqual({ valid: true })
   })
 
-  it('[HT22] holds every route that is served, and no other', async () => {
+  it('[HT27] holds every route that is served, and no other', async () => {
     const named = operations(await served()).map(([name]) => name)
     const routes = ROUTES.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     expect(named.toSorted()).toEqual([...routes, 'get /api/openapi.json'].toSorted())
   })
 
-  it('[HT22] says of every operation what it is, what it answers and whose token it takes', async () => {
+  it('[HT27] describes every operation, its answers and the token it takes', async () => {
     const all = operations(await served())
     expect(new Set(all.map(([, { operationId }]) => operationId)).size).toBe(all.length)
     for (const [name, { summary, security, responses, 'x-role': role }] of all) {
@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('[HT22] names every operation as a client would call it, and groups them by tag', async () => {
+  it('[HT27] names every operation as a client would call it, and groups them by tag', async () => {
     const document = await served()
     const tags = document.tags.map(({ name }) => name)
     for (const [name, { operationId, tags: own }] of operations(document)) {
@@ -71,14 +71,14 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('[HT22] has a schema for every type of event, and a stream is made of those', async () => {
+  it('[HT27] has a schema for every type of event, and a stream is made of those', async () => {
     const { components } = await served()
     const { Event: stored, StreamedEvent: streamed } = components.schemas
     expect(stored?.oneOf).toHaveLength(storedEvents.length)
     expect(streamed?.oneOf).toHaveLength(storedEvents.length + passingEvents.length)
   })
 
-  it('[HT22][HT1] gives whatever goes wrong its one form', async () => {
+  it('[HT27][HT1] gives every error the same form', async () => {
     const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
     for (const [name, { responses }] of operations(await served())) {
       const failures = Object.entries(responses).filter(([status]) => !/^[123]/.test(status))
@@ -86,7 +86,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('[HT22] names every part of a path, and a body where one is taken', async () => {
+  it('[HT27] names every part of a path, and a body where one is taken', async () => {
     for (const [name, { parameters = [], requestBody }] of operations(await served())) {
       const parts = [...name.matchAll(/\{(\w+)\}/g)].map(([, part]) => part)
       expect(
@@ -98,7 +98,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('[HT22] refers to nothing that it does not hold', async () => {
+  it('[HT27] refers to nothing that it does not hold', async () => {
     const document = await served()
     const text = JSON.stringify(document)
     for (const [, ref] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -109,7 +109,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('[HT22] takes a token, as everything does', async () => {
+  it('[HT27] takes a token, as everything does', async () => {
     const server = await started()
     expect((await server.refused(401, 'GET', '/api/openapi.json', { as: 'nobody' })).code).toBe('unauthorized')
   })

@@ -80,7 +80,7 @@ describe('a review that waits', () => {
     expect(after.body.reviews).toMatchObject([{ review_id: id, status: 'cancelled' }])
   })
 
-  it('[RH1] with review off there is none: the call is answered', async () => {
+  it('[RH1] does not exist with review off: the call is answered', async () => {
     const table = await brief({ review: false })
     expect(resultOf(await table.call())).toMatchObject({ created_count: 2 })
     expect(await table.pending()).toEqual([])
@@ -99,7 +99,7 @@ describe('a review that waits', () => {
     }
   })
 
-  it('[HT3] an id of another form is 400', async () => {
+  it('[HT5] an id of another form is 400', async () => {
     const { server } = await brief()
     const bad = { field: 'review_id', code: 'invalid_id' }
     expect(await server.refused(400, 'GET', `${REVIEWS}/a.b`)).toMatchObject(bad)
@@ -376,7 +376,7 @@ describe('rows that are wrong', () => {
     ['a comment of 8,001', { action: 'cancel', comment: 'x'.repeat(8_001) }, 'comment'],
     ['a comment of another type', { action: 'confirm', tasks: [good], comment: {} }, 'comment'],
     ['no object', [], 'body'],
-  ])('[RH5] %s is 422, too', async (_, body, field) => {
+  ])('[RH5] %s is 422', async (_, body, field) => {
     const table = await brief()
     const id = await table.proposed()
     const answer = await table.decide(id, body)
@@ -499,7 +499,7 @@ describe('panels', () => {
     expect(errorOf(await table.decide(review_id, { action: 'cancel' })).code).toBe('review_already_decided')
   })
 
-  it('[RH7] one that comes back within the grace keeps it', async () => {
+  it('[RH7] a panel that comes back within the grace keeps it', async () => {
     const table = await brief({ panel_grace_ms: 60_000 })
     const id = await table.proposed()
     await panel(table, 'PUT', id, 'p')
@@ -525,7 +525,7 @@ describe('panels', () => {
     expect(errorOf(await table.confirm(id, { draft_index: 0 })).code).toBe('review_already_decided')
   })
 
-  it('[RH7] of two panels both have to leave; saying it twice is saying it once', async () => {
+  it('[RH7] of two panels both have to leave; leaving twice counts once', async () => {
     const table = await brief({ panel_grace_ms: 60_000 })
     const id = await table.proposed()
     for (const name of ['a', 'b', 'a']) await panel(table, 'PUT', id, name)
@@ -540,7 +540,7 @@ describe('panels', () => {
     expect((await table.types()).filter(type => type.startsWith('review_panel'))).toHaveLength(4)
   })
 
-  it('[RH7] one that leaves a decided review changes nothing; to show it is refused', async () => {
+  it('[RH7] leaving a decided review changes nothing; opening a panel on it is refused', async () => {
     const table = await brief()
     const id = await table.proposed()
     await panel(table, 'PUT', id, 'p')
@@ -572,7 +572,7 @@ describe('a restart', () => {
     await place.remove()
   })
 
-  it('[RH8] a deadline that passed meanwhile is kept, too', async () => {
+  it('[RH8] a deadline that passed during the restart is kept', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> =>
       started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
@@ -588,7 +588,7 @@ describe('a restart', () => {
 })
 
 describe('a call that waits', () => {
-  it('[HT17] answers 202 after a while, as often as it asks, and what was decided then', async () => {
+  it('[HT22] answers 202 after a while, each time it asks, and then the decision', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 50 }))
     const first = await table.call('call-1')
     expect(first).toMatchObject({ status: 202, body: { status: 'pending_review' } })
@@ -601,7 +601,7 @@ describe('a call that waits', () => {
     expect((await table.types()).filter(type => type === 'tool_answered')).toHaveLength(1)
   })
 
-  it('[HT17] an answer that was not delivered yet contains edits made since the decision', async () => {
+  it('[HT22] an answer that was not delivered yet contains edits made since the decision', async () => {
     const table = await brief()
     const id = await table.proposed('call-1')
     await table.confirm(id, { draft_index: 0 })
@@ -613,7 +613,7 @@ describe('a call that waits', () => {
     expect((await table.call('call-1')).text).toBe(answered.text)
   })
 
-  it('[HT17] the end of the server answers 202 at once', async () => {
+  it('[HT22] the end of the server answers 202 at once', async () => {
     const table = await Table.laid(await started())
     const waiting = table.call('call-1')
     const { review_id } = await table.asked()
@@ -621,7 +621,7 @@ describe('a call that waits', () => {
     expect(await waiting).toMatchObject({ status: 202, body: { status: 'pending_review', review_id } })
   })
 
-  it('[HT17] also where the end comes while the call is being taken', async () => {
+  it('[HT22] also where the end comes while the call is being taken', async () => {
     const gate = Promise.withResolvers<void>()
     const taking = Promise.withResolvers<void>()
     const memory = openMemoryStore()
@@ -644,7 +644,7 @@ describe('a call that waits', () => {
     await closed
   })
 
-  it('[HT17] a client that goes leaves the review waiting', async () => {
+  it('[HT22] a client that disconnects leaves the review pending', async () => {
     const table = await Table.laid(await started())
     const gone = new AbortController()
     const [tool, input] = CREATING.task_manager
@@ -658,7 +658,7 @@ describe('a call that waits', () => {
     expect(resultOf(await table.call('call-1'))).toEqual(decided.body.result)
   })
 
-  it('[HT17] of a client that goes nothing is left behind that waits', async () => {
+  it('[HT22] a client that disconnects leaves no waiter behind', async () => {
     const memory = openMemoryStore()
     const listening: AbortSignal[] = []
     const store = storeWith(memory, {
@@ -679,7 +679,7 @@ describe('a call that waits', () => {
     await vi.waitFor(() => expect(listening.map(({ aborted }) => aborted)).toEqual([true]), PATIENCE)
   })
 
-  it('[HT17] a turn that is stopped ends its review: the call is told turn_stopped', async () => {
+  it('[HT22] a turn that is stopped ends its review: the call is told turn_stopped', async () => {
     const table = await Table.laid(await started())
     const waiting = table.call('call-1')
     const { review_id } = await table.asked()
@@ -690,7 +690,7 @@ describe('a call that waits', () => {
 })
 
 describe('the same call', () => {
-  it('[HT18][TS76] without an id waits on the same review: of 20 at once the first one opens it', async () => {
+  it('[HT23][TS15] without an id waits on the same review: of 20 at once the first one opens it', async () => {
     const table = await Table.laid(await started())
     const calls = Array.from({ length: 20 }, () => table.call())
     // A call that came after the decision would be another call.
@@ -707,7 +707,7 @@ describe('the same call', () => {
     expect((await table.types()).filter(type => type === 'tool_answered')).toHaveLength(1)
   })
 
-  it('[HT18][TS76] with other arguments, in another turn or under an id of its own it is another call', async () => {
+  it('[HT23][TS15] with other arguments, in another turn or under an id of its own it is another call', async () => {
     const table = await brief()
     const id = await table.proposed()
     expect(await table.proposed()).toBe(id)
@@ -723,7 +723,7 @@ describe('the same call', () => {
     expect(await table.pending()).toHaveLength(4)
   })
 
-  it('[HT18][TS76] after a decision that it has not heard of gets the answer, and then opens a new review', async () => {
+  it('[HT23][TS15] after a decision whose answer it missed gets that answer, and then opens a new review', async () => {
     const table = await brief()
     const first = await table.proposed()
     await table.decide(first, { action: 'cancel' })
@@ -735,7 +735,7 @@ describe('the same call', () => {
     expect(await table.proposed()).not.toBe(second)
   })
 
-  it('[HT18] under a known id answers what it answered, and does nothing again', async () => {
+  it('[HT23] under a known id answers what it answered, and does nothing again', async () => {
     const table = await brief({ review: false })
     const first = await table.call('call-1')
     await table.server.person.addTask('c1', { title: 'Mine' })
@@ -745,7 +745,7 @@ describe('the same call', () => {
     expect(await table.titles()).toHaveLength(5)
   })
 
-  it('[HT19] under a known id with other arguments is 409 tool_call_conflict, decided or not', async () => {
+  it('[HT24] under a known id with other arguments is 409 tool_call_conflict, decided or not', async () => {
     const table = await brief()
     const other = { tasks: [{ title: 'Other' }] }
     const id = await table.proposed('call-1')

@@ -101,7 +101,7 @@ async function pages<T extends { next_cursor: string | null }>(server: CheckedSe
 
 describe('an unknown conversation', () => {
   it.each(['', '/events', '/tasks', '/timeline', '/tasks?turn_id=t1', '/timeline?task_id=x'])(
-    '[HT5] is 404 on reading: GET /api/sessions/none%s',
+    '[HT8] is 404 on reading: GET /api/sessions/none%s',
     async path => {
       const server = await started()
       expect((await server.refused(404, 'GET', `/api/sessions/none${path}`)).code).toBe('session_not_found')
@@ -109,7 +109,7 @@ describe('an unknown conversation', () => {
     },
   )
 
-  it('[HT5] an unknown turn or task is 404, too', async () => {
+  it('[HT8] an unknown turn or task is 404', async () => {
     const server = await started()
     await withTasks(server, 'A')
     expect((await server.refused(404, 'GET', '/api/sessions/c1/tasks?turn_id=t9')).code).toBe('turn_not_found')
@@ -124,7 +124,7 @@ describe('an unknown conversation', () => {
     }
   })
 
-  it('[HT5] is made by a tool call, with its turn, and by a policy', async () => {
+  it('[HT8] is made by a tool call, with its turn, and by a policy', async () => {
     const server = await started()
     expect((await call(server, ['checklist', 'update_checklist_items'], { items: [{ id: 'x' }] })).status).toBe(200)
     await server.ask('PUT', '/api/sessions/c2/policy', { body: {} })
@@ -135,7 +135,7 @@ describe('an unknown conversation', () => {
 })
 
 describe('sessions', () => {
-  it.each(STORES)('[HT7] come by the page, newest first (%s)', async store => {
+  it.each(STORES)('[HT10] come by the page, newest first (%s)', async store => {
     const server = await started({ store })
     const names = Array.from({ length: 7 }, (_, index) => `c${index}`)
     for (const name of names) await server.person.setPolicy(name, {})
@@ -150,13 +150,13 @@ describe('sessions', () => {
     expect(paged.flatMap(({ sessions }) => sessions)).toEqual(all.sessions)
   })
 
-  it.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'limit='])('[HT4] %s is 400', async query => {
+  it.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'limit='])('[HT7] %s is 400', async query => {
     const server = await started()
     const error = await server.refused(400, 'GET', `/api/sessions?${query}`)
     expect(error).toMatchObject({ code: 'invalid_request', field: 'limit' })
   })
 
-  it.each(STORES)('[HT4] a cursor that no page gave out is 400 (%s)', async store => {
+  it.each(STORES)('[HT7] a cursor that no page gave out is 400 (%s)', async store => {
     const server = await started({ store })
     await withTasks(server, 'A')
     for (const path of ['/api/sessions?', '/api/sessions/c1/tasks?', '/api/tasks?q=a&']) {
@@ -167,7 +167,7 @@ describe('sessions', () => {
     }
   })
 
-  it('[HT8] one of them is everything that a page shows of it, as of its seq', async () => {
+  it('[HT11] one of them is everything that a page shows of it, as of its seq', async () => {
     const server = await started()
     await withTasks(server, 'A', 'B')
     const { status, body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1', { as: 'agent' })
@@ -182,7 +182,7 @@ describe('sessions', () => {
     expect((await server.person.sessions()).sessions).toEqual([body.session])
   })
 
-  it('[HT8] shows messages, and which edits the agent does not know yet', async () => {
+  it('[HT11] shows messages, and which edits the agent does not know yet', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const { seq } = await server.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { details: 'mine' })
@@ -198,7 +198,7 @@ describe('sessions', () => {
     ])
   })
 
-  it('[HT6] what is committed while a conversation is read is not in the answer: it is beyond its seq', async () => {
+  it('[HT9] what is committed while a conversation is read is not in the answer: it is beyond its seq', async () => {
     const { server, meanwhile } = await interrupted('events')
     await withTasks(server, 'One')
     await startTurn(server)
@@ -214,7 +214,7 @@ describe('sessions', () => {
     expect(again.body.messages.map(({ text }) => text)).toEqual(['Do it', 'Later'])
   })
 
-  it('[HT6][HT13] nor is it in the timeline', async () => {
+  it('[HT9][HT18] what is committed meanwhile is not in the timeline either', async () => {
     const { server, meanwhile } = await interrupted('events')
     const [task] = await withTasks(server, 'One')
     const fields = { title: 'Uno' }
@@ -231,7 +231,7 @@ describe('sessions', () => {
     }
   })
 
-  it('[HT6][HT10] a list of tasks is read again if a write came in between, so that it matches its seq', async () => {
+  it('[HT9][HT13] a list of tasks is read again if a write came in between, so that it matches its seq', async () => {
     const { server, meanwhile } = await interrupted('tasks')
     await withTasks(server, 'One')
     meanwhile({ type: 'edit_tasks', by: 'person', create: [{ id: server.door.newId(), title: 'Two' }] })
@@ -240,7 +240,7 @@ describe('sessions', () => {
     expect(body.seq).toBe((await server.door.read(HERE)).seq)
   })
 
-  it('[HT6][HT10] a conversation that never stands still is listed, too', async () => {
+  it('[HT9][HT13] a conversation that never stands still is listed, too', async () => {
     const memory = openMemoryStore()
     const tasks: Store['queries']['tasks'] = async (ref, filter, page) => {
       const found = await memory.queries.tasks(ref, filter, page)
@@ -257,7 +257,7 @@ describe('sessions', () => {
     expect((await server.ask('GET', '/api/sessions/c1/tasks')).status).toBe(200)
   })
 
-  it('[HT6] every read of a conversation carries its seq', async () => {
+  it('[HT9] every read of a conversation carries its seq', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const { seq } = await server.door.read({ tenant: 'local', conversation: 'c1' })
@@ -268,7 +268,7 @@ describe('sessions', () => {
 })
 
 describe('the policy', () => {
-  it('[HT9] takes what is named; the rest stays', async () => {
+  it('[HT12] takes what is named; the rest stays', async () => {
     const server = await started({ host: { gate: false, max_steps: 7 } })
     const put = async (body: object): Promise<Policy> => {
       const answer = await server.ask<PolicyAnswer>('PUT', '/api/sessions/c1/policy', { body })
@@ -305,14 +305,14 @@ describe('the policy', () => {
     ['max_advances', 1.5],
     ['history_limit', null],
     ['token_budget', 1],
-  ])('[HT4][HT9] %s of %j is 422', async (field, value) => {
+  ])('[HT6][HT12] %s of %j is 422', async (field, value) => {
     const server = await started()
     const error = await server.refused(422, 'PUT', '/api/sessions/c1/policy', { body: { [field]: value } })
     expect(error).toMatchObject({ code: 'invalid_field', field })
     await server.refused(404, 'GET', '/api/sessions/c1')
   })
 
-  it('[HT9] manage_todos without the assessor is 400 assessor_required', async () => {
+  it('[HT12] manage_todos without the assessor is 400 assessor_required', async () => {
     const server = await started()
     const body = { toolset: 'manage_todos', assessor: false }
     expect((await server.refused(400, 'PUT', '/api/sessions/c1/policy', { body })).code).toBe('assessor_required')
@@ -321,7 +321,7 @@ describe('the policy', () => {
     expect(off.code).toBe('assessor_required')
   })
 
-  it('[HT9] is set between turns: while one runs it is 409 turn_running', async () => {
+  it('[HT12] is set between turns: while one runs it is 409 turn_running', async () => {
     const server = await started()
     await startTurn(server)
     const body = { review: false }
@@ -334,7 +334,7 @@ describe('the policy', () => {
     expect((await server.ask('PUT', '/api/sessions/c1/policy', { body })).status).toBe(200)
   })
 
-  it('[HT9] an agent may not set it, nor use another toolset', async () => {
+  it('[HT12] an agent may not set it, nor use another toolset', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const as = 'agent'
@@ -347,7 +347,7 @@ describe('the policy', () => {
 })
 
 describe('tasks', () => {
-  it.each(STORES)('[HT10] come in list order, by turn, by status and by the page (%s)', async store => {
+  it.each(STORES)('[HT13] come in list order, by turn, by status and by the page (%s)', async store => {
     const server = await started({ store })
     await withTasks(server, 'A', 'B', 'C')
     const second = { turn_id: 't2' }
@@ -377,7 +377,7 @@ describe('tasks', () => {
     expect(filtered.map(({ tasks }) => tasks.length)).toEqual([2, 1])
   })
 
-  it('[HT4] a status that there is not, or an id of another form, is 400', async () => {
+  it('[HT7] an unknown status or an invalid id is 400', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const status = await server.refused(400, 'GET', '/api/sessions/c1/tasks?status=done')
@@ -387,7 +387,7 @@ describe('tasks', () => {
   })
 
   it.each(STORES)(
-    '[HT11] are found by title, details and outcome in all conversations, newest first (%s)',
+    '[HT14] are found by title, details and outcome in all conversations, newest first (%s)',
     async store => {
       const server = await started({ store })
       await withTasks(server, 'Buy BREAD', 'Rest')
@@ -413,7 +413,7 @@ describe('tasks', () => {
   )
 
   it.each(['', '?q=', `?q=${'x'.repeat(401)}`, '?q=a%0Ab', '?q=a%00'])(
-    '[HT11] a search for nothing is 400: %s',
+    '[HT14] a search for nothing is 400: %s',
     async query => {
       const server = await started()
       expect(await server.refused(400, 'GET', `/api/tasks${query}`)).toMatchObject({
@@ -427,7 +427,7 @@ describe('tasks', () => {
 describe('a person adds a task', () => {
   const PATH = '/api/sessions/c1/tasks'
 
-  it('[HT12] with everything that may be said of it; it joins the latest turn', async () => {
+  it('[HT15] with everything that may be said of it; it joins the latest turn', async () => {
     const server = await started()
     await withTasks(server, 'A', 'B')
     const body = {
@@ -458,21 +458,21 @@ describe('a person adds a task', () => {
     expect((await server.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['Mine', 'A', 'B'])
   })
 
-  it('[HT12] with a title only it has the defaults', async () => {
+  it('[HT15] with a title only it has the defaults', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const { task } = (await server.ask<TaskAnswer>('POST', PATH, { body: { title: 'Mine' } })).body
     expect(task).toMatchObject({ details: '', criteria: '', priority: 'medium', tags: [], status: 'pending' })
   })
 
-  it('[HT12] without a turn to join it is 409 no_turn', async () => {
+  it('[HT15] without a turn to join it is 409 no_turn', async () => {
     const server = await started()
     expect((await server.refused(409, 'POST', PATH, { body: { title: 'x' } })).code).toBe('no_turn')
     await server.person.setPolicy('c1', {})
     expect((await server.refused(409, 'POST', PATH, { body: { title: 'x' } })).code).toBe('no_turn')
   })
 
-  it('[HT12] while a turn runs it joins that one', async () => {
+  it('[HT15] while a turn runs it joins that one', async () => {
     const server = await started()
     await withTasks(server, 'A')
     await startTurn(server)
@@ -493,7 +493,7 @@ describe('a person adds a task', () => {
     ['position', { title: 'x', position: 1e10 }],
     ['number', { title: 'x', number: 9 }],
     ['body', 'x'],
-  ])('[HT4][HT12] what is wrong with %s is 422, and of no row', async (field, body) => {
+  ])('[HT6][HT15] what is wrong with %s is 422, and of no row', async (field, body) => {
     const server = await started()
     await withTasks(server, 'A')
     const error = await server.refused(422, 'POST', PATH, { body })
@@ -504,7 +504,7 @@ describe('a person adds a task', () => {
   })
 
   it.each(['memory', 'sqlite'] as const)(
-    '[HT12] an Idempotency-Key makes a repetition answer the same; with another body it is 409 (%s)',
+    '[HT17] an Idempotency-Key makes a repetition answer the same; with another body it is 409 (%s)',
     async store => {
       const server = await started({ store })
       await withTasks(server, 'A')
@@ -538,7 +538,7 @@ describe('a person changes a task', () => {
   it.each([
     ['bare', (version: number) => `${version}`],
     ['quoted', (version: number) => `"${version}"`],
-  ] as const)('[HT12] with the version in If-Match, %s', async (_, written) => {
+  ] as const)('[HT16] with the version in If-Match, %s', async (_, written) => {
     const server = await started()
     const [, task] = await withTasks(server, 'A', 'B')
     const headers = { 'if-match': written(task?.version ?? 0) }
@@ -556,7 +556,7 @@ describe('a person changes a task', () => {
     expect([gone.code, gone]).toEqual(['task_not_found', expect.not.objectContaining({ row: 0 })])
   })
 
-  it('[HT12] a missing If-Match is 428, a stale one 412 with the task as it is, another form 400', async () => {
+  it('[HT16] a missing If-Match is 428, a stale one 412 with the task as it is, another form 400', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const body = { title: 'A2' }
@@ -578,7 +578,7 @@ describe('a person changes a task', () => {
     expect((await server.person.tasks('c1')).tasks).toEqual([task])
   })
 
-  it('[HT12] of 20 changes to one version one is taken', async () => {
+  it('[HT16] of 20 changes to one version one is taken', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const headers = { 'if-match': String(task?.version) }
@@ -591,7 +591,7 @@ describe('a person changes a task', () => {
     expect(answers.filter(({ status }) => status === 412)).toHaveLength(19)
   })
 
-  it('[HT12] status follows the rules; a person owes no outcome', async () => {
+  it('[HT15] status follows the rules; a person owes no outcome', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const set = async (version: number, body: object) =>
@@ -629,7 +629,7 @@ describe('a person changes a task', () => {
     expect(await set(reopened.version, { id: 'x' })).toMatchObject({ status: 422, body: { error: { field: 'id' } } })
   })
 
-  it('[HT12] position moves it to where the task at that position stands', async () => {
+  it('[HT15] position moves it to where the task at that position stands', async () => {
     const server = await started()
     const [, , task] = await withTasks(server, 'A', 'B', 'C')
     const [, b] = (await server.person.tasks('c1')).tasks
@@ -638,7 +638,7 @@ describe('a person changes a task', () => {
     expect((await server.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['A', 'C', 'B'])
   })
 
-  it('[HT12] a model that does not know of it is refused once, and told', async () => {
+  it('[HT15] a model that does not know of it is refused once, and told', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A', 'B')
     await server.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { title: 'A, but with care' })
@@ -651,7 +651,7 @@ describe('a person changes a task', () => {
     expect(taken).toMatchObject({ updatedItems: [{ title: 'A, but with care', isChecked: true }], failedItems: [] })
   })
 
-  it('[HT12][AU2] is a person’s to do', async () => {
+  it('[HT15][AU2] is a person’s to do', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const headers = { 'if-match': '1' }
@@ -675,7 +675,7 @@ describe('the timeline', () => {
     readonly seq: number
   }
 
-  it.each(STORES)('[HT13] tells of all tasks or of one, also when it is gone (%s)', async store => {
+  it.each(STORES)('[HT18] tells of all tasks or of one, also when it is gone (%s)', async store => {
     const server = await started({ store })
     const [a, b] = await withTasks(server, 'A', 'B')
     await server.person.changeTask('c1', b?.id ?? '', 1, { title: 'B2' })
@@ -701,7 +701,7 @@ describe('the timeline', () => {
     expect((await server.refused(400, 'GET', '/api/sessions/c1/timeline?task_id=a.b')).code).toBe('invalid_id')
   })
 
-  it('[HT13] holds the reviews, too', async () => {
+  it('[HT18] holds the reviews', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }))
     await table.confirm(await table.proposed(), { draft_index: 0 })
     const { events } = await table.server.person.timeline('c1')
@@ -711,7 +711,7 @@ describe('the timeline', () => {
 })
 
 describe('templates', () => {
-  it.each(STORES)('[HT14] are saved, listed by name, replaced and forgotten (%s)', async store => {
+  it.each(STORES)('[HT19] are saved, listed by name, replaced and forgotten (%s)', async store => {
     const server = await started({ store })
     const list = async (): Promise<readonly Template[]> =>
       (await server.ask<{ templates: Template[] }>('GET', TEMPLATES, { as: 'agent' })).body.templates
@@ -744,7 +744,7 @@ describe('templates', () => {
     }
   })
 
-  it('[HT14] what was saved can be submitted to a review as it is', async () => {
+  it('[HT19] what was saved can be submitted to a review as it is', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }))
     const { tasks } = await table.server.person.saveTemplate('t', [{ title: 'x', criteria: 'c', status: 'doing' }])
     expect((await table.confirm(await table.proposed(), ...tasks)).status).toBe(200)
@@ -765,14 +765,14 @@ describe('templates', () => {
     ['a draft that it has not', { tasks: [{ title: 'x', draft_index: 0 }] }, { row: 0, field: 'draft_index' }],
     ['an unknown key', { tasks: [{ title: 'x' }], note: 'x' }, { field: 'note' }],
     ['another name', { name: 'b', tasks: [{ title: 'x' }] }, { field: 'name' }],
-  ])('[HT14][HT4] %s is 422', async (_, body, where) => {
+  ])('[HT19][HT6] %s is 422', async (_, body, where) => {
     const server = await started()
     const error = await server.refused(422, 'PUT', `${TEMPLATES}/a`, { body })
     expect(error).toMatchObject({ code: 'invalid_field', ...where })
     expect((await server.person.templates()).templates).toEqual([])
   })
 
-  it('[HT14] a name is one line of up to 64 characters', async () => {
+  it('[HT19] a name is one line of up to 64 characters', async () => {
     const server = await started()
     const body = { tasks: [{ title: 'x' }] }
     const long = await server.refused(422, 'PUT', `${TEMPLATES}/${'x'.repeat(65)}`, { body })
@@ -784,7 +784,7 @@ describe('templates', () => {
 })
 
 describe('toolsets', () => {
-  it('[HT15] are listed with what they are', async () => {
+  it('[HT20] are listed with what they are', async () => {
     const server = await started()
     const { body } = await server.ask<{ toolsets: ToolsetSummary[] }>('GET', '/api/toolsets', { as: 'agent' })
     const rows = body.toolsets.map(({ name, scope, review, assessor, gate }) => [name, scope, review, assessor, gate])
@@ -799,13 +799,13 @@ describe('toolsets', () => {
     for (const { name, tools } of body.toolsets) expect(tools).toEqual(toolsets[name].tools.map(tool => tool.name))
   })
 
-  it.each(Object.keys(CREATING) as ToolsetName[])('[HT15] %s comes in the OpenAI function format', async name => {
+  it.each(Object.keys(CREATING) as ToolsetName[])('[HT20] %s comes in the OpenAI function format', async name => {
     const server = await started()
     const { body } = await server.ask<ToolsetAnswer>('GET', `/api/toolsets/${name}`, { as: 'agent' })
     expect(body).toEqual({ name, tools: openAiTools(toolsets[name]), prompt: promptFor(toolsets[name]) })
   })
 
-  it.each(['todo', 'constructor', '__proto__'])('[HT15] there is no toolset %s', async name => {
+  it.each(['todo', 'constructor', '__proto__'])('[HT20] %s is not a toolset', async name => {
     const server = await started()
     expect((await server.refused(404, 'GET', `/api/toolsets/${name}`)).code).toBe('toolset_not_found')
     const body = { session_id: 'c1', turn_id: 't1', arguments: {} }
@@ -813,7 +813,7 @@ describe('toolsets', () => {
     expect(none.code).toBe('toolset_not_found')
   })
 
-  it('[HT15] models are those that are configured', async () => {
+  it('[HT20] models are those that are configured', async () => {
     const models = [
       { name: 'demo', default: true },
       { name: 'openai:gpt', default: false },
@@ -824,7 +824,7 @@ describe('toolsets', () => {
 })
 
 describe('a tool call', () => {
-  it('[HT16] answers exactly what the model sees, also where that is a refusal', async () => {
+  it('[HT21] answers exactly what the model sees, also where that is a refusal', async () => {
     const server = await started()
     const add = ['checklist', 'add_multiple_checklist_items'] as const
     const made = await call(server, add, { items: [{ title: 'A' }, { title: 'B', isChecked: true }] })
@@ -842,7 +842,7 @@ describe('a tool call', () => {
     expect((await server.person.tasks('c1')).tasks).toHaveLength(2)
   })
 
-  it('[HT16] is told which conversation and turn it is in by its body, never by the model', async () => {
+  it('[HT21] is told which conversation and turn it is in by its body, never by the model', async () => {
     const server = await started()
     const input = { items: [{ title: 'A', session_id: 'c2', turn_id: 't2' }], session_id: 'c2' }
     await call(server, ['checklist', 'add_multiple_checklist_items'], input)
@@ -850,7 +850,7 @@ describe('a tool call', () => {
     expect((await server.person.sessions()).sessions).toHaveLength(1)
   })
 
-  it('[HT16] of a tool that there is not is 404, and makes no conversation', async () => {
+  it('[HT21] of an unknown tool is 404, and creates no conversation', async () => {
     const server = await started()
     const body = { session_id: 'c1', turn_id: 't1', arguments: {} }
     const none = await server.refused(404, 'POST', '/api/toolsets/checklist/tools/plan', { as: 'agent', body })
@@ -868,13 +868,13 @@ describe('a tool call', () => {
     [422, { session_id: 'c1', turn_id: 't1', tool_call_id: 'x'.repeat(201), arguments: {} }, { field: 'tool_call_id' }],
     [422, { session_id: 'c1', turn_id: 't1', arguments: {}, args: {} }, { field: 'args' }],
     [422, { session_id: 'c1', turn_id: 't1' }, { message: 'arguments is required.' }],
-  ])('[HT3][HT4][HT16] with a wrong body is %i: %j', async (status, body, where) => {
+  ])('[HT5][HT6][HT21] with a wrong body is %i: %j', async (status, body, where) => {
     const server = await started()
     const path = '/api/toolsets/runsheet/tools/tasks'
     expect(await server.refused(status, 'POST', path, { as: 'agent', body })).toMatchObject(where)
   })
 
-  it('[HT16] into a conversation in which a turn runs is 409 turn_running', async () => {
+  it('[HT21] into a conversation in which a turn runs is 409 turn_running', async () => {
     const server = await started()
     await startTurn(server)
     for (const turn_id of ['run-1', 't2']) {
@@ -884,7 +884,7 @@ describe('a tool call', () => {
     }
   })
 
-  it('[HT16] into a turn that is over is 409 turn_finished', async () => {
+  it('[HT21] into a turn that is over is 409 turn_finished', async () => {
     const server = await started()
     await startTurn(server)
     const usage = { input_tokens: 0, output_tokens: 0 }
@@ -897,7 +897,7 @@ describe('a tool call', () => {
 })
 
 describe('stopping', () => {
-  it('[HT20] is a commit, and stopping again changes nothing', async () => {
+  it('[HT25] is a commit, and stopping again changes nothing', async () => {
     const server = await started()
     await startTurn(server)
     const path = '/api/sessions/c1/turns/run-1/stop'
@@ -949,14 +949,14 @@ async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error |
 }
 
 describe('probes', () => {
-  it('[HT21] health and readiness ask for no token', async () => {
+  it('[HT26] health and readiness ask for no token', async () => {
     const server = await started()
     for (const path of ['/healthz', '/readyz']) {
       expect(await server.ask('GET', path, { as: 'nobody' })).toMatchObject({ status: 200, body: { status: 'ok' } })
     }
   })
 
-  it('[HT21] a server whose storage fails is healthy, but not ready, until it recovers', async () => {
+  it('[HT26] a server with failing storage is healthy, but not ready until storage recovers', async () => {
     const { server, fail } = await fragile()
     fail(new StoreError('io', 'The disk does not answer.'))
     expect((await server.ask('GET', '/healthz', { as: 'nobody' })).status).toBe(200)
@@ -965,7 +965,7 @@ describe('probes', () => {
     expect((await server.ask('GET', '/readyz', { as: 'nobody' })).status).toBe(200)
   })
 
-  it('[HT21] a probe does not wait for storage that hangs', async () => {
+  it('[HT26] a probe does not wait for storage that hangs', async () => {
     const memory = openMemoryStore()
     const never = Promise.withResolvers<never>()
     // The probe asks for one; the sweep, which asks for more, must be able to end with the test.
@@ -974,7 +974,7 @@ describe('probes', () => {
     expect((await server.refused(503, 'GET', '/readyz', { as: 'nobody' })).code).toBe('not_ready')
   })
 
-  it('[HT21] metrics count calls, requests and decisions, in the text format of Prometheus', async () => {
+  it('[HT26] metrics count calls, requests and decisions, in the text format of Prometheus', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }))
     const id = await table.proposed('call-1')
     await table.confirm(id, { draft_index: 0 })
@@ -1008,7 +1008,7 @@ describe('storage that fails', () => {
     ['unknown_outcome', 503, null],
   ]
 
-  it.each(FAILURES)('[HT23] %s is %i with its code, and the next request is served', async (code, status, again) => {
+  it.each(FAILURES)('[HT28] %s is %i with its code, and the next request is served', async (code, status, again) => {
     const { server, fail } = await fragile()
     const [task] = await withTasks(server, 'A')
     fail(new StoreError(code, 'Storage fails.', { cause: new Error('at /home/ada/runsheet.db') }))
@@ -1041,7 +1041,7 @@ describe('storage that fails', () => {
     expect((await server.ask('POST', '/api/sessions/c1/tasks', { body: { title: 'x' } })).status).toBe(201)
   })
 
-  it('[HT1][HT23] an unexpected error is 500 without its details, which are in the log', async () => {
+  it('[HT1][HT28] an unexpected error is 500 without its details, which are in the log', async () => {
     const { server, fail } = await fragile()
     fail(new Error('SQLITE_ERROR at /home/ada/runsheet.db'))
     const answer = await server.ask('GET', '/api/sessions')

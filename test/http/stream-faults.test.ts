@@ -142,7 +142,7 @@ describe('cut lines', () => {
     for (const reader of all) await hasSeenTheLog(reader, server)
   })
 
-  it.each(SHARED)('[SS2] on %s, the same for one who comes back to another server each time', async kind => {
+  it.each(SHARED)('[SS2] on %s, the same for a client that resumes at another server each time', async kind => {
     const place = await sharedPlace(kind)
     const servers = [await serveOn(await place.open()), await serveOn(await place.open())]
     const [first, second] = servers as [TestServer, TestServer]
@@ -219,7 +219,7 @@ describe('slow readers', () => {
   const BIG = 'x'.repeat(100_000)
   const write = (server: TestServer, text = BIG): Promise<unknown> => server.door.run(ref, say(text))
 
-  it('[SS6] one that does not read is cut, holds no memory, and resumes without a gap; others do not notice', async () => {
+  it('[SS6] a reader that does not read is disconnected, holds no memory, and resumes without a gap; others do not notice', async () => {
     const server = await serve()
     await server.door.run(ref, openTurn('t1'))
     const healthy = await joined(server)
@@ -249,7 +249,7 @@ describe('slow readers', () => {
     expect(await figure(server, 'runsheet_stream_cuts')).toBe(1)
   })
 
-  it('[SS6] one that stops in the middle of a long replay is not fed on: only what it takes is read', async () => {
+  it('[SS6] a reader that stops during a long replay gets no more: only what it takes is read from the log', async () => {
     const store = openMemoryStore()
     let reads = 0
     const server = await serveOn(
@@ -276,7 +276,7 @@ describe('slow readers', () => {
     expect(slow.seqs).toEqual(countTo(1, 1_002))
   })
 
-  it('[SS6] events larger than the limit reach one that reads, live and in the replay, whatever follows them', async () => {
+  it('[SS6] events larger than the limit reach a reader that reads, live and in the replay', async () => {
     const server = await serve()
     await server.door.run(ref, openTurn('t1'))
     const huge = 'y'.repeat(3_000_000)
@@ -294,7 +294,7 @@ describe('slow readers', () => {
     expect(reader.connections).toBeLessThan(20)
   })
 
-  it('[SS5][SS6] heartbeats do not cut one that is still taking a long replay', async () => {
+  it('[SS5][SS6] heartbeats do not disconnect a reader that is still taking a long replay', async () => {
     const server = await serve({ heartbeatMs: 2 })
     await server.door.run(ref, openTurn('t1'))
     await server.door.run(ref, ...Array.from({ length: 6 }, () => say('z'.repeat(5_000_000))))
@@ -312,7 +312,7 @@ describe('slow readers', () => {
 })
 
 describe('storage that fails', () => {
-  it('[SS2][HT23] an error in the middle of a tail ends the streams, and who comes back misses nothing', async () => {
+  it('[SS2][HT28] an error in a tail ends the streams; clients that resume miss nothing', async () => {
     const store = openMemoryStore()
     let failing = false
     const server = await serveOn(
@@ -360,7 +360,7 @@ describe('storage that fails', () => {
     await hasSeenTheLog(reader, server)
   })
 
-  it('[HT23] a store that cannot be read is said before the stream begins, and takes no place', async () => {
+  it('[HT28] a store that cannot be read is said before the stream begins, and takes no place', async () => {
     const store = openMemoryStore()
     let failing = true
     const server = await serveOn(
@@ -452,7 +452,7 @@ describe('awkward moments', () => {
     await closed
   })
 
-  it('[SS8] the last one leaves and the next one comes, at the same moment and again and again', async () => {
+  it('[SS8] the last reader leaves as the next one joins, many times over', async () => {
     const server = await serve({ store: 'sqlite' })
     await server.door.run(ref, openTurn('t1'))
     let seq = 2
@@ -514,7 +514,7 @@ describe('awkward moments', () => {
     await (await joined(server)).reached(2)
   })
 
-  it('[SS7] one that found nothing holds no place, even while its answer waits behind a stream of the same connection', async () => {
+  it('[SS7] a request for an unknown conversation holds no place, even while its answer waits behind a stream of the same connection', async () => {
     const server = await serve({ maxStreams: 2 })
     await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')

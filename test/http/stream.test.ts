@@ -116,7 +116,7 @@ describe('the frames', () => {
     expect(line.headers['content-encoding']).toBeUndefined()
   })
 
-  it('[SS1][HT5] an unknown conversation is 404, and holds no place', async () => {
+  it('[SS1][HT8] an unknown conversation is 404, and holds no place', async () => {
     server = await startServer()
     const answer = await server.ask('GET', '/api/sessions/nowhere/events')
     expect(answer.status).toBe(404)
@@ -137,7 +137,7 @@ describe('the frames', () => {
     expect(line.seqs).toEqual([1, 2, 3])
   })
 
-  it('[SS1][CL2] streams end cleanly when the server closes, and so does one that is only just opening', async () => {
+  it('[SS1][CL2] streams end cleanly when the server closes, even one that is just opening', async () => {
     server = await startServer()
     await run(openTurn('t1'))
     const all = await Promise.all([join(), join({ lastEventId: 1 }), join({ lastEventId: 2 })])
@@ -182,7 +182,7 @@ describe('resuming', () => {
   })
 
   it.each(['x', '-1', '1.5', '1e3', '0x1', '1 2', 'null', '9'.repeat(16), 'é'])(
-    '[SS2][HT4] %j is no seq: 400, by header and by query',
+    '[SS2][HT7] %j is not a seq: 400, by header and by query',
     async garbage => {
       server = await startServer()
       await run(openTurn('t1'))
@@ -326,7 +326,7 @@ describe('the list in view', () => {
     expect(line.asides('todos_updated').map(listOf)).toEqual([['older', 'new']])
   })
 
-  it('[SS10] follows a person who changes the toolset to one with another view', async () => {
+  it('[SS10] changes when a person switches to a toolset with another scope', async () => {
     server = await startServer()
     await run(openTurn('t1'), add('t1', 'old'))
     await run(openTurn('t2'), add('t2', 'new'))
@@ -403,7 +403,7 @@ describe('the list in view', () => {
     expect(numbers(list)).toEqual(countTo(21, 205))
   })
 
-  it('[SS4] comes once after the replay of one who connects, as of the head', async () => {
+  it('[SS4] comes once after the replay of a new reader, as of the head', async () => {
     server = await startServer()
     await run(openTurn('t1'), add('t1', 'a'))
     await run(add('t1', 'b'))
@@ -434,7 +434,7 @@ describe('the list in view', () => {
 })
 
 describe('text that is being written', () => {
-  it('[SS11] one who joins while a turn runs gets it as one snapshot, after the list', async () => {
+  it('[SS11] a reader that joins during a turn gets it as one snapshot, after the list', async () => {
     server = await startServer()
     await run(startTurn('t1'))
     await server.door.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
@@ -449,7 +449,7 @@ describe('text that is being written', () => {
     expect(line.asides().map(({ type }) => type)).toEqual(['todos_updated', 'todos_current', 'text_snapshot'])
   })
 
-  it('[SS11] there is none where nothing is written, no turn runs, or the text is that of an earlier turn', async () => {
+  it('[SS11] there is no snapshot without text, without a running turn, or for the text of an earlier turn', async () => {
     server = await startServer()
     await run(startTurn('t1'))
     const nothing = await join()
@@ -558,7 +558,7 @@ describe('many readers', () => {
     expect(frames.framed).toHaveBeenCalledTimes(10)
   })
 
-  it('[SS8] those who leave free everything: nothing reads the log any more', async () => {
+  it('[SS8] the last reader to leave frees everything: nothing reads the log any more', async () => {
     const { reads } = await countingServer()
     const all = await Promise.all(Array.from({ length: 10 }, () => join()))
     await Promise.all(all.map(line => line.reached(2)))

@@ -63,7 +63,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(resources[0]?.uri).toMatch(/^runsheet:\/\/mcp-[\w-]+\/tasks$/)
   })
 
-  it('[MC4] each plan is a turn: a new one starts when the last plan is settled', async () => {
+  it('[MC6] each plan is a turn: a new one starts when the last plan is settled', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session })
     await call('plan', { tasks: [{ title: 'One' }] })
@@ -81,7 +81,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     ])
   })
 
-  it('[MC4] concurrent plans share a turn, and so does one after a reconnect', async () => {
+  it('[MC6] concurrent plans share a turn, and so does one after a reconnect', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session })
     await Promise.all(['A', 'B', 'C', 'D'].map(title => call('plan', { tasks: [{ title }] })))
@@ -91,7 +91,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect([...turns]).toEqual(['plan_1'])
   })
 
-  it('[MC4] a stopped plan takes no more calls', async () => {
+  it('[MC6] a stopped plan takes no more calls', async () => {
     const session = fresh()
     const { call } = await connected(era, { 'runsheet-session': session })
     await call('plan', PLAN)
@@ -100,7 +100,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('a person stopped it') })
   })
 
-  it('[MC5] a call with an id runs once', async () => {
+  it('[MC7] a call with an id runs once', async () => {
     const session = fresh()
     const { client } = await connected(era, { 'runsheet-session': session })
     const call = (tasks = PLAN.tasks) =>
@@ -147,7 +147,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await expect(connected(era, { 'runsheet-toolset': 'cheklist' })).rejects.toThrow(toolset)
   })
 
-  it('[MC25] clients with the same request ids get their own answers', async () => {
+  it('[MC32] clients with the same request ids get their own answers', async () => {
     const hosts = await Promise.all([fresh(), fresh()].map(session => connected(era, { 'runsheet-session': session })))
     const answers = await Promise.all(
       hosts.flatMap((host, i) => ['a', 'b', 'c'].map(each => host.call('plan', { tasks: [{ title: `${each}${i}` }] }))),
@@ -160,13 +160,13 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 })
 
-it('[MC3] a client cannot subscribe to another conversation', async () => {
+it('[MC4] a client cannot subscribe to another conversation', async () => {
   const { client } = await connected('2026', { 'runsheet-session': fresh() })
   await expect(client.listen({ resourceSubscriptions: ['runsheet://another/tasks'] })).rejects.toThrow()
 })
 
 it.each([5, null, '', 'no name'])(
-  '[MC3] a client cannot subscribe to another conversation by naming its own %j',
+  '[MC4] a client cannot subscribe to another conversation by naming its own %j',
   async session => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',

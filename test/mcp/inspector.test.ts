@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
-  it('[MC22] lists the tools, plans and reads the tasks over stdio', async () => {
+  it('[MC30] lists the tools, plans and reads the tasks over stdio', async () => {
     const data = join(folder, 'data')
     // A server runs already, so that the Inspector's server starts none that outlives the test.
     const serve = await serveFolder(data)
@@ -31,7 +31,7 @@ describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
     }
   })
 
-  it('[MC23] lists the tools, plans and reads the tasks over HTTP', async () => {
+  it('[MC31] lists the tools, plans and reads the tasks over HTTP', async () => {
     const server = await startMcpServer({ host: { review: false } })
     try {
       const url = new URL('/mcp', server.url)

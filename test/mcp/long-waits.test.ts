@@ -57,7 +57,7 @@ async function decideLate(person: Person, session: string): Promise<void> {
 
 // Concurrent with the tests below: this one only waits.
 describe.concurrent('a slow reviewer (75 s), and clients with their default timeouts', () => {
-  it('[MC28] the plan arrives as decided, over every transport and in both eras', async () => {
+  it('[MC35] the plan arrives as decided, over every transport and in both eras', async () => {
     const scratch = scratchFolder()
     const data = join(scratch, 'data')
     const [page, server] = await Promise.all([serveFolder(data), startMcpServer()])
@@ -126,7 +126,7 @@ function heapUsed(): number {
 }
 
 describe.concurrent('sessions of the older era', () => {
-  it(`[MC26] keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
+  it(`[MC33] keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
     const server = await startMcpServer({ maxSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
     await until(() => server.mcp.sessions === 0)
@@ -139,7 +139,7 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC26] keeps a session with an open stream, and lets a client of a closed one start again', async () => {
+  it('[MC33] keeps a session with an open stream, and lets a client of a closed one start again', async () => {
     const server = await startMcpServer({ maxSessions: 2 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
@@ -149,7 +149,7 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC26] answers 503 when all sessions are in use', async () => {
+  it('[MC33] answers 503 when all sessions are in use', async () => {
     const server = await startMcpServer({ maxSessions: 1 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)

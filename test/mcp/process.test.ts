@@ -61,7 +61,7 @@ const toldBy = async ({ stderr }: StdioEnd): Promise<string> => {
 }
 
 describe('runsheet mcp', () => {
-  it('[MC7] shares the folder with the running server and prints its URL in one line', async () => {
+  it('[MC9][MC11] shares the folder with the running server and prints its URL in one line', async () => {
     const page = await serveFolder(data)
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
@@ -76,7 +76,7 @@ describe('runsheet mcp', () => {
     expect(noted()?.pid).toBe(page.process.pid)
   })
 
-  it('[MC7] starts a server of its own if none runs; that one outlives it and exits when idle', async () => {
+  it('[MC9] starts a server of its own if none runs; that one outlives it and exits when idle', async () => {
     const host = await joined(['--idle-exit', '2s'])
     const said = await toldBy(host)
     expect(said).toContain(noted()?.url)
@@ -88,7 +88,7 @@ describe('runsheet mcp', () => {
     await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false)
   })
 
-  it("[MC7] starts the page's server again for the next plan", async () => {
+  it("[MC9] starts the page's server again for the next plan", async () => {
     const host = await joined()
     await toldBy(host)
     const { pid = 0 } = noted() ?? {}
@@ -103,13 +103,13 @@ describe('runsheet mcp', () => {
     expect(host.stderr()).toContain(noted()?.url)
   })
 
-  it('[MC7] two that start at once share one server', async () => {
+  it('[MC9] two that start at once share one server', async () => {
     const [one, two] = await Promise.all([joined(), joined()])
     const pages = [await toldBy(one), await toldBy(two)]
     expect(new Set(pages).size).toBe(1)
   })
 
-  it('[MC7] puts no secret on a command line, on stderr or in the log', async () => {
+  it('[MC11] puts no secret on a command line, on stderr or in the log', async () => {
     const host = await joined()
     const said = await toldBy(host)
     const { pid = 0 } = noted() ?? {}
@@ -120,7 +120,7 @@ describe('runsheet mcp', () => {
     expect(statSync(join(data, 'serve.log')).mode & 0o777).toBe(0o600)
   })
 
-  it('[MC8] exits when stdin ends, even during a call; the review stays pending', async () => {
+  it('[MC12] exits when stdin ends, even during a call; the review stays pending', async () => {
     const host = await joined(['--session', 'c1'])
     await toldBy(host)
     void host.call('plan', PLAN).catch(() => {})
@@ -133,14 +133,14 @@ describe('runsheet mcp', () => {
     expect((await again.call('plan', PLAN)).data).toMatchObject({ next: '1 Kept' })
   })
 
-  it('[MC7] says that a server with another store cannot show its plans', async () => {
+  it('[MC11] says that a server with another store cannot show its plans', async () => {
     const page = await serveFolder(data, ['--store', 'memory'])
     ends.push(() => (page.process.kill(), page.ended))
     const host = await joined()
     expect(await toldBy(host)).toMatch(/uses another --store and cannot show these plans/)
   })
 
-  it('[MC8] a stopping server answers held calls with pending_review', async () => {
+  it('[MC13] a stopping server answers held calls with pending_review', async () => {
     const page = await serveFolder(data)
     const person = personAt(data)
     const token = readFileSync(join(data, 'person-token'), 'utf8').trim()
@@ -159,7 +159,7 @@ describe('runsheet mcp', () => {
     expect((await page.ended).code).toBe(0)
   })
 
-  it('[MC8] writes only protocol messages to stdout, whatever it receives', async () => {
+  it('[MC12] writes only protocol messages to stdout, whatever it receives', async () => {
     const child = runCli(['mcp', '--data', data], { env: PAGE_ENV })
     child.process.stdin?.write('this is no JSON\n\n{"jsonrpc":"2.0"}\n[]\n')
     child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
@@ -170,7 +170,7 @@ describe('runsheet mcp', () => {
     for (const each of child.lines) expect(JSON.parse(each)).toMatchObject({ jsonrpc: '2.0' })
   })
 
-  it('[MC8] exits when stdout is closed', async () => {
+  it('[MC12] exits when stdout is closed', async () => {
     const child = runCli(['mcp', '--data', data, '--review', 'off'], { env: PAGE_ENV })
     child.process.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
     await child.line(() => true)
@@ -198,14 +198,14 @@ describe('runsheet mcp', () => {
     [['--store', 'memory'], 1, 'mcp cannot use --store memory'],
     [['--session', 'no spaces'], 1, '--session must be'],
     [['--idle-exit', 'banana'], 2, 'It must be a time'],
-  ])('[MC7] %j is refused in one line', async (args, code, words) => {
+  ])('[MC11] %j is refused in one line', async (args, code, words) => {
     const ended = await runCli(['mcp', '--data', data, ...args]).ended
     expect(ended.code).toBe(code)
     expect(ended.stderr).toContain(words)
     expect(ended.stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it('[MC7] takes the policy of new conversations from runsheet.json', async () => {
+  it('[MC9] takes the policy of new conversations from runsheet.json', async () => {
     const config = join(scratch, 'runsheet.json')
     writeFileSync(config, JSON.stringify({ policy: { toolset: 'task_manager', review: false } }))
     const { client, call } = await joined(['--config', config])

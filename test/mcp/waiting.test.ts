@@ -40,7 +40,7 @@ async function connected(
 const IMPATIENT = { holdMs: 30, roundMs: 15, maxRounds: 2 }
 
 describe.each(['2025', '2026'] as const)('%s', era => {
-  it("[MC14] a client that cannot wait gets pending_review, the page's URL and how to wait on", async () => {
+  it("[MC22] a client that cannot wait gets pending_review, the page's URL and how to wait on", async () => {
     await started(IMPATIENT)
     const { client, call } = await connected(era)
     const { content, structuredContent } = await client.callTool({ name: 'plan', arguments: PLAN })
@@ -59,7 +59,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await call('await_review', { review_id })).data).toMatchObject(answer)
   })
 
-  it('[MC15] a repeated call finds its review, whether pending or decided but undelivered', async () => {
+  it('[MC23] a repeated call finds its review, whether pending or decided but undelivered', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era)
     const first = await call('plan', PLAN)
@@ -73,7 +73,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await server.person.tasks('c1')).tasks).toHaveLength(1)
   })
 
-  it('[MC12] a client with forms is not asked about a decided review', async () => {
+  it('[MC20] a client with forms is not asked about a decided review', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era)
     const review_id = String((await call('plan', PLAN)).data?.['review_id'])
@@ -84,7 +84,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(again.asked).toEqual([])
   })
 
-  it('[MC10] a cleared row stays clear when the form is shown again', async () => {
+  it('[MC15] a cleared row stays clear when the form is shown again', async () => {
     await started({})
     const { call, asked } = await connected(era, {
       capabilities: FORM,
@@ -101,7 +101,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     })
   })
 
-  it("[MC14] answers pending_review even if the page's URL is slow or unknown", async () => {
+  it("[MC22] answers pending_review even if the page's URL is slow or unknown", async () => {
     await started({ ...IMPATIENT, pageUrlMs: 10 }, { pageUrl: () => new Promise(() => {}) })
     const { call } = await connected(era)
     expect((await call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
@@ -111,7 +111,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await other.call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
   })
 
-  it('[MC13] the client is not asked if a page shows the review', async () => {
+  it('[MC21] the client is not asked if a page shows the review', async () => {
     await started({ panelMs: 20_000 })
     const { call, asked } = await connected(era, { capabilities: FORM })
     const answer = call('plan', PLAN)
@@ -122,7 +122,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(asked).toEqual([])
   })
 
-  it('[MC16] a held call sends progress to clients that ask for it', async () => {
+  it('[MC24] a held call sends progress to clients that ask for it', async () => {
     await started({ progressIntervalMs: 5 })
     const { client } = await connected(era)
     const third = Promise.withResolvers<void>()
@@ -140,7 +140,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     )
   })
 
-  it('[MC17] cancelling a call decides nothing', async () => {
+  it('[MC25] cancelling a call decides nothing', async () => {
     await started({})
     const { client, call } = await connected(era)
     const taken = new AbortController()
@@ -153,7 +153,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 All the same' })
   })
 
-  it('[MC18] without an answer nothing is written at the deadline', async () => {
+  it('[MC26] without an answer nothing is written at the deadline', async () => {
     await started({}, { host: { review_timeout_ms: 40 } })
     const { call } = await connected(era, { capabilities: FORM, answers: () => new Promise(() => {}) })
     if (era === '2025') {
@@ -170,7 +170,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await server.person.tasks('c1')).tasks).toEqual([])
   })
 
-  it("[MC19] with an agent's token the client's answers decide nothing", async () => {
+  it("[MC27] with an agent's token the client's answers decide nothing", async () => {
     await started(IMPATIENT)
     const { call, asked } = await connected(era, {
       as: 'agent',
@@ -184,7 +184,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(review.status).toBe('pending')
   })
 
-  it("[MC19] an agent's client gets the page's URL without a code, and cannot decline", async () => {
+  it("[MC27] an agent's client gets the page's URL without a code, and cannot decline", async () => {
     await started(IMPATIENT)
     const { call, asked } = await connected(era, {
       as: 'agent',
@@ -198,7 +198,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(review.status).toBe('pending')
   })
 
-  it('[MC3] a review of another conversation is not found', async () => {
+  it('[MC4] a review of another conversation is not found', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era, { session: 'c1' })
     const { data } = await call('plan', PLAN)
@@ -210,7 +210,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 })
 
-it('[MC14] a round state must be ours and belong to the call', async () => {
+it('[MC22] a round state must be ours and belong to the call', async () => {
   await started({ roundMs: 1, maxRounds: 8 })
   const { client } = await connected('2026')
   const ask = (requestState?: string, tasks = PLAN.tasks): Promise<unknown> =>
@@ -226,14 +226,14 @@ it('[MC14] a round state must be ours and belong to the call', async () => {
   expect((await server.person.pendingReviews()).reviews).toHaveLength(2)
 })
 
-it('[MC8] a stopping server does not ask clients to repeat the call', async () => {
+it('[MC13] a stopping server does not ask clients to repeat the call', async () => {
   await started({}, { closing: AbortSignal.abort() })
   const { client } = await connected('2026')
   const answer = await client.callTool({ name: 'plan', arguments: PLAN }, { allowInputRequired: true })
   expect(answer).toMatchObject({ structuredContent: { status: 'pending_review' } })
 })
 
-it('[MC17] cancelling a call withdraws its form, and the next call asks again', async () => {
+it('[MC25] cancelling a call withdraws its form, and the next call asks again', async () => {
   await started({})
   const withdrawn = Promise.withResolvers<void>()
   const { client, call, asked } = await connected('2025', {
@@ -253,7 +253,7 @@ it('[MC17] cancelling a call withdraws its form, and the next call asks again', 
   expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 Asked again' })
 })
 
-it('[MC17] if the call that asked is cancelled, another waiting call asks', async () => {
+it('[MC25] if the call that asked is cancelled, another waiting call asks', async () => {
   await started({})
   const { client, call, asked } = await connected('2025', {
     capabilities: FORM,
@@ -271,7 +271,7 @@ it('[MC17] if the call that asked is cancelled, another waiting call asks', asyn
   expect((await second).data).toMatchObject({ next: '1 By the other' })
 })
 
-it('[MC10] an answer to a form that was never shown decides nothing', async () => {
+it('[MC15] an answer to a form that was never shown decides nothing', async () => {
   await started({ roundMs: 1, maxRounds: 8 })
   const { client } = await connected('2026')
   const ask = (more: Record<string, unknown> = {}): Promise<unknown> =>
@@ -282,7 +282,7 @@ it('[MC10] an answer to a form that was never shown decides nothing', async () =
   expect((await server.person.pendingReviews()).reviews).toHaveLength(1)
 })
 
-it('[MC12] if a declared method fails, the next one is tried, each once', async () => {
+it('[MC20] if a declared method fails, the next one is tried, each once', async () => {
   await started({})
   const ways: string[] = []
   const { call } = await connected('2025', {
@@ -322,7 +322,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     session = {}
   })
 
-  it("[MC10] the form comes on the call's own stream", async () => {
+  it("[MC18] the form comes on the call's own stream", async () => {
     await started({})
     await begun({ elicitation: {} })
     const { body } = await planned()
@@ -339,7 +339,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     expect(seen).toContain('1 From the stream')
   })
 
-  it('[MC17] after a disconnect the next call asks again, and the first form still counts', async () => {
+  it('[MC25] after a disconnect the next call asks again, and the first form still counts', async () => {
     await started({})
     await begun({ elicitation: {} })
     const cut = new AbortController()
@@ -365,7 +365,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     throw new Error(`nothing was asked: ${seen}`)
   }
 
-  it('[MC15] after a disconnect the repeated call gets the answer', async () => {
+  it('[MC23] after a disconnect the repeated call gets the answer', async () => {
     await started({})
     await begun({})
     const cut = new AbortController()

@@ -102,7 +102,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect((await call('tasks')).data).toEqual({ tasks: [], next: null, remaining: 0 })
   })
 
-  it('[MC9] a plan edited on the page arrives as edited', async () => {
+  it('[MC14] a plan edited on the page arrives as edited', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
     const { review_id, draft_tasks } = await waiting(person, session)
@@ -121,7 +121,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
-  it('[MC9] a declined plan is not written', async () => {
+  it('[MC14] a declined plan is not written', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
     const { review_id, session_id } = await waiting(person, session)
@@ -131,7 +131,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect((await person.tasks(session_id)).tasks).toEqual([])
   })
 
-  it('[MC10] a form has numbered rows to edit, clear or add', async () => {
+  it('[MC15] a form has numbered rows to edit, clear or add', async () => {
     const { call, asked } = await connected({
       capabilities: FORM,
       answers: () => ({
@@ -164,7 +164,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
-  it('[MC10] a row that does not start as to do has a status; a title missing beside its priority was cleared', async () => {
+  it('[MC15] a row that does not start as to do has a status; a title missing beside its priority was cleared', async () => {
     const { call, asked, person } = await connected({
       toolset: 'task_manager',
       capabilities: FORM,
@@ -185,7 +185,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect(tasks.map(({ status }) => status)).toEqual(['in_progress', 'pending'])
   })
 
-  it('[MC10] an empty form is not a yes, and an invalid one is shown again with the reason', async () => {
+  it('[MC15] an empty form is not a yes, and an invalid one is shown again with the reason', async () => {
     const long = 'x'.repeat(401)
     const contents: Record<string, string>[] = [
       {},
@@ -212,12 +212,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
   })
 
-  it.each(['decline', 'cancel'] as const)('[MC10] %s is a no', async action => {
+  it.each(['decline', 'cancel'] as const)('[MC16] %s is a no', async action => {
     const { call } = await connected({ capabilities: FORM, answers: () => ({ action }) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })
 
-  it("[MC11] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
+  it("[MC19] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
     const { call, asked, person, session } = await connected({
       capabilities: URL_MODE,
       answers: () => ({ action: 'accept' }),
@@ -233,12 +233,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
   })
 
-  it('[MC11] declining to open the page declines the plan', async () => {
+  it('[MC19] declining to open the page declines the plan', async () => {
     const { call } = await connected({ capabilities: URL_MODE, answers: () => ({ action: 'decline' }) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })
 
-  it('[MC12] a decision on the page wins over a later form', async () => {
+  it('[MC20] a decision on the page wins over a later form', async () => {
     const late = Promise.withResolvers<{ action: 'accept'; content: Record<string, string> }>()
     const withdrawn = Promise.withResolvers<void>()
     const { call, asked, person, session } = await connected({
@@ -259,7 +259,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     late.resolve({ action: 'accept', content: {} })
   })
 
-  it('[MC6] the task list is a resource with update notifications', async () => {
+  it('[MC8] the task list is a resource with update notifications', async () => {
     const { client, call, person } = await connected({ review: false })
     await call('plan', PLAN)
     const { resources } = await client.listResources()

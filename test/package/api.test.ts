@@ -10,19 +10,19 @@ beforeAll(() => {
 }, 180_000)
 
 describe('the API reports in docs/api', () => {
-  it('[LA3] are those of the build: if this fails, run `npm run docs:api` and review the difference', () => {
+  it('[LA6] are those of the build: if this fails, run `npm run docs:api` and review the difference', () => {
     const stored = readdirSync(folder).map(name => [name, readFileSync(new URL(name, folder), 'utf8')] as const)
     expect(new Map(stored)).toEqual(reports)
   })
 
-  it('[LA4] every export has TSDoc', () => {
+  it('[LA9] every export has TSDoc', () => {
     // Until `createHandler` replaces it.
     const checked = [...reports].filter(([name]) => name !== 'runsheet-http.api.md')
     const missing = checked.flatMap(([name, text]) => undocumentedExports(text).map(each => `${name}: ${each}`))
     expect(missing).toEqual([])
   })
 
-  it('[LA5] neither fault hooks nor clock skew are public', () => {
+  it('[LA10] neither fault hooks nor clock skew are public', () => {
     for (const text of reports.values()) expect(text).not.toMatch(/\bfaults?\b|skew/i)
   })
 })

@@ -345,7 +345,7 @@ export function badInput(store: StoreKind): void {
   })
 
   test.each(EVERY_ROUTE.filter(({ path }) => path.includes(':')))(
-    '[HT3] $method $path: a part of the path that is no id is refused',
+    '[HT5] $method $path: an invalid id in the path is refused',
     async route => {
       for (const name of paramsOf(route)) {
         for (const segment of ODD_SEGMENTS) {
@@ -364,7 +364,7 @@ export function badInput(store: StoreKind): void {
   )
 
   test.each(EVERY_ROUTE.filter(({ query }) => query !== undefined))(
-    '[HT4] $method $path: what the query may not say is refused',
+    '[HT7] $method $path: an invalid query is refused',
     async route => {
       const names = Object.keys((route.query as z.ZodObject).shape)
       for (const name of names) {
@@ -384,7 +384,7 @@ export function badInput(store: StoreKind): void {
     },
   )
 
-  test('[HT4] a cursor of the right form that points nowhere is a place like any other', async () => {
+  test('[HT7] a well-formed cursor that points nowhere is accepted', async () => {
     const list = EVERY_ROUTE.find(each => nameOf(each) === 'GET /api/sessions/:session_id/tasks')
     const sessions = EVERY_ROUTE.find(each => nameOf(each) === 'GET /api/sessions')
     if (!list || !sessions) throw new Error('no such routes')
@@ -396,14 +396,14 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  test('[HT4] a search takes its text literally', async () => {
+  test('[HT7] a search takes its text literally', async () => {
     for (const q of ["'", '%25', '_', '%5C', '%3Cscript%3E', '%ED%A0%80', '%F0%9F%92%A9', '%E2%80%AE', '*', '%22']) {
       const answer = await send(at.url.port, 'GET', `/api/tasks?q=${q}`, { headers: bearer('person') })
       expect([q, answer.status, JSON.parse(answer.text)]).toEqual([q, 200, { tasks: [], next_cursor: null }])
     }
   })
 
-  test('[HT4] a version or a key in a header that is none is refused', async () => {
+  test('[HT6] an invalid version or key in a header is refused', async () => {
     const versions: readonly (readonly [string, number, string])[] = [
       ['', 428, 'version_required'],
       ...['*', 'W/"1"', '"1", "2"', '1e3', '-1', '0x1', '"', 'NaN', '9'.repeat(20), '__proto__', "1' OR 1=1"].map(
@@ -446,14 +446,14 @@ export function badInput(store: StoreKind): void {
       }
     })
 
-    testOnce('[HT2] what is not JSON, too deep, or holds a prototype is malformed', async () => {
+    testOnce('[HT3] what is not JSON, too deep, or holds a prototype is malformed', async () => {
       for (const [what, rawBody] of MALFORMED) {
         const { status, code } = await asked(route, { rawBody })
         expect([what, status, code]).toEqual([what, 400, 'malformed_json'])
       }
     })
 
-    testOnce('[HT4] what is not an object does not fit', async () => {
+    testOnce('[HT6] a body that is not an object is refused', async () => {
       for (const rawBody of NOT_OBJECTS) {
         const { status, code } = await asked(route, { rawBody })
         expect([rawBody, status, [422, 400].includes(status)]).toEqual([rawBody, status, true])
@@ -461,7 +461,7 @@ export function badInput(store: StoreKind): void {
       }
     })
 
-    testOnce('[HT4] a key that nobody knows is named', async () => {
+    testOnce('[HT6] an unknown key is refused by name', async () => {
       for (const key of [
         'unexpected',
         'tenant',
@@ -479,7 +479,7 @@ export function badInput(store: StoreKind): void {
       }
     })
 
-    test('[HT4] a field of another kind is refused, and named with its row', async () => {
+    test('[HT6] a field of another type is refused, with its row', async () => {
       for (const path of leaves(fine(route).body)) {
         const [top] = path
         if (top === 'arguments') continue
@@ -498,7 +498,7 @@ export function badInput(store: StoreKind): void {
       }
     })
 
-    test('[HT4] a field with odd text is refused, or keeps what is left of it once it is clean', async () => {
+    test('[HT6] a field with odd text is refused, or keeps what is left of it once it is clean', async () => {
       for (const path of leaves(fine(route).body)) {
         if (typeof valueAt(fine(route).body, path) !== 'string') continue
         const field = String(path.findLast(step => typeof step === 'string'))
@@ -538,7 +538,7 @@ export function badInput(store: StoreKind): void {
     })
   })
 
-  test('[HT3] a conversation that is called like a part of a prototype is one like any other', async () => {
+  test('[HT5] a conversation may be called like a member of a prototype', async () => {
     for (const session of PROTOTYPES) {
       await at.person.setPolicy(session, { toolset: 'task_list' })
       expect((await at.person.session(session)).session.session_id).toBe(session)
@@ -551,7 +551,7 @@ export function badInput(store: StoreKind): void {
     return answer.review ? (await at.person.timeline(answer.review.session_id)).events : answer
   }
 
-  test('[HT4] the reason and the comment of a cancel are text like any other', async () => {
+  test('[HT6] the reason and the comment of a cancel are checked like any text', async () => {
     const route = EVERY_ROUTE.find(({ path }) => path.endsWith('/decision'))
     if (!route) throw new Error('no such route')
     for (const text of TEXTS) {
@@ -568,7 +568,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  test('[HT2] of a key that comes twice, the last counts', async () => {
+  test('[HT3] of duplicate keys the last counts', async () => {
     const route = EVERY_ROUTE.find(each => nameOf(each) === 'POST /api/sessions/:session_id/tasks')
     if (!route) throw new Error('no such route')
     const answer = await asked(route, { rawBody: '{"title":1,"title":"first","title":"last"}' })

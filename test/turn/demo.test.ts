@@ -27,7 +27,7 @@ const statuses = async (session: string): Promise<[string, string][]> =>
   (await server.person.tasks(session)).tasks.map(({ title, status }) => [title, status])
 
 describe.concurrent('the demo model, from the command line, with nothing set', () => {
-  it('[MO2] plans what a newcomer asks for, goes by their edits, and finishes', async () => {
+  it('[MO6] plans what a newcomer asks for, goes by their edits, and finishes', async () => {
     const message = 'Read the report, then write a summary, and finally send it to Anna.'
     const reader = await server.chat({ session_id: 'new', message }, ({ draft_tasks: [first] }) => ({
       action: 'confirm',
@@ -69,7 +69,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       ['Book a venue', 'Invite ten friends', 'Order a cake'],
     ],
     ['Chinese', '首先检查日志，然后修复错误，最后写一份报告。', ['检查日志', '修复错误', '写一份报告']],
-  ])('[MO2] splits %s', async (name, message, titles) => {
+  ])('[MO4] splits %s', async (name, message, titles) => {
     const session_id = `split-${name.replaceAll(' ', '-')}`
     const reader = await server.chat({ session_id, message }, confirmAll)
     expect(drafted(reader)).toEqual(titles)
@@ -80,7 +80,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     ['question', 'What is the capital of France?', 'I cannot answer that.'],
     ['sum', 'What is 17 + 4?', '17 + 4 = 21'],
     ['greeting', 'Hello!', 'Hello!'],
-  ])('[MO2] does not plan for a plain %s', async (name, message, words) => {
+  ])('[MO4] does not plan for a plain %s', async (name, message, words) => {
     const reader = await server.chat({ session_id: `plain-${name}`, message })
     expect(reader.of('tool_called')).toEqual([])
     expect(lastWords(reader).startsWith(words)).toBe(true)
@@ -88,7 +88,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)).toMatchObject({ status: 'done', steps: 1 })
   })
 
-  it('[MO2] takes a no for a no', async () => {
+  it('[MO6] accepts a rejection', async () => {
     const reader = await server.chat({ session_id: 'no', message: 'Read it. Fix it.' }, () => ({ action: 'cancel' }))
     expect(reader.of('task_create_review_required')).toHaveLength(1)
     expect(await statuses('no')).toEqual([])
@@ -96,7 +96,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe('done')
   })
 
-  it('[MO2] proposes what a comment asks for instead', async () => {
+  it('[MO6] proposes what a comment asks for instead', async () => {
     const reader = await server.chat({ session_id: 'but', message: 'Read it. Fix it.' }, (review, count) =>
       count === 0 ? { action: 'cancel', comment: 'Call Anna, then write to Bob instead.' } : confirmed(review),
     )
@@ -111,7 +111,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe('done')
   })
 
-  it('[MO2] says so when nobody decided', async () => {
+  it('[MO6] says so when the review timed out', async () => {
     await server.person.setPolicy('late', { review_timeout_ms: 1_000 })
     const reader = await server.chat({ session_id: 'late', message: 'Read it. Fix it.' })
     expect(lastWords(reader)).toMatch(/^The review timed out, so nothing was written\./)
@@ -122,7 +122,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     ['task_manager', 'add_task'],
     ['turn_todos', 'create_todo'],
     ['manage_todos', 'manage_todos'],
-  ])('[MO2] works with %s', async (toolset, tool) => {
+  ])('[MO4] works with %s', async (toolset, tool) => {
     const message = 'Read it. Compute 2 + 3. Send it.'
     const reader = await server.chat({ session_id: `with-${toolset}`, toolset, message }, confirmAll)
     expect(reader.of('tool_answered')[0]?.data).toMatchObject({ tool, ok: true })
@@ -137,7 +137,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(reader.of('todos_resubmitting')).toHaveLength(toolset === 'manage_todos' ? 2 : 0)
   })
 
-  it('[TR13] a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {
+  it('[TR19] a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {
     const message = Array.from({ length: 8 }, (_, place) => `- Step ${place + 1}`).join('\n')
     const first = await server.chat({ session_id: 'long', toolset: 'manage_todos', message })
     expect(first.of('todos_limit_reached')).toHaveLength(1)
@@ -147,7 +147,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(second)).toMatchObject({ status: 'done', remaining: 0 })
   })
 
-  it('[TR13] a plan that was stopped is gone on with, and reported', async () => {
+  it('[TR19] a plan that was stopped is gone on with, and reported', async () => {
     const reader = await server.open({ session_id: 'halt', message: 'Read it. Fix it.' })
     await reader.reached('task_create_review_required')
     const review = reader.of('task_create_review_required')[0]?.data

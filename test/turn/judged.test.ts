@@ -14,7 +14,7 @@ const judgedTasks = ({ provider }: TestTurns): string[] =>
   provider.judged.map((_, count) => /The task: (.*)/.exec(provider.prompt(count))?.[1] ?? '')
 
 describe('what is judged', () => {
-  it('[JU4] a text is the claim for the task that the model was given, whatever a person settles meanwhile', async () => {
+  it('[JU8] a text is the claim for the task that the model was given, whatever a person settles meanwhile', async () => {
     const settled = Promise.withResolvers<void>()
     const at = await turns({
       answers: [add('A', 'B', 'C'), { text: 'I did A.', after: settled.promise }, 'I did B.', 'I did C.'],
@@ -35,7 +35,7 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU4] a task that a person removes while it is judged takes its verdict along', async () => {
+  it('[JU8] a task removed while it is judged gets no verdict', async () => {
     const removed = Promise.withResolvers<void>()
     const at = await turns({
       answers: [add('A', 'B'), 'I did A.', 'I did B.'],
@@ -52,7 +52,7 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[HT13] the timeline of a task holds what happened to it, and no steps of the turn', async () => {
+  it('[HT18] the timeline of a task holds what happened to it, and no steps of the turn', async () => {
     const at = await turns({ answers: [add('A'), 'I did A.'] })
     await at.chat({ toolset: 'manage_todos' })
     const [task] = (await at.person.tasks('c1')).tasks
@@ -124,13 +124,13 @@ describe('an outcome that the tools have no field for', () => {
 })
 
 describe('what is told', () => {
-  it('[TR18] an answer that was cut off for its length says so', async () => {
+  it('[TR30] an answer that was cut off for its length says so', async () => {
     const at = await turns({ answers: [{ text: 'Once upon a', finish: 'length' }] })
     const reader = await at.chat()
     expect(reader.of('message_added').at(-1)?.data.text).toMatch(/^Once upon a\n\nThe answer was cut off here/)
   })
 
-  it('[TR10] a turn that failed names what is open, also where nobody watches over the plan', async () => {
+  it('[TR14] a failed turn names what is open, even without assessor and gate', async () => {
     const at = await turns({
       answers: [{ calls: [{ tool: 'AddTask', args: { title: 'Left behind' } }] }, { status: 400 }],
     })
@@ -138,7 +138,7 @@ describe('what is told', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done:\n- Left behind')
   })
 
-  it('[TR3] what a process that died was writing is not shown again', async () => {
+  it('[TR7] what a process that died was writing is not shown again', async () => {
     const at = await turns({ answers: [{ text: 'Fresh.', pace: 1 }], isIdle: true })
     await at.door.run(
       { tenant: 'local', conversation: 'c1' },

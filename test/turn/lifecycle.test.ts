@@ -75,7 +75,7 @@ describe('a turn and its stream', () => {
     }
   })
 
-  it('[TR1] a client that leaves does not stop the turn, and nobody has to be there', async () => {
+  it('[TR2] a client that disconnects does not stop the turn; no client is needed', async () => {
     const { opened, open } = gate()
     const turns = await started({ answers: [{ text: 'Half of it, and the rest.', after: opened }] })
     const reader = await turns.open(PLAIN)
@@ -89,7 +89,7 @@ describe('a turn and its stream', () => {
     expect(turns.provider.hungUp).toBe(0)
   })
 
-  it('[TR2] the same request attaches: replay, then live, each event once; also after the end', async () => {
+  it('[TR3] the same request attaches: replay, then live, each event once; also after the end', async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [{ calls: [{ tool: 'AddTask', args: { title: 'a' } }] }, { text: 'Done.', after: opened }],
@@ -107,7 +107,7 @@ describe('a turn and its stream', () => {
     expect(turns.provider.asked).toHaveLength(2)
   })
 
-  it('[TR2] it attaches at any server on the same store, while the turn runs and after', async () => {
+  it('[TR3] it attaches at any server on the same store, while the turn runs and after', async () => {
     const { opened, open } = gate()
     const [here, there] = await two({
       answers: [{ calls: [{ tool: 'AddTask', args: { title: 'a' } }] }, { text: 'Done.', after: opened }],
@@ -123,7 +123,7 @@ describe('a turn and its stream', () => {
     expect(here.provider.asked).toHaveLength(2)
   })
 
-  it('[TR2] the same id with another body is turn_conflict, while it runs and after', async () => {
+  it('[TR4] the same id with another body is turn_conflict, while it runs and after', async () => {
     const { opened, open } = gate()
     const turns = await started({ answers: [{ text: 'Yes.', after: opened }] })
     const reader = await turns.open(PLAIN)
@@ -136,7 +136,7 @@ describe('a turn and its stream', () => {
     expect((await turns.log()).filter(({ type }) => type === 'turn_started')).toHaveLength(1)
   })
 
-  it('[TR2] another turn while one runs or is parked is turn_running', async () => {
+  it('[TR4] another turn while one runs or is parked is turn_running', async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [
@@ -160,7 +160,7 @@ describe('a turn and its stream', () => {
     expect(lastOf(await turns.chat({ turn_id: 't2' }))).toBe('done')
   })
 
-  it('[TR2] only a person starts a turn, and only with a model that is configured', async () => {
+  it('[TR5] only a person starts a turn, and only with a model that is configured', async () => {
     const turns = await started()
     const body = { session_id: 'c1', turn_id: 't1', message: 'Do it.' }
     const asAgent = await turns.ask('POST', '/api/chat', { as: 'agent', body })
@@ -175,7 +175,7 @@ describe('a turn and its stream', () => {
     expect(await turns.log()).toEqual([])
   })
 
-  it('[PO2] of the policy, a chat request changes what it names, and the rest stays', async () => {
+  it('[PO3] of the policy, a chat request changes what it names, and the rest stays', async () => {
     const turns = await started({ answers: () => 'Yes.', host: { review_timeout_ms: 5_000 } })
     await turns.chat({ toolset: 'turn_todos', review: true, gate: false })
     const first = (await turns.person.session('c1')).policy
@@ -191,7 +191,7 @@ describe('a turn and its stream', () => {
     expect((await turns.log()).filter(({ type }) => type === 'policy_set')).toHaveLength(3)
   })
 
-  it('[TU1] tool calls from outside are refused while a turn is unfinished, running or parked', async () => {
+  it('[TU2] tool calls from outside are refused while a turn is unfinished, running or parked', async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'a' }] } }], after: opened }, 'Done.'],
@@ -217,7 +217,7 @@ describe('a turn and its stream', () => {
 })
 
 describe('text as it comes', () => {
-  it("[TR3] the deltas of a message make up the step's text, and come before it", async () => {
+  it("[TR6] the deltas of a message make up the step's text, and come before it", async () => {
     const text = 'One, two, three … and 🎉 four.\nAnd a line.'
     const turns = await started({
       answers: [{ text, calls: [{ tool: 'AddTask', args: { title: 'a' } }] }, { text: `${text} Again.` }],
@@ -232,7 +232,7 @@ describe('text as it comes', () => {
     }
   })
 
-  it('[TR3] one who joins late gets the text so far as one snapshot, and then what is added', async () => {
+  it('[TR6] a late joiner gets the text so far as one snapshot, and then what is added', async () => {
     const turns = await started({ answers: [{ text: 'One two three ', hangs: true }] })
     const first = await turns.open(PLAIN)
     const soFar = (): string =>
@@ -253,7 +253,7 @@ describe('text as it comes', () => {
     await Promise.all([first.over, late.over])
   })
 
-  it('[TR3] another process shows the text, too, and none of it once the step is stored', async () => {
+  it('[TR7] another process shows the text, too, and none of it once the step is stored', async () => {
     const { opened, open } = gate()
     const words = Array.from({ length: 40 }, (_, count) => `word${count}`).join(' ')
     const [here, there] = await two(
@@ -281,7 +281,7 @@ describe('text as it comes', () => {
 })
 
 describe('text of a step that is over', () => {
-  it('[TR3] is shown to nobody, however slowly it is cleared away', async () => {
+  it('[TR7] is not shown, however slowly it is cleared', async () => {
     const { opened, open } = gate()
     const place = await placeFor('sqlite', '')
     onTestFinished(place.remove)
@@ -326,7 +326,7 @@ function slowToClear(store: Store, ms: number): Store {
 }
 
 describe('stopping', () => {
-  it('[TR12] while the model speaks: it is cut off, what it said is kept, the turn is stopped', async () => {
+  it('[TR18] while the model speaks: it is cut off, what it said is kept, the turn is stopped', async () => {
     const turns = await started({ answers: [{ text: 'I was going to say ', hangs: true }] })
     const reader = await turns.open(PLAIN)
     await reader.until(() => deltas(reader, messageOf(reader)) === 'I was going to say ')
@@ -343,7 +343,7 @@ describe('stopping', () => {
     expect(turns.provider.asked).toHaveLength(1)
   })
 
-  it('[TR12] at another server on the same store', async () => {
+  it('[TR18] at another server on the same store', async () => {
     const [here, there] = await two({ answers: [{ text: 'I was going to say ', hangs: true }] }, { isIdle: true })
     const reader = await here.open(PLAIN)
     await reader.until(() => deltas(reader, messageOf(reader)) === 'I was going to say ')
@@ -353,7 +353,7 @@ describe('stopping', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain('I was going to say')
   })
 
-  it('[TR12] while an outside tool runs: it is told, and its turn ends', async () => {
+  it('[TR18] while an outside tool runs: it is told, and its turn ends', async () => {
     const called = gate()
     let told = false
     const tool: OutsideTool = {
@@ -385,7 +385,7 @@ describe('stopping', () => {
     expect(turns.provider.messages(0).flatMap(({ tool_calls = [] }) => tool_calls)).toEqual([])
   })
 
-  it('[TR12] while a review waits: it is cancelled as turn_stopped, nothing is written, the turn ends', async () => {
+  it('[TR18] while a review waits: it is cancelled as turn_stopped, nothing is written, the turn ends', async () => {
     const turns = await started({ answers: [plan('a', 'b')] })
     const reader = await turns.open()
     await reader.reached('task_create_review_required')
@@ -399,7 +399,7 @@ describe('stopping', () => {
     expect((await turns.person.pendingReviews('c1')).reviews).toEqual([])
   })
 
-  it('[TR12] twice is once, and after the end it changes nothing', async () => {
+  it('[TR18] twice is once, and after the end it changes nothing', async () => {
     const turns = await started({ answers: [{ text: 'Hm ', hangs: true }, 'Fine.'] })
     const reader = await turns.open(PLAIN)
     await reader.until(() => reader.asides('text_delta').length > 0)
@@ -414,7 +414,7 @@ describe('stopping', () => {
     expect((await turns.person.stop('c1', 't2')).turn).toMatchObject({ status: 'done', stop_requested: false })
   })
 
-  it('[TR12] before anybody drives it: whoever takes it up ends it', async () => {
+  it('[TR18] before a runner claims it: the runner that does ends it', async () => {
     const [here, there] = await two({ isIdle: true, answers: ['never'] }, {})
     await there.stopRunner()
     const reader = await here.open(PLAIN)
@@ -435,7 +435,7 @@ const messageOf = (reader: ChatReader): string => {
 }
 
 describe('going on', () => {
-  it('[TR13] a continued turn adopts what is open, says so to the model, and finishes it', async () => {
+  it('[TR19] a continued turn adopts what is open, says so to the model, and finishes it', async () => {
     const turns = await started({ answers: [plan('a', 'b'), { text: 'Hm ', hangs: true }], host: { assessor: false } })
     const first = await turns.open({ message: 'The first request.' }, confirmAll)
     await first.until(() => first.asides('text_delta').length > 0)
@@ -454,7 +454,7 @@ describe('going on', () => {
     expect(second.of('turn_started').at(0)?.data.continue_turn_id).toBe('t1')
   })
 
-  it('[TR13] a turn that continues none leaves old tasks alone', async () => {
+  it('[TR19] a turn that continues none leaves old tasks alone', async () => {
     const turns = await started({ answers: [plan('a'), 'Leaving it.', 'Hello.'], host: { ...ALONE } })
     await turns.chat()
     const second = await turns.chat({ turn_id: 't2', message: 'Hello?', gate: true })
@@ -463,7 +463,7 @@ describe('going on', () => {
     expect(await turns.statuses()).toEqual([['a', 'in_progress']])
   })
 
-  it("[TR7] a person's edit during the turn is in the next digest, and wins over a write that did not know of it", async () => {
+  it("[TR11] a person's edit during the turn is in the next digest, and wins over a write that did not know of it", async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [
@@ -497,7 +497,7 @@ describe('going on', () => {
 })
 
 describe('a turn that waits for a person', () => {
-  it('[TR14] holds no lease, is not to be claimed, and costs no model call', async () => {
+  it('[TR20] holds no lease, is not to be claimed, and costs no model call', async () => {
     const turns = await started({ answers: [plan('a'), update(1, 'did a'), 'Done.'], host: { assessor: false } })
     const reader = await turns.open()
     await reader.reached('task_create_review_required')
@@ -512,7 +512,7 @@ describe('a turn that waits for a person', () => {
     expect(lastOf(reader)).toBe('done')
   })
 
-  it.each(['here', 'there'] as const)('[TR14] once it is decided %s, one of two runners goes on', async where => {
+  it.each(['here', 'there'] as const)('[TR20] once it is decided %s, one of two runners goes on', async where => {
     const [here, there] = await two({
       answers: [plan('a'), update(1, 'did a'), 'Done.'],
       host: { assessor: false },
@@ -528,7 +528,7 @@ describe('a turn that waits for a person', () => {
     expect(answeredOnce(await here.log())).toBe(true)
   })
 
-  it('[TR14] the runner that parked it may be gone by then', async () => {
+  it('[TR20] the runner that parked it may be gone by then', async () => {
     const [here, there] = await two({
       answers: [plan('a'), update(1, 'did a'), 'Done.'],
       host: { assessor: false },
@@ -542,7 +542,7 @@ describe('a turn that waits for a person', () => {
     expect(lastOf(reader)).toBe('done')
   })
 
-  it('[TR14] what nobody decides in time is cancelled, and the turn goes on with that', async () => {
+  it('[TR20] a review that times out is cancelled, and the turn goes on with that', async () => {
     const turns = await started({ answers: [plan('a'), 'As you like.'], host: { review_timeout_ms: 50 } })
     const reader = await turns.chat()
     expect(reader.of('tool_answered').at(0)?.data.result).toMatchObject({ confirmed: false, reason: 'review_timeout' })

@@ -288,7 +288,7 @@ describe.each([openai, anthropic, google])('$model', wire => {
     }
   })
 
-  it('[TR11] an answer that breaks off, without a word about why, is asked for again', async () => {
+  it('[TR15] an answer that breaks off, without a word about why, is asked for again', async () => {
     const there = await standIn(wire, [{ text: 'I have delet', breaksOff: true }, { text: 'I have deleted nothing.' }])
     const models = configuredModels({ model: wire.model, url: there.url, key: 'the-key' })
     const turns = await startTurns({ models })
@@ -354,20 +354,20 @@ describe('the command line', () => {
       { RUNSHEET_ASSESSOR_MODEL: 'google:gemini' },
       'google needs a key: set RUNSHEET_MODEL_KEY or GOOGLE_GENERATIVE_AI_API_KEY.',
     ],
-  ])('[MO1] says at the start, in one line, what is wrong: %j', async (env, line) => {
+  ])('[MO3] says at the start, in one line, what is wrong: %j', async (env, line) => {
     const child = started(env)
     const { code, stderr } = await child.ended
     expect({ code, stderr, lines: child.lines }).toEqual({ code: 1, stderr: `runsheet: ${line}\n`, lines: [] })
   })
 
-  it('[MO1] the key is not taken from the command line', async () => {
+  it('[MO2] the key is not taken from the command line', async () => {
     const child = started({}, ['--model-key', 'k'])
     const { code, stderr } = await child.ended
     expect(code).toBe(2)
     expect(stderr).toMatch(/^runsheet: unknown option: --model-key\. Try: [^\n]+ --help\n$/)
   })
 
-  it("[MO1] a provider's own key will do", async () => {
+  it("[MO2] a provider's own key will do", async () => {
     const child = started({ RUNSHEET_MODEL: 'openai:gpt-5', OPENAI_API_KEY: 'k' })
     expect(await child.line(() => true)).toMatch(/^Runsheet is ready at /)
   })
@@ -387,7 +387,7 @@ describe('the command line', () => {
     return { reader, child }
   }
 
-  it('[MO1] a local OpenAI-compatible server works by setting two variables', async () => {
+  it('[MO2] a local OpenAI-compatible server works by setting two variables', async () => {
     const provider = await Provider.start([
       { text: 'I make a plan.', calls: [{ tool: 'plan', args: PLAN }] },
       { calls: [{ tool: 'update', args: { id: 1, outcome: 'There is a hole.' } }] },
@@ -410,7 +410,7 @@ describe('the command line', () => {
     }
   })
 
-  it('[MO1] URL and key are those of the variables, for whichever provider; the judge may be another model', async () => {
+  it('[MO2] URL and key are those of the variables, for whichever provider; the judge may be another model', async () => {
     const provider = await Provider.start(['Hello.'], () => 'OK')
     try {
       const { reader, child } = await oneTurn({

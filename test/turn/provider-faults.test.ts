@@ -147,7 +147,7 @@ function shown(reader: ChatReader): Map<string, string> {
 }
 
 describe('a provider that fails', () => {
-  it.each([429, 500, 502, 503, 529])('[TR11] %i twice, and the third try is the answer', async status => {
+  it.each([429, 500, 502, 503, 529])('[TR15] %i twice, and the third try is the answer', async status => {
     const { finished, text, reader } = await turn([{ status }, { status }, 'Here you are.'])
     expect([finished.status, finished.steps, text]).toEqual(['done', 1, 'Here you are.'])
     const [first, ...again] = turns.provider.asked.map(({ request }) => request)
@@ -159,7 +159,7 @@ describe('a provider that fails', () => {
     [429, 'provider_busy', "The model's provider is busy (429): scripted 429."],
     [500, 'provider_failed', "The model's provider failed (500): scripted 500."],
     [503, 'provider_failed', "The model's provider failed (503): scripted 503."],
-  ])('[TR11] %i three times fails the turn, in words for a person', async (status, code, message) => {
+  ])('[TR15] %i three times fails the turn, in plain words', async (status, code, message) => {
     const { finished, failed, text } = await turn(times(5, { status }))
     expect([finished.status, finished.steps, failed?.code, failed?.message]).toEqual(['failed', 0, code, message])
     expect(text).toBe(message)
@@ -172,7 +172,7 @@ describe('a provider that fails', () => {
     [403, 'provider_denied'],
     [404, 'provider_refused'],
     [422, 'provider_refused'],
-  ])('[TR11] %i is not tried again', async (status, code) => {
+  ])('[TR16] %i is not tried again', async (status, code) => {
     const { finished, failed, text } = await turn([{ status }, 'never asked for'])
     expect([finished.status, failed?.code, text]).toEqual([
       'failed',
@@ -182,7 +182,7 @@ describe('a provider that fails', () => {
     expect(turns.provider.asked).toHaveLength(1)
   })
 
-  it('[TR11] an error that is no JSON is told in one line', async () => {
+  it('[TR15] an error that is not JSON is reported in one line', async () => {
     const body = `<html>\n<body>${'x'.repeat(5_000)}</body></html>`
     const { failed, text } = await turn([{ status: 400, body, headers: { 'content-type': 'text/html' } }])
     expect(failed?.message).toMatch(/^The model's provider refused \(400\): .+\.$/)
@@ -190,7 +190,7 @@ describe('a provider that fails', () => {
     expect(text).not.toContain('\n')
   })
 
-  it.each([429, 503])('[TR11] %i with Retry-After is asked again when it says so', async status => {
+  it.each([429, 503])('[TR15] %i with Retry-After is asked again when it says so', async status => {
     // By our own count it would be after ten minutes.
     const patient = await startTurns({ retryMs: 600_000, host: { review: false } })
     try {
@@ -204,7 +204,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('[TR11] [TR3] one that dies in mid-stream is asked again, and the text begins anew', async () => {
+  it('[TR15][TR6] a stream that breaks is retried, and the text starts over', async () => {
     const { finished, text, reader } = await turn([
       { text: 'Half of what I wanted to', dies: true },
       { text: 'Half of it is', dies: true },
@@ -217,7 +217,7 @@ describe('a provider that fails', () => {
     expect([...shown(reader)]).toEqual([[step?.data.message_id, 'All of it.']])
   })
 
-  it('[TR11] one that dies in mid-stream every time fails the turn; what it began is no answer', async () => {
+  it('[TR15] a stream that breaks every time fails the turn; its partial text is not an answer', async () => {
     const { finished, failed, text } = await turn(times(4, { text: 'It is all done, and', dies: true }))
     expect([finished.status, finished.steps, failed?.code]).toEqual(['failed', 0, 'provider_unreachable'])
     expect(text).toMatch(/^The model could not be reached: .+\.$/)
@@ -225,7 +225,7 @@ describe('a provider that fails', () => {
   })
 
   it.each([1, 60, 200, 400, 700])(
-    '[TR11] a line that is cut after %i bytes, in the middle of a call: made once',
+    '[TR15] a line that is cut after %i bytes, in the middle of a call: made once',
     async cutAfter => {
       const calling = { text: 'I note that.', calls: [note('once')] }
       const { finished, text } = await turn([{ ...calling, cutAfter }, calling, 'Noted.'])
@@ -234,13 +234,13 @@ describe('a provider that fails', () => {
     },
   )
 
-  it('[TR11] a stream that ends without a word about why was cut, too', async () => {
+  it('[TR15] a stream without a finish reason was cut', async () => {
     const cut = `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: 'I have delet' } }] })}\n\n`
     const { finished, text } = await turn([{ raw: cut }, 'I have deleted nothing.'])
     expect([finished.status, text]).toEqual(['done', 'I have deleted nothing.'])
   })
 
-  it('[TR11] an error within the stream is tried again, and told in words', async () => {
+  it('[TR15] an error within the stream is retried, and reported in plain words', async () => {
     const raw = `data: ${JSON.stringify({ error: { message: 'the GPU fell off', type: 'server_error' } })}\n\n`
     expect((await turn([{ raw }, { raw }, 'Back again.'])).text).toBe('Back again.')
     const { finished, failed } = await turn(times(3, { raw }))
@@ -248,14 +248,14 @@ describe('a provider that fails', () => {
     expect(failed?.message).toContain('the GPU fell off')
   })
 
-  it('[TR11] what is no stream at all fails in words', async () => {
+  it('[TR15] a response that is not a stream fails in plain words', async () => {
     const { finished, text } = await turn(times(3, { raw: 'data: {"choices": oops\n\n' }))
     expect(finished.status).toBe('failed')
     expect(text).not.toContain('[object')
     expect(text.length).toBeLessThan(500)
   })
 
-  it('[TR11] a model that goes silent, before or within its answer, is asked again, and then given up', async () => {
+  it('[TR15] a model that goes silent, before or within its answer, is asked again, and then given up', async () => {
     const quiet = await startTurns({ silenceMs: 60 })
     try {
       const again = await turn([{ hangs: true }, { text: 'half an', hangs: true }, { text: 'whole' }], { on: quiet })
@@ -268,7 +268,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('[TR11] a provider that is not there', async () => {
+  it('[TR15] a provider that cannot be reached', async () => {
     const gone = await Provider.start()
     const { url } = gone
     await gone.close()
@@ -283,7 +283,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('[TR10] [TR11] one that fails in the middle of the work: the plan stays as it is, and is named', async () => {
+  it('[TR14][TR15] a provider that fails during the work leaves the plan as it is, and the last message names it', async () => {
     const ended = await turn([plan('Dig', 'Plant'), { calls: [update(1)] }, ...times(3, { status: 500 })])
     expect([ended.finished.status, ended.finished.counts.completed, ended.finished.remaining]).toEqual(['failed', 1, 1])
     expect(ended.statuses).toEqual([
@@ -293,7 +293,7 @@ describe('a provider that fails', () => {
     expect(ended.text).toBe("The model's provider failed (500): scripted 500.\n\nNot done:\n- Plant")
   })
 
-  it('[TR11] a model that is not configured any more fails the turn that asked for it', async () => {
+  it('[TR16] a model that is not configured any more fails the turn that asked for it', async () => {
     const starter = await startTurns({ isIdle: true })
     const reader = await starter.open({ session_id: 'left' })
     const { givenModels } = await import('../../src/runner/given-models.ts')
@@ -332,7 +332,7 @@ describe('calls that are none', () => {
     '{"__proto__":{"title":"x"}}',
     `{"tasks":${'['.repeat(500)}${']'.repeat(500)}}`,
     '{"tasks":[{"title":"\\u0000\\ud800"}',
-  ])('[TR18] arguments that are malformed are answered to the model: %j', async args => {
+  ])('[TR27] arguments that are malformed are answered to the model: %j', async args => {
     const ended = await turn([{ calls: [{ tool: 'plan', args, id: 'a' }] }, 'I see.'])
     expect([ended.finished.status, ended.text, ended.statuses]).toEqual(['done', 'I see.', []])
     expect(ended.reader.of('tool_answered').map(({ data }) => data.ok)).toEqual([false])
@@ -343,14 +343,14 @@ describe('calls that are none', () => {
     ])
   })
 
-  it('[TR18] arguments that are malformed do not reach a tool from outside', async () => {
+  it('[TR27] arguments that are malformed do not reach a tool from outside', async () => {
     const ended = await turn([{ calls: [{ tool: 'note', args: '{"text": "half' }, note('whole')] }, 'Noted.'])
     expect(results(ended)).toEqual(['Error: The arguments are not valid JSON.', 'noted whole'])
     expect(made).toEqual(['begin whole', 'end whole'])
   })
 
   it.each(['delete_everything', 'Plan', 'x'.repeat(300), 'plan; drop', '__proto__', 'toString'])(
-    '[TR18] an unknown tool is answered with the available ones: %s',
+    '[TR27] an unknown tool is answered with the available ones: %s',
     async tool => {
       const ended = await turn([{ calls: [{ tool, args: { a: 1 } }] }, 'Then not.'])
       expect([ended.finished.status, ended.text]).toEqual(['done', 'Then not.'])
@@ -360,7 +360,7 @@ describe('calls that are none', () => {
     },
   )
 
-  it('[TR17] [TR18] ten calls in one step run in order, one after the other', async () => {
+  it('[TR26][TR27] ten calls in one step run in order, one after the other', async () => {
     const names = Array.from({ length: 10 }, (_, place) => `n${place}`)
     const ended = await turn([{ calls: names.map(name => note(name)) }, 'All noted.'])
     expect(ended.finished.status).toBe('done')
@@ -369,14 +369,14 @@ describe('calls that are none', () => {
     expect(turns.provider.messages(1).filter(({ role }) => role === 'tool')).toHaveLength(10)
   })
 
-  it('[TR18] of forty calls at once the last eight are told that they are too many', async () => {
+  it('[TR27] of forty calls at once the last eight are told that they are too many', async () => {
     const ended = await turn([{ calls: Array.from({ length: 40 }, (_, place) => note(`n${place}`)) }, 'Enough.'])
     expect(made).toHaveLength(64)
     expect(results(ended).slice(31, 33)).toEqual(['noted n31', 'Error: A step can make at most 32 calls.'])
     expect([ended.finished.status, results(ended).length]).toEqual(['done', 40])
   })
 
-  it('[TR18] ids that repeat, within a step and across steps, are different calls', async () => {
+  it('[TR27] ids that repeat, within a step and across steps, are different calls', async () => {
     const ended = await turn([
       { calls: [note('a', 'same'), note('b', 'same'), note('c', 'same')] },
       { calls: [note('d', 'same'), note('e', 'same_2')] },
@@ -389,7 +389,7 @@ describe('calls that are none', () => {
     expect(sent.map(({ content }) => content)).toEqual(results(ended))
   })
 
-  it('[TR18] the same id with other arguments is another call of the plan', async () => {
+  it('[TR27] the same id with other arguments is another call of the plan', async () => {
     const ended = await turn([
       { calls: [{ ...plan('A').calls?.[0], tool: 'plan', id: '1' }] },
       { calls: [{ ...update(1), id: '1' }] },
@@ -398,7 +398,7 @@ describe('calls that are none', () => {
     expect([ended.finished.status, ended.statuses]).toEqual(['done', [['A', 'completed']]])
   })
 
-  it('[TR18] an id that was used in an earlier turn is a new call', async () => {
+  it('[TR27] an id that was used in an earlier turn is a new call', async () => {
     const { session } = await turn([{ calls: [note('a', 'id')] }, 'One.'])
     const again = await turn([{ calls: [note('b', 'id')] }, 'Two.'], { body: { session_id: session, turn_id: 't2' } })
     expect(results(again)).toEqual(['noted b'])
@@ -410,7 +410,7 @@ describe('a model that does not stop', () => {
   const untilLast = ({ tools = [] }: ModelRequest, count: number): Answer =>
     tools.length > 0 ? { calls: [note(`n${count}`)] } : 'As far as I got.'
 
-  it('[TR5] [TR6] without a plan it is asked ten times, the last time without tools and for an answer', async () => {
+  it('[TR9][TR10] without a plan it is asked ten times, the last time without tools and for an answer', async () => {
     const { finished, text } = await turn(untilLast)
     expect([finished.status, finished.steps, text]).toEqual(['done', 10, 'As far as I got.'])
     expect(turns.provider.tools(8)).toEqual(['note', 'plan', 'update', 'tasks'])
@@ -420,7 +420,7 @@ describe('a model that does not stop', () => {
     expect(turns.provider.asked).toHaveLength(10)
   })
 
-  it('[TR6] [TR10] one that calls tools even then is told no, and the turn ends incomplete', async () => {
+  it('[TR10][TR14] a model that calls tools even then is refused, and the turn ends incomplete', async () => {
     const ended = await turn(forEver)
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 10])
     expect(ended.text).toBe('I stopped here because this turn reached its limit of model calls.')
@@ -428,12 +428,12 @@ describe('a model that does not stop', () => {
     expect(results(ended).at(-1)).toMatch(/^Error: /)
   })
 
-  it('[TR6] a plan that is made in the last call is not made', async () => {
+  it('[TR10] a plan that is made in the last call is not made', async () => {
     const ended = await turn((_, count) => (count < 9 ? { calls: [note(`n${count}`)] } : plan('Late')))
     expect([ended.finished.status, ended.finished.steps, ended.statuses]).toEqual(['incomplete', 10, []])
   })
 
-  it('[TR5] [TR6] with open tasks it is asked fifty times, and not once more', async () => {
+  it('[TR9][TR10] with open tasks it is asked at most fifty times', async () => {
     const ended = await turn((request, count) => (count === 0 ? plan('Endless') : untilLast(request, count)))
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 50])
     expect(ended.text).toBe(
@@ -447,20 +447,20 @@ describe('a model that does not stop', () => {
     )
   })
 
-  it('[TR5] once the plan is settled, what was granted stays: so many from the last open task', async () => {
+  it('[TR9] once the plan is settled, the budget counts from the last open task', async () => {
     const ended = await turn((request, count) =>
       count === 0 ? plan('A') : count === 5 ? { calls: [update(1)] } : untilLast(request, count),
     )
     expect([ended.finished.status, ended.finished.steps]).toEqual(['done', 15])
   })
 
-  it('[TR18] one that does the same over and over is stopped after three times', async () => {
+  it('[TR29] a model that repeats itself is stopped after three times', async () => {
     const ended = await turn(() => ({ calls: [note('again')] }))
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 3])
     expect(ended.text).toBe('I stopped here because I kept repeating the same calls.')
   })
 
-  it('[TR18] the same call with another answer is no repetition', async () => {
+  it('[TR29] the same call with another answer is not a repetition', async () => {
     let count = 0
     const clock: OutsideTool = { ...notes, name: 'clock', call: async () => (count += 1) }
     const other = await startTurns({ outside: [clock] })
@@ -472,7 +472,7 @@ describe('a model that does not stop', () => {
     }
   })
 
-  it('[TR9] [TR10] one that says the same over and over is followed up three times', async () => {
+  it('[TR13][TR14] a model that says the same again and again is followed up three times', async () => {
     const ended = await turn([plan('A', 'B'), ...times(9, 'All is well.')])
     expect([ended.finished.status, ended.finished.steps, ended.finished.remaining]).toEqual(['incomplete', 5, 2])
     expect(ended.text).toBe(
@@ -482,12 +482,12 @@ describe('a model that does not stop', () => {
 })
 
 describe('answers', () => {
-  it.each(['', ' \n\t '])('[TR18] an empty one is asked for again: %j', async text => {
+  it.each(['', ' \n\t '])('[TR28] after an empty answer the model is asked again: %j', async text => {
     const ended = await turn([{ text }, 'Now.'])
     expect([ended.finished.status, ended.finished.steps, ended.text]).toEqual(['done', 2, 'Now.'])
   })
 
-  it.each(['', ' \n\t '])('[TR18] two empty ones in a row end the turn as failed: %j', async text => {
+  it.each(['', ' \n\t '])('[TR28] two empty answers in a row end the turn as failed: %j', async text => {
     const ended = await turn([{ text }, { text }, 'never asked for'])
     expect([ended.finished.status, ended.failed?.code, ended.text]).toEqual([
       'failed',
@@ -497,17 +497,17 @@ describe('answers', () => {
     expect(turns.provider.asked).toHaveLength(2)
   })
 
-  it('[TR10] [TR18] empty ones with open tasks: what is open is named', async () => {
+  it('[TR14][TR28] empty answers with open tasks: the last message names them', async () => {
     const ended = await turn([plan('A'), '', ''])
     expect([ended.finished.status, ended.text]).toEqual(['failed', 'The model gave no answer.\n\nNot done:\n- A'])
   })
 
-  it('[TR18] empty ones with work between them are none in a row', async () => {
+  it('[TR28] empty answers with work between them are not in a row', async () => {
     const ended = await turn(['', { calls: [note('a')] }, '', 'Done.'])
     expect([ended.finished.status, ended.text]).toEqual(['done', 'Done.'])
   })
 
-  it('[TR18] one of 200 kB is cut at 100,000 characters, and told to the next turn as it was cut', async () => {
+  it('[TR30] an answer of 200 kB is cut at 100,000 characters, and the next turn sees it cut', async () => {
     const { session, ...ended } = await turn([`${'word '.repeat(40_000)}end`])
     expect([ended.finished.status, ended.text.length]).toEqual(['done', 99_999])
     const [step] = ended.reader.of('step_finished')
@@ -519,25 +519,25 @@ describe('answers', () => {
     expect(told?.content?.length).toBeLessThanOrEqual(100_000)
   })
 
-  it('[TR18] one that is cut is not cut through a character', async () => {
+  it('[TR30] a cut does not split a character', async () => {
     const ended = await turn([`a${'🗒'.repeat(100_000)}`])
     const [step] = ended.reader.of('step_finished')
     expect([step?.data.text.isWellFormed(), ended.text.isWellFormed()]).toEqual([true, true])
     expect(JSON.stringify(step?.data.parts)).not.toMatch(/\\ud[89a-f]/)
   })
 
-  it('[TR10] one with a call in it is no answer, whatever it says', async () => {
+  it('[TR14] a text with a tool call is not an answer, whatever it says', async () => {
     const ended = await turn([{ text: 'All done!', calls: [note('x')] }, 'Really done.'])
     expect([ended.finished.steps, ended.text]).toEqual([2, 'Really done.'])
   })
 
-  it('[TR19] usage that nobody counted is none', async () => {
+  it('[TR31] usage that the provider does not report is null', async () => {
     const { finished } = await turn([{ calls: [note('x')], usage: null }, 'Done.'])
     expect(finished.usage).toEqual({ input_tokens: 10, output_tokens: 5, total_tokens: 15 })
   })
 
   it.each(['memory', 'sqlite', 'json', 'postgres'] as const)(
-    '[TR10] what no store can hold, and no person read, does not end the turn: %s',
+    '[TR14] text that cannot be stored or read does not end the turn: %s',
     async store => {
       const other = await startTurns({ store, host: { review: false }, outside: [notes] })
       try {
@@ -560,7 +560,7 @@ describe('answers', () => {
 })
 
 describe('a model that would be done with it', () => {
-  it('[TR9] one that answers at once with open tasks is told what is open, and goes on', async () => {
+  it('[TR13] a model that answers with open tasks is told what is open, and goes on', async () => {
     const ended = await turn([
       plan('Dig', 'Plant'),
       'Both are done.',
@@ -588,7 +588,7 @@ describe('a model that would be done with it', () => {
     expect(ended.text).toMatch(/^THEY ARE\n\nI stopped here .+\n\nNot done:\n- Plant$/)
   })
 
-  it('[JU1] [JU3] one that marks everything done at once: each claim is judged by itself', async () => {
+  it('[JU1][JU5] a model that marks everything done at once: each claim is judged separately', async () => {
     const titles = Array.from({ length: 8 }, (_, place) => `Step ${place + 1}`)
     const ended = await turn([
       { text: 'I noted it.', calls: [note('proof')] },
@@ -620,7 +620,7 @@ describe('a model that would be done with it', () => {
     ])
   })
 
-  it('[JU1] [JU3] cancelled is claimed the same way', async () => {
+  it('[JU1][JU5] cancelled is claimed the same way', async () => {
     const ended = await turn([plan('A', 'B'), { calls: [update(1, 'cancelled'), update(2, 'cancelled')] }, 'Gone.'], {
       assessor: ['OK', 'NOT_OK: there is no reason.'],
     })
@@ -632,7 +632,7 @@ describe('a model that would be done with it', () => {
     expect(ended.failed?.message).toContain('the script is over')
   })
 
-  it('[JU3] a claim that is not accepted is answered with the reason; the second one blocks the task', async () => {
+  it('[JU5] a claim that is not accepted is answered with the reason; the second one blocks the task', async () => {
     const ended = await turn([plan('A'), { calls: [update(1)] }, { calls: [update(1)] }, 'Well.'], {
       assessor: ['NOT_OK: there is no proof.', 'NOT_OK: still no proof.'],
     })
@@ -644,7 +644,7 @@ describe('a model that would be done with it', () => {
     expect(turns.provider.messages(2).at(-1)?.content).toContain('there is no proof.')
   })
 
-  it('[JU3] the verdict, what it grants and the answer are one commit', async () => {
+  it('[JU5] the verdict, what it grants and the answer are one commit', async () => {
     const { reader } = await turn([plan('A'), { calls: [update(1)] }, 'Done.'])
     const from = reader.types.indexOf('task_assessed')
     const commit = reader.events.slice(from, from + 3)
@@ -652,7 +652,7 @@ describe('a model that would be done with it', () => {
     expect(new Set(commit.map(({ timestamp }) => timestamp)).size).toBe(1)
   })
 
-  it('[JU3] two claims of the same task in one step: the second finds it settled', async () => {
+  it('[JU5] two claims of the same task in one step: the second finds it settled', async () => {
     const ended = await turn([plan('A'), { calls: [update(1), update(1)] }, 'Done.'])
     expect([ended.finished.status, turns.provider.judged.length]).toEqual(['done', 1])
   })
@@ -666,7 +666,7 @@ describe('a model that would be done with it', () => {
     ['a refusal', { status: 400 }],
     ['a failure', { status: 500, headers: { 'retry-after-ms': '1' } }],
   ] satisfies [string, Answer][])(
-    '[JU2] an assessor that answers with %s twice: the task stays, and the turn ends incomplete',
+    '[JU4] an assessor that answers with %s twice: the task stays, and the turn ends incomplete',
     async (_, answer) => {
       const ended = await turn([plan('A', 'B'), { calls: [update(1)] }, 'never asked for'], { assessor: () => answer })
       expect([ended.finished.status, ended.finished.steps, ended.finished.remaining]).toEqual(['incomplete', 2, 2])
@@ -679,13 +679,13 @@ describe('a model that would be done with it', () => {
     },
   )
 
-  it('[JU2] one that is clear when it is asked once more counts', async () => {
+  it('[JU4] a clear verdict on the second try counts', async () => {
     const ended = await turn([plan('A'), { calls: [update(1)] }, 'Done.'], { assessor: ['Hm.', 'OK\nIt is there.'] })
     expect([ended.finished.status, ended.statuses]).toEqual(['done', [['A', 'completed']]])
     expect(ended.reader.of('task_assessed').map(({ data }) => data.verdict)).toEqual(['unknown', 'ok'])
   })
 
-  it('[JU2] what is unjudged stays so, whatever is judged after it in the same step', async () => {
+  it('[JU4] an unjudged task stays so, whatever is judged after it in the same step', async () => {
     const ended = await turn([plan('A', 'B'), { calls: [update(1), update(2)] }, 'never asked for'], {
       assessor: ['Hm.', 'Hm.', 'OK'],
     })
@@ -696,7 +696,7 @@ describe('a model that would be done with it', () => {
     ])
   })
 
-  it('[JU1] an assessor is shown a part of what floods', async () => {
+  it('[JU1] an assessor sees a part of very long output', async () => {
     const flood = 'word '.repeat(30_000)
     const ended = await turn([
       plan('A'),
@@ -708,7 +708,7 @@ describe('a model that would be done with it', () => {
     expect(turns.provider.prompt(0).length).toBeLessThan(30_000)
   })
 
-  it('[TR7] the digest is replaced before every call, and is bounded', async () => {
+  it('[TR11] the digest is replaced before every call, and is bounded', async () => {
     const long = (name: string): string => `${name} ${'x'.repeat(150)}`
     const titles = Array.from({ length: 20 }, (_, place) => long(`T${place + 1}`))
     const ended = await turn(
@@ -736,14 +736,14 @@ describe('a model that would be done with it', () => {
 })
 
 describe('a model that does not take a no', () => {
-  it('[TR10] one that proposes again what was rejected gets the same answer, until it is stopped', async () => {
+  it('[TR14] a model that proposes a rejected plan again gets the same answer, until it is stopped', async () => {
     const ended = await turn(() => plan('Sell the house'), { body: { review: true }, decide: rejectAll })
     expect([ended.finished.status, ended.finished.steps, ended.statuses]).toEqual(['incomplete', 3, []])
     expect(results(ended)[0]).toMatchObject({ confirmed: false, cancelled: true, reason: 'user_cancelled' })
     expect(ended.text).toBe('I stopped here because I kept repeating the same calls.')
   })
 
-  it('[TR5] [TR10] one that words it differently each time ends with its budget', async () => {
+  it('[TR9][TR14] a model that rewords it each time ends with its budget', async () => {
     const ended = await turn(
       ({ tools = [] }, count) => (tools.length > 0 ? plan(`Sell the house, way ${count}`) : 'You want nothing sold.'),
       { body: { review: true }, decide: rejectAll },
@@ -752,7 +752,7 @@ describe('a model that does not take a no', () => {
     expect(ended.reader.of('task_create_review_required')).toHaveLength(9)
   })
 
-  it('[TR10] what was taken out of a plan and is proposed again is asked about again, not written', async () => {
+  it('[TR14] a removed row that is proposed again is reviewed again, not written', async () => {
     const ended = await turn([plan('Dig', 'Sell the house'), plan('Sell the house'), { calls: [update(1)] }, 'Done.'], {
       body: { review: true },
       decide: (_, count) =>

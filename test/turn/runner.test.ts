@@ -50,7 +50,7 @@ const statusOf = async ({ person }: TestTurns, turn: string): Promise<string | u
   (await person.session('c1')).turns.find(({ turn_id }) => turn_id === turn)?.status
 
 describe('a runner whose store lets it down', () => {
-  it('[TR15] goes on once the store works again: nothing is lost, doubled or ended wrongly', async () => {
+  it('[TR21] goes on once the store works again: nothing is lost, doubled or ended wrongly', async () => {
     let failures = 0
     const door = meeting(await opened(), at => {
       if (!at.once?.key.startsWith('run:') && !at.once?.key.startsWith('call:')) return
@@ -66,7 +66,7 @@ describe('a runner whose store lets it down', () => {
     expect(await turns.tasks()).toHaveLength(1)
   })
 
-  it('[TR15] does not ask the model over and over meanwhile', async () => {
+  it('[TR21] does not keep asking the model meanwhile', async () => {
     const until = performance.now() + 1_000
     const door = meeting(await opened(), at => {
       if (at.lease && performance.now() < until) throw new StoreError('full', 'The disk is full.')
@@ -77,7 +77,7 @@ describe('a runner whose store lets it down', () => {
     expect(turns.provider.asked.length).toBeLessThanOrEqual(6)
   })
 
-  it('[TR15] waits for a file that somebody broke, and goes on once it is mended', async () => {
+  it('[TR21] waits for a corrupt file, and goes on once it is repaired', async () => {
     const folder = scratchFolder()
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -103,7 +103,7 @@ describe('a runner whose store lets it down', () => {
     expect((await turns.log()).filter(({ type }) => type === 'step_finished')).toHaveLength(2)
   })
 
-  it('[TR15] waits for a lock that another process holds for longer than a commit waits', async () => {
+  it('[TR21] waits for a lock that another process holds for longer than a commit waits', async () => {
     const folder = scratchFolder()
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'runsheet.db')
@@ -125,7 +125,7 @@ describe('a runner whose store lets it down', () => {
     expect(reader.of('step_finished')).toHaveLength(1)
   })
 
-  it('[TR10] an error that is not of the store ends the turn as failed, and is reported', async () => {
+  it('[TR17] an error that is not of the store ends the turn as failed, and is reported', async () => {
     const door = meeting(await opened(), at => {
       if (at.once?.key.endsWith(':step:1')) throw new TypeError('a bug')
     })
@@ -151,7 +151,7 @@ describe('one turn, several runners', () => {
     },
   })
 
-  it('[TR16] one that was overtaken before it wrote down a call does not make it', async () => {
+  it('[TR22] a runner overtaken before it logged a call does not make it', async () => {
     const calls: string[] = []
     const stalled = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
@@ -183,7 +183,7 @@ describe('one turn, several runners', () => {
     expect((await first.log()).at(-1)?.type).toBe('turn_finished')
   })
 
-  it('[TR15] two runners never drive the same turn, and both drive some', async () => {
+  it('[TR21] two runners never drive the same turn, and both drive some', async () => {
     const place = await placeFor('sqlite', '')
     onTestFinished(place.remove)
     const turns = await started({
@@ -212,7 +212,7 @@ describe('one turn, several runners', () => {
     expect(turns.provider.asked).toHaveLength(40)
   })
 
-  it('[TR15] one that closes hands its turns over at once', async () => {
+  it('[TR21] a runner that closes hands over its turns at once', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const place = await placeFor('sqlite', '')
     onTestFinished(place.remove)
@@ -236,7 +236,7 @@ describe('one turn, several runners', () => {
     expect(await there.tasks()).toHaveLength(1)
   })
 
-  it('[TR15] a turn that is started while the one before is being let go is taken up', async () => {
+  it('[TR21] a turn that is started while the one before is being let go is taken up', async () => {
     const turns = await started({ leaseMs: 600_000, answers: () => 'Done.' })
     for (let count = 0; count < 30; count += 1) {
       const reader = await turns.open({ ...PLAIN, turn_id: `t${count}` })
@@ -247,7 +247,7 @@ describe('one turn, several runners', () => {
     expect(await statusOf(turns, 't29')).toBe('done')
   })
 
-  it('[TR15] one that finds its own lease run out takes the turn up anew', async () => {
+  it('[TR21] a runner whose lease expired claims the turn again', async () => {
     const stalled = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
     const store = await opened()

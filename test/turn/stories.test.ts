@@ -27,7 +27,7 @@ const lastSaid = ({ messages }: ModelRequest): string => messages.findLast(({ ro
 const finishedOf = (reader: ChatReader): unknown => reader.of('turn_finished')[0]?.data
 
 describe('the stories', () => {
-  it('[JU4] manage_todos: planned, judged, advanced, capped, and continued to the end', async () => {
+  it('[JU8][JU9] manage_todos: planned, judged, advanced, capped, and continued to the end', async () => {
     const steps = Array.from({ length: 8 }, (_, place) => `Step ${place + 1}`)
     const said: string[] = []
     const server = await turns({
@@ -114,7 +114,7 @@ describe('the stories', () => {
     expect(server.complaints).toEqual([])
   })
 
-  it('[TR14] task_manager: a person edits the plan before anything is written, and the model is told what and why', async () => {
+  it('[TR20] task_manager: a person edits the plan before anything is written, and the model is told what and why', async () => {
     const heard: Json[] = []
     const server = await turns({
       answers: (request, count) => {
@@ -201,7 +201,7 @@ describe('the stories', () => {
     expect(finishedOf(reader)).toMatchObject({ status: 'done', remaining: 2 })
   })
 
-  it('[TR5] turn_todos: a plan of twelve is drained beyond ten calls', async () => {
+  it('[TR9] turn_todos: a plan of twelve is drained beyond ten calls', async () => {
     const items = Array.from({ length: 12 }, (_, place) => ({ title: `Item ${place + 1}`, completionCriteria: 'done' }))
     const server = await turns({
       answers: (request, count) => {
@@ -232,7 +232,7 @@ describe('the stories', () => {
     expect(new Set((await server.tasks()).map(({ status }) => status))).toEqual(new Set(['completed']))
   })
 
-  it('[TR18] checklist: a batch in another form is refused, taught and retried', async () => {
+  it('[TR27] checklist: a batch in another form is refused, taught and retried', async () => {
     const heard: Json[] = []
     const server = await turns({
       answers: (request, count) => {
@@ -265,7 +265,7 @@ describe('the stories', () => {
     expect(finishedOf(reader)).toMatchObject({ status: 'done' })
   })
 
-  it('[TR8] task_list: a conversation goes on the next day, on the same data', async () => {
+  it('[TR12] task_list: a conversation goes on the next day, on the same data', async () => {
     const data = scratchFolder()
     open.push({ close: async () => rmSync(data, { recursive: true, force: true }) })
     const provider = await Provider.start()

@@ -84,7 +84,7 @@ function given(name: string, call: OutsideTool['call'], isRepeatable = false): O
 }
 
 describe('tools of MCP servers', () => {
-  it('[TR17] those in runsheet.json, on stdio and over HTTP, are called as server__tool; one that does not start is reported and left out', async () => {
+  it('[TR23][TR24] servers in runsheet.json, on stdio and over HTTP, offer server__tool; one that does not start is reported and left out', async () => {
     const path = folder()
     const { url } = await overHttp(path)
     const mcpServers = {
@@ -128,7 +128,7 @@ describe('tools of MCP servers', () => {
     }
   })
 
-  it('[TR17] what is called is in the log before it runs, and calls of one step run one after the other', async () => {
+  it('[TR26] what is called is in the log before it runs, and calls of one step run one after the other', async () => {
     const path = folder()
     const server = await cli(
       { config: { mcpServers: { near: onStdio(path) } } },
@@ -142,7 +142,7 @@ describe('tools of MCP servers', () => {
     )
   })
 
-  it('[TR17] a server gets its own variables and none of ours: no token, no key', async () => {
+  it('[TR23] a server gets its own variables and none of ours: no token, no key', async () => {
     const path = folder()
     const env = { OPENAI_API_KEY: 'another-key', SOME_SECRET: 'a-secret' }
     const server = await cli(
@@ -154,7 +154,7 @@ describe('tools of MCP servers', () => {
     expect(variables).not.toMatch(/RUNSHEET|OPENAI|SECRET|key-of-ours|a-token-of/)
   })
 
-  it('[TR17] one that hangs is an answer, and the turn goes on', async () => {
+  it('[TR25] a tool that hangs is an answer, and the turn goes on', async () => {
     const path = folder()
     const outside = connected({ near: onStdio(path) })
     const server = await turns({
@@ -167,7 +167,7 @@ describe('tools of MCP servers', () => {
     expect(status(reader)).toBe('done')
   })
 
-  it('[TR12] a stop ends the turn while a tool hangs', async () => {
+  it('[TR18] a stop ends the turn while a tool hangs', async () => {
     const path = folder()
     const server = await turns({
       answers: calling({ tool: 'near__hang' }),
@@ -181,7 +181,7 @@ describe('tools of MCP servers', () => {
     expect(results(reader)).toEqual([])
   })
 
-  it('[TR17] one that dies in the middle is an answer, and is started again for the next call', async () => {
+  it('[TR25] a server that dies during a call is an answer, and is started again for the next one', async () => {
     const path = folder()
     const server = await turns({
       answers: calling({ tool: 'near__die' }, { tool: 'near__echo', args: { text: 'back' } }),
@@ -195,7 +195,7 @@ describe('tools of MCP servers', () => {
     expect(status(reader)).toBe('done')
   })
 
-  it('[TR17] one over HTTP that was started anew, and knows nothing of us, is connected to anew', async () => {
+  it('[TR24] a restarted HTTP server that lost our session is reconnected', async () => {
     const path = folder()
     const first = await overHttp(path)
     const server = await turns({ outside: connected({ far: { url: first.url } }) })
@@ -214,7 +214,7 @@ describe('tools of MCP servers', () => {
     expect(found).toBe('two')
   })
 
-  it('[TR17] one that could not be reached is tried again after a while, and reported each time', async () => {
+  it('[TR24] a server that could not be reached is retried after a while, and reported each time', async () => {
     const path = folder()
     const first = await overHttp(path)
     first.child.process.kill()
@@ -228,21 +228,21 @@ describe('tools of MCP servers', () => {
     expect(reports).toEqual(['far'])
   })
 
-  it('[TR16] a tool says by its hints whether it may be repeated', async () => {
+  it('[TR22] a tool says by its hints whether it may be repeated', async () => {
     const outside = connected({ near: onStdio(folder()) })
     const tools = await outside.list()
     const repeatable = tools.filter(({ isRepeatable }) => isRepeatable).map(({ name }) => name)
     expect(repeatable).toEqual(['near__echo', 'near__add'])
   })
 
-  it('[TR17] names are what every provider takes, whatever the server calls its tools', async () => {
+  it('[TR23] names are what every provider takes, whatever the server calls its tools', async () => {
     const names = (await connected({ near: onStdio(folder()) }).list()).map(({ name }) => name)
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
   })
 })
 
 describe('tools that a program passes in', () => {
-  it('[TR17] are offered beside the plan, and called with what the model sent', async () => {
+  it('[TR23] are offered beside the plan, and called with what the model sent', async () => {
     const heard: unknown[] = []
     const weather = given('weather', async input => {
       heard.push(input)
@@ -255,7 +255,7 @@ describe('tools that a program passes in', () => {
     expect(reader.of('tool_called')[0]?.data).toMatchObject({ tool: 'weather', arguments: { city: 'Rome' } })
   })
 
-  it("[TR17] one that is called as a tool of the plan is never called: the plan's own comes first, once", async () => {
+  it("[TR23] a tool named like a tool of the plan is never called: the plan's own takes precedence", async () => {
     let calls = 0
     const plan = given('plan', async () => (calls += 1))
     const server = await turns({
@@ -270,7 +270,7 @@ describe('tools that a program passes in', () => {
     expect(JSON.stringify(definition)).not.toContain('What plan does.')
   })
 
-  it('[TR17] one whose list cannot be had does not end the turn', async () => {
+  it('[TR24] a server whose tools cannot be listed does not end the turn', async () => {
     let asked = 0
     const outside: OutsideTools = {
       list: async () => {
@@ -285,7 +285,7 @@ describe('tools that a program passes in', () => {
     expect([status(reader), asked > 0]).toEqual(['done', true])
   })
 
-  it('[JU1] neither they nor the plan reach the assessor, which has no tools; what they answered does', async () => {
+  it('[JU2] neither they nor the plan reach the assessor, which has no tools; what they answered does', async () => {
     const weather = given('weather', async () => ({ degrees: 21 }))
     const server = await turns({
       host: { review: false },
@@ -304,7 +304,7 @@ describe('tools that a program passes in', () => {
     expect(server.provider.prompt(0)).not.toContain('plan(')
   })
 
-  it('[TR17] an MCP server hears of its own calls only, not of the plan', async () => {
+  it('[TR23] an MCP server gets its own calls only, not the plan', async () => {
     const path = folder()
     const server = await turns({
       answers: calling(
@@ -323,7 +323,7 @@ describe('a tool that was called and not answered', () => {
   it.each([
     [true, ['answered again'], 2],
     [false, ['Error: The call was interrupted and may have run. Check before you repeat it.'], 1],
-  ] as const)('[TR16] is repeated only if it may be: %s', async (isRepeatable, answers, times) => {
+  ] as const)('[TR22] is repeated only if it may be: %s', async (isRepeatable, answers, times) => {
     let calls = 0
     const called = Promise.withResolvers<void>()
     const slow = given(
@@ -365,7 +365,7 @@ function connected(
 }
 
 describe('a plan in the wrong form', () => {
-  it('[TS16] is refused, and the next model call carries the guidance for a retry, once', async () => {
+  it('[TS21] is refused, and the next model call carries the guidance for a retry, once', async () => {
     const server = await turns({
       answers: calling(
         { tool: 'create_todo', args: { items: 'Look, leap' } },
@@ -377,7 +377,7 @@ describe('a plan in the wrong form', () => {
     expect([0, 1, 2].map(count => server.provider.system(count).includes(guidance))).toEqual([false, true, false])
   })
 
-  it('[TS16] a plan that a person turned down is not one', async () => {
+  it('[TS21] a plan that a person turned down is not one', async () => {
     const server = await turns({ answers: calling({ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }) })
     await server.chat({ toolset: 'runsheet', review: true, assessor: false, gate: false }, () => ({ action: 'cancel' }))
     expect(server.provider.system(1)).not.toContain('plan takes')

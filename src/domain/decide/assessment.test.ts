@@ -13,16 +13,19 @@ const judged = (): Driver => {
 }
 
 describe('a claim', () => {
-  it.each(['completed', 'cancelled'] as const)('[AS1] %s by a model in a run is one, and is not written', status => {
-    const chat = judged()
-    const refusal = chat.refusal(chat.sets('model', 1, { status, outcome: 'x' }))
-    const { id, title } = chat.task(1)
-    const claim = { task: id, title, details: '', criteria: '', status, outcome: 'x' }
-    expect([refusal.code, refusal.data]).toEqual(['assessment_required', { claims: [claim] }])
-    expect(chat.statuses()).toEqual(['in_progress', 'pending'])
-  })
+  it.each(['completed', 'cancelled'] as const)(
+    '[AS1] %s by a model in a run is a claim, and is not written',
+    status => {
+      const chat = judged()
+      const refusal = chat.refusal(chat.sets('model', 1, { status, outcome: 'x' }))
+      const { id, title } = chat.task(1)
+      const claim = { task: id, title, details: '', criteria: '', status, outcome: 'x' }
+      expect([refusal.code, refusal.data]).toEqual(['assessment_required', { claims: [claim] }])
+      expect(chat.statuses()).toEqual(['in_progress', 'pending'])
+    },
+  )
 
-  it('[AS1] other changes are none', () => {
+  it('[AS1] other changes are not claims', () => {
     const chat = judged()
     for (const fields of [{ status: 'in_progress' }, { title: 'x' }, {}] as const)
       chat.run(chat.sets('model', 2, fields))
@@ -31,7 +34,7 @@ describe('a claim', () => {
     expect(chat.task(1)).toMatchObject({ status: 'blocked', judged_by: null })
   })
 
-  it('[TA1] what the table forbids is no claim: nobody has to judge it', () => {
+  it('[TA1] a change that the table forbids is refused without being judged', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { status: 'completed' }))
     chat.answer()
@@ -51,7 +54,7 @@ describe('a claim', () => {
     expect(chat.task(1).judged_by).toBe('person')
   })
 
-  it('[TA4] a claim of completed needs an outcome too, before anybody judges it', () => {
+  it('[TA4] a claim of completed needs an outcome before it is judged', () => {
     const chat = judged()
     expect(chat.refusal(chat.sets('model', 1, { status: 'completed' })).code).toBe('outcome_required')
     chat.run(chat.assesses(1, { claim: { status: 'cancelled' } }))
@@ -65,7 +68,7 @@ describe('a claim', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[AS3] what a model creates as done in a run is created pending', () => {
+  it('[AS4] what a model creates as done in a run is created pending', () => {
     const chat = inRun({ assessor: true })
     const adds = chat.adds(
       'model',
@@ -89,7 +92,7 @@ describe('a claim', () => {
     expect(chat.task(3).status).toBe('completed')
   })
 
-  it('[AS4] without a run there is no assessor: the word of the model is taken', () => {
+  it('[AS5] without a run there is no assessor: the model is believed', () => {
     const chat = outside('runsheet', { review: false, assessor: true })
     chat.run(chat.adds('model', { title: 'A', status: 'completed' }, 'B'))
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
@@ -100,7 +103,7 @@ describe('a claim', () => {
     expect(chat.refusal(chat.assesses(2)).code).toBe('assessor_required')
   })
 
-  it('[AS4] nor is there one in a run whose policy has none', () => {
+  it('[AS5] a run whose policy has no assessor has none', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     expect(chat.refusal(chat.assesses(1)).code).toBe('assessor_required')
@@ -137,7 +140,7 @@ describe('a verdict', () => {
     expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'assessor' })
   })
 
-  it('[PL3] and is out of reach where it reaches the turn', () => {
+  it('[PL5] and is out of reach where it reaches the turn', () => {
     const chat = inRun({ toolset: 'turn_todos', assessor: true })
     chat.run(chat.adds('model', 'A'))
     chat.run(finishes('turn-1'))
@@ -146,7 +149,7 @@ describe('a verdict', () => {
     expect(chat.refusal(chat.assesses(9)).code).toBe('task_not_found')
   })
 
-  it('[AS2] every one is an event', () => {
+  it('[AS2] every verdict is an event', () => {
     const chat = judged()
     for (const verdict of ['unknown', 'not_ok', 'ok'] as const)
       chat.run(chat.assesses(1, { verdict, reason: 'Because' }))
@@ -160,7 +163,7 @@ describe('a verdict', () => {
     expect(chat.log.find(event => event.type === 'task_assessed')?.turn_id).toBe('turn-1')
   })
 
-  it('[AS2] unknown changes nothing, however often', () => {
+  it('[AS2] any number of unknowns change nothing', () => {
     const chat = judged()
     for (let time = 0; time < 3; time += 1) {
       expect(typesOf(chat.run(chat.assesses(1, { verdict: 'unknown', reason: 'Hm' })))).toEqual(['task_assessed'])
@@ -168,7 +171,7 @@ describe('a verdict', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', version: 1 })
   })
 
-  it('[AS2] the second not_ok blocks the task with the reason', () => {
+  it('[AS3] the second not_ok blocks the task with the reason', () => {
     const chat = judged()
     expect(typesOf(chat.run(chat.assesses(1, REJECTS)))).toEqual(['task_assessed'])
     chat.run(chat.assesses(1, { verdict: 'unknown' }))
@@ -178,14 +181,14 @@ describe('a verdict', () => {
     expect(chat.statuses()).toEqual(['blocked', 'in_progress'])
   })
 
-  it('[AS2] each task is counted by itself', () => {
+  it('[AS3] each task is counted by itself', () => {
     const chat = judged()
     chat.run(chat.assesses(1, REJECTS))
     chat.run(chat.assesses(2, REJECTS))
     expect(chat.statuses()).toEqual(['in_progress', 'pending'])
   })
 
-  it('[AS2] counting starts afresh once the task was settled and reopened', () => {
+  it('[AS3] counting restarts once the task was settled and reopened', () => {
     const chat = judged()
     chat.run(chat.assesses(1, REJECTS))
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
@@ -194,7 +197,7 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('in_progress')
   })
 
-  it('[AS2] taking turns at being current is no new start, nor is another change', () => {
+  it('[AS3] counting does not restart when the current task or another field changes', () => {
     const chat = judged()
     chat.run(chat.assesses(1, REJECTS))
     chat.run(chat.sets('model', 2, { status: 'in_progress' }))
@@ -204,7 +207,7 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('blocked')
   })
 
-  it('[TA5] the reason it is blocked with is cut and cleaned like any outcome', () => {
+  it('[TA8] the reason it is blocked with is cut and cleaned like any outcome', () => {
     const chat = judged()
     const reason = `\ud83d a\r\n\u0000b${'🗒'.repeat(9_000)}`
     chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
@@ -226,13 +229,13 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[TA5] an outcome that is none is refused, and no verdict is recorded', () => {
+  it('[TA8] an invalid outcome is refused, and no verdict is recorded', () => {
     const chat = judged()
     const refusal = chat.refusal(chat.assesses(1, { claim: { status: 'completed', outcome: 'x'.repeat(8_001) } }))
     expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { field: 'outcome' }])
   })
 
-  it('[AS5] on a task that a person edited meanwhile is recorded and grants nothing', () => {
+  it('[AS6] on a task that a person edited meanwhile is recorded and grants nothing', () => {
     const chat = judged()
     const [edit] = chat.run(chat.sets('person', 1, { title: 'A2' }))
     expect(typesOf(chat.run(chat.assesses(1)))).toEqual(['task_assessed'])
@@ -243,7 +246,7 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[AS5] an edit that the judged work knew of does not count', () => {
+  it('[AS6] an edit that the judged work knew of does not count', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { title: 'A2' }))
     chat.answer()
@@ -251,7 +254,7 @@ describe('a verdict', () => {
     expect(chat.task(1)).toMatchObject({ title: 'A2', status: 'completed' })
   })
 
-  it('[TU5] in a turn that is not there or is over is refused', () => {
+  it('[TU8] in a turn that is not there or is over is refused', () => {
     const chat = judged()
     expect(chat.refusal(chat.assesses(1, { turn_id: 'turn-9' })).code).toBe('turn_not_found')
     chat.run(finishes('turn-1'))
@@ -259,7 +262,7 @@ describe('a verdict', () => {
   })
 })
 
-it('[AS2] not_ok about a task that is settled meanwhile blocks nothing', () => {
+it('[AS3] not_ok about a task that is settled meanwhile blocks nothing', () => {
   const chat = judged()
   chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
   for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))

@@ -48,7 +48,7 @@ describe('the current task', () => {
     expect(authors(events)).toEqual([[1, 'person']])
   })
 
-  it('[CU2] with nothing pending there is none', () => {
+  it('[CU2] with nothing pending there is no current task', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'blocked' }))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
@@ -85,7 +85,7 @@ describe('the current task', () => {
     expect(chat.task(1).started_at).toBe(START)
   })
 
-  it('[CU4] alone it stays, and that is no event', () => {
+  it('[CU4] the only task stays current, without an event', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'blocked' }))
     chat.wait(1_000)
@@ -93,7 +93,7 @@ describe('the current task', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', started_at: START, version: 1 })
   })
 
-  it('[CU4] alone it stays, whatever else the call says of it', () => {
+  it('[CU4] the only task stays current, whatever else the call changes', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     const events = chat.wait(1_000).run(chat.sets('person', 1, { status: 'pending', title: 'A2' }))
@@ -101,7 +101,7 @@ describe('the current task', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', started_at: START })
   })
 
-  it('[CU2] one that was blocked and reopened in the same call is the first again', () => {
+  it('[CU2] a task blocked and reopened in the same call is first again', () => {
     const chat = three()
     const change = [
       { task: 1, fields: { status: 'blocked', outcome: 'x' } },
@@ -111,7 +111,7 @@ describe('the current task', () => {
     expect(chat.statuses()).toEqual(['in_progress', 'pending', 'pending'])
   })
 
-  it('[CU5] what the rules move along is by the system, what the call named by the caller', () => {
+  it('[CU5] changes by the rules are by the system, changes the call names by the caller', () => {
     const chat = three()
     expect(authors(chat.run(chat.sets('model', 2, { status: 'in_progress' })))).toEqual([
       [2, 'model'],

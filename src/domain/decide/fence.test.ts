@@ -84,7 +84,7 @@ describe('the fence', () => {
     expect(chat.refusal(chat.sets('model', 2, { details: 'd' })).code).toBe('edited_by_person')
   })
 
-  it('[FE3] what the rules moved along does not fence', () => {
+  it('[FE3] changes by the rules do not fence', () => {
     const chat = worked()
     chat.run(chat.sets('person', 1, { status: 'completed' }))
     expect(chat.task(2).status).toBe('in_progress')

@@ -13,7 +13,7 @@ const leftOver = (policy: PolicyPatch = {}): Driver => {
 }
 
 describe('a plan', () => {
-  it('[PL2] continue_turn_id adopts the open tasks of that plan; their own turn stays', () => {
+  it('[PL3] continue_turn_id adopts the open tasks of that plan; their own turn stays', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
     expect(chat.titles('turn-2')).toEqual(['B', 'C'])
@@ -22,7 +22,7 @@ describe('a plan', () => {
     expect(dataOf(chat.log, 'turn_started').at(-1)?.continue_turn_id).toBe('turn-1')
   })
 
-  it('[PL2] no other turn picks up old tasks', () => {
+  it('[PL4] no other turn picks up old tasks', () => {
     const chat = leftOver()
     chat.start('turn-2')
     expect(chat.titles('turn-2')).toEqual([])
@@ -30,7 +30,7 @@ describe('a plan', () => {
     expect(dataOf(chat.log, 'turn_started').at(-1)).not.toHaveProperty('continue_turn_id')
   })
 
-  it('[PL1] a task is in the plan of the turn that adopted it last', () => {
+  it('[PL2] a task is in the plan of the turn that adopted it last', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
@@ -50,12 +50,12 @@ describe('a plan', () => {
     expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending', 'pending'])
   })
 
-  it('[PL2] a turn that is not there cannot be continued', () => {
+  it('[PL3] a turn that is not there cannot be continued', () => {
     const chat = leftOver()
     expect(chat.refusal(starts('turn-2', {}, 'turn-9')).code).toBe('turn_not_found')
   })
 
-  it('[PL2] the current one of an adopted plan stays current, wherever it stands', () => {
+  it('[PL3] the current one of an adopted plan stays current, wherever it stands', () => {
     const chat = leftOver()
     chat.run(chat.sets('person', 3, { status: 'in_progress' }))
     expect(typesOf(chat.start('turn-2', {}, 'turn-1'))).toEqual(['turn_started'])
@@ -73,7 +73,7 @@ describe('a plan', () => {
     expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
   })
 
-  it('[TU4] a removal counts for the plan that the task was in', () => {
+  it('[TU7] a removal counts for the plan that the task was in', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.removes('person', 3))
@@ -84,7 +84,7 @@ describe('a plan', () => {
 })
 
 describe('the reach of a model', () => {
-  it.each(['manage_todos', 'turn_todos'] as const)('[PL3] with %s it is its own plan', toolset => {
+  it.each(['manage_todos', 'turn_todos'] as const)('[PL5] with %s it is its own plan', toolset => {
     const chat = leftOver({ toolset, assessor: true })
     chat.start('turn-2')
     chat.run(chat.adds('model', 'D'))
@@ -95,7 +95,7 @@ describe('the reach of a model', () => {
   })
 
   it.each(['checklist', 'task_manager', 'task_list', 'runsheet'] as const)(
-    '[PL3] with %s it is the conversation',
+    '[PL5] with %s it is the conversation',
     toolset => {
       const chat = leftOver({ toolset })
       chat.start('turn-2')
@@ -105,14 +105,14 @@ describe('the reach of a model', () => {
     },
   )
 
-  it('[PL3] what its turn adopted is within reach', () => {
+  it('[PL5] what its turn adopted is within reach', () => {
     const chat = leftOver({ toolset: 'turn_todos' })
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
     expect(chat.refusal(chat.sets('model', 1, { outcome: 'x' })).code).toBe('task_not_found')
   })
 
-  it('[PL3] a person reaches everything', () => {
+  it('[PL5] a person reaches everything', () => {
     const chat = leftOver({ toolset: 'turn_todos' })
     chat.start('turn-2')
     const events = chat.run(chat.sets('person', 2, { title: 'B2' }))
@@ -122,21 +122,21 @@ describe('the reach of a model', () => {
 })
 
 describe("a person's new task", () => {
-  it('[PL4] joins the running turn', () => {
+  it('[PL6] joins the running turn', () => {
     const chat = leftOver()
     chat.start('turn-2')
     chat.run(chat.adds('person', 'D'))
     expect(chat.task(4).conversation_turn_id).toBe('turn-2')
   })
 
-  it('[PL4] joins the latest turn when none runs', () => {
+  it('[PL6] joins the latest turn when none runs', () => {
     const chat = leftOver()
     chat.run({ type: 'open_turn', turn_id: 'turn-2' })
     chat.run(chat.adds('person', 'D'))
     expect(chat.task(4).conversation_turn_id).toBe('turn-2')
   })
 
-  it('[PL4] is refused where there is no turn yet', () => {
+  it('[PL6] is refused without a turn', () => {
     const chat = new Driver()
     expect(chat.refusal(chat.adds('person', 'A')).code).toBe('no_turn')
   })

@@ -68,14 +68,14 @@ describe('a review', () => {
     expect(typesOf(chat.log)).not.toContain('task_created')
   })
 
-  it('[BA2] is refused where its open tasks would be too many', () => {
+  it('[BA4] is refused where its open tasks would be too many', () => {
     const chat = inRun({ review: true })
     chat.run(chat.adds('file', ...Array.from({ length: 999 }, (_, index) => `Task ${index}`)))
     expect(chat.refusal(chat.adds('model', 'A', 'B')).code).toBe('too_many_open')
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'completed' }))
   })
 
-  it('[BA2] a confirm that would be too many by then is refused, and the review stays pending', () => {
+  it('[BA4] a confirm that would be too many by then is refused, and the review stays pending', () => {
     const chat = underReview('A')
     chat.run(chat.adds('file', ...Array.from({ length: 1_000 }, (_, index) => `Task ${index}`)))
     expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('too_many_open')
@@ -83,7 +83,7 @@ describe('a review', () => {
     chat.run(chat.confirms([{ draft_index: 0, status: 'done' }]))
   })
 
-  it('[BA1] holds a batch that is valid to begin with', () => {
+  it('[BA2] holds a batch that is valid to begin with', () => {
     const chat = inRun({ review: true })
     const refusal = chat.refusal(chat.adds('model', 'A', ''))
     expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { row: 1, field: 'title' }])
@@ -112,7 +112,7 @@ describe('a confirm', () => {
     expect(events.map(event => event.turn_id)).toEqual(['turn-1', 'turn-1', 'turn-1'])
   })
 
-  it('[RE2] that is refused names row and field, writes nothing, and leaves the review pending', () => {
+  it('[RE4] that is refused names row and field, writes nothing, and leaves the review pending', () => {
     const chat = underReview('A', 'B')
     const before = plain(chat.state)
     const refusal = chat.refusal(chat.confirms([{ draft_index: 0 }, { draft_index: 1, title: 'x'.repeat(401) }]))
@@ -131,13 +131,13 @@ describe('a confirm', () => {
     expect(status(chat)).toBe('confirmed')
   })
 
-  it('[RE4] rows with a draft_index are made by the tool, the others by the user', () => {
+  it('[RE7] rows with a draft_index are made by the tool, the others by the user', () => {
     const chat = underReview('A')
     chat.run(chat.confirms([{ draft_index: 0, title: 'A2' }, { title: 'New' }]))
     expect([chat.task(1).created_by, chat.task(2).created_by]).toEqual(['tool', 'user'])
   })
 
-  it('[RE4] rows that are done or blocked need no outcome, and are judged by the person', () => {
+  it('[RE8] rows that are done or blocked need no outcome, and are judged by the person', () => {
     const chat = underReview({ title: 'A', status: 'completed' }, 'B')
     chat.run(
       chat.confirms([{ draft_index: 0 }, { draft_index: 1, status: 'blocked' }, { title: 'C', status: 'doing' }]),
@@ -150,14 +150,14 @@ describe('a confirm', () => {
     expect(chat.task(1)).not.toHaveProperty('outcome')
   })
 
-  it('[RE4] also under an assessor', () => {
+  it('[RE8] also under an assessor', () => {
     const chat = inRun({ review: true, assessor: true })
     chat.run(chat.adds('model', 'A'))
     chat.run(chat.confirms([{ draft_index: 0, status: 'done' }]))
     expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'person' })
   })
 
-  it('[RE5] tells what changed; what was activated is no change', () => {
+  it('[RE9] reports what changed; activating a row is not a change', () => {
     const chat = underReview('A', 'B')
     chat.run(chat.confirms([{ draft_index: 0 }, { draft_index: 1, title: 'B2' }, { title: 'C' }]))
     expect(chat.statuses()).toEqual(['in_progress', 'pending', 'pending'])
@@ -194,7 +194,7 @@ describe('a confirm', () => {
     ])
   })
 
-  it('[RE11] an order that was asked for holds unless the person reordered the rows', () => {
+  it('[RE18] an order that was asked for holds unless the person reordered the rows', () => {
     const planned = (): Driver => {
       const chat = inRun({ review: true })
       chat.run(chat.adds('person', 'Now'))
@@ -209,7 +209,7 @@ describe('a confirm', () => {
     expect(reordered.titles()).toEqual(['Now', 'B', 'A'])
   })
 
-  it('[RE11] a parent that is gone by then is left out', () => {
+  it('[RE19] a parent that is gone by then is left out', () => {
     const chat = inRun({ review: true })
     chat.run(chat.adds('person', 'P', 'Q'))
     chat.run(chat.adds('model', { title: 'A', parent_id: idOf(1) }, { title: 'B', parent_id: idOf(2) }))
@@ -237,7 +237,7 @@ describe('a confirm', () => {
     expect(refusal.code).toBe('invalid_id')
   })
 
-  it('[RE10] keeps the comment and who was asked', () => {
+  it('[RE17] keeps the comment and the channel of the decision', () => {
     const chat = underReview('A')
     chat.run(
       chat.confirms([{ draft_index: 0 }], {
@@ -251,7 +251,7 @@ describe('a confirm', () => {
 })
 
 describe('a cancel', () => {
-  it('[RE10] without a reason is user_cancelled', () => {
+  it('[RE16] without a reason is user_cancelled', () => {
     const chat = underReview('A')
     chat.run(cancels())
     expect(resolution(chat)).toStrictEqual({
@@ -265,20 +265,20 @@ describe('a cancel', () => {
     expect(chat.state.pending_reviews).toEqual([])
   })
 
-  it('[RE10] keeps reason and comment', () => {
+  it('[RE17] keeps reason and comment', () => {
     const chat = underReview('A')
     chat.run(cancels({ reason: 'panel_closed', comment: 'Not\tnow' }))
     expect(resolution(chat)).toMatchObject({ reason: 'panel_closed', comment: 'Not\tnow' })
   })
 
-  it('[RE6][RE7] by a person is cancelled whatever the reason: only the clock lets a review expire', () => {
+  it('[RE10][RE11] by a person is cancelled whatever the reason: only the clock lets a review expire', () => {
     const chat = underReview('A')
     chat.run(cancels({ reason: 'review_timeout' }))
     expect([...chat.state.reviews.values()].map(({ status }) => status)).toEqual(['cancelled'])
     expect(chat.refusal(cancels({})).code).toBe('review_already_decided')
   })
 
-  it('[RE10] with words that are too long or broken is refused, and the review waits on', () => {
+  it('[RE17] with words that are too long or broken is refused, and the review waits on', () => {
     const chat = underReview('A')
     expect(chat.refusal(cancels({ reason: ' ' })).data).toMatchObject({ field: 'reason' })
     expect(chat.refusal(cancels({ comment: 'x'.repeat(8_001) })).data).toMatchObject({ field: 'comment' })
@@ -288,7 +288,7 @@ describe('a cancel', () => {
 })
 
 describe('one decision wins', () => {
-  it('[RE6] another one is review_already_decided, whatever it is', () => {
+  it('[RE10] another one is review_already_decided, whatever it is', () => {
     const confirmed = underReview('A')
     confirmed.run(confirmed.confirms([{ draft_index: 0 }]))
     expect(confirmed.refusal(cancels()).code).toBe('review_already_decided')
@@ -299,7 +299,7 @@ describe('one decision wins', () => {
     expect(cancelled.refusal(cancelled.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
   })
 
-  it('[RE6] after the timeout it is review_expired, and stays so once that is written', () => {
+  it('[RE10] after the timeout it is review_expired, and stays so once that is written', () => {
     const chat = underReview('A')
     chat.wait(120_000)
     expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_expired')
@@ -308,7 +308,7 @@ describe('one decision wins', () => {
     expect(chat.refusal(cancels()).code).toBe('review_expired')
   })
 
-  it('[RE6] an unknown review is review_not_found', () => {
+  it('[RE10] an unknown review is review_not_found', () => {
     const chat = inRun()
     for (const command of [cancels(), chat.confirms([{ title: 'A' }]), EXPIRE, show('p'), leave('p')]) {
       expect(chat.refusal(command).code).toBe('review_not_found')
@@ -317,13 +317,13 @@ describe('one decision wins', () => {
 })
 
 describe('the deadline', () => {
-  it('[RE7] a millisecond before it a confirm still counts', () => {
+  it('[RE11] a millisecond before it a confirm still counts', () => {
     const chat = underReview('A')
     chat.wait(119_999).run(chat.confirms([{ draft_index: 0 }]))
     expect(chat.titles()).toEqual(['A'])
   })
 
-  it('[RE7] at the deadline it is cancelled with review_timeout, by the system', () => {
+  it('[RE11] at the deadline it is cancelled with review_timeout, by the system', () => {
     const chat = underReview('A')
     expect(chat.wait(119_999).run(EXPIRE)).toEqual([])
     chat.wait(1).run(EXPIRE)
@@ -338,12 +338,12 @@ describe('the deadline', () => {
     expect(chat.run(EXPIRE)).toEqual([])
   })
 
-  it('[RE7] no panel opens on a review that is overdue', () => {
+  it('[RE12] no panel opens on a review that is overdue', () => {
     const chat = underReview('A')
     expect(chat.wait(120_000).refusal(show('p')).code).toBe('review_expired')
   })
 
-  it('[RE7] what was decided in time does not expire', () => {
+  it('[RE11] what was decided in time does not expire', () => {
     const chat = underReview('A')
     chat.run(cancels())
     expect(chat.wait(200_000).run(EXPIRE)).toEqual([])
@@ -352,7 +352,7 @@ describe('the deadline', () => {
 })
 
 describe('panels', () => {
-  it('[RE8] that come and go are events', () => {
+  it('[RE14] that come and go are events', () => {
     const chat = underReview('A')
     expect(chat.run(show('p'))).toMatchObject([
       { type: 'review_panel_opened', turn_id: 'turn-1', data: { review_id: 'review-1', panel: 'p' } },
@@ -364,7 +364,7 @@ describe('panels', () => {
     expect(chat.run(leave('p'))).toEqual([])
   })
 
-  it('[RE8] when the last one left and none came back within the grace, it is cancelled with panel_closed', () => {
+  it('[RE13] when the last one left and none came back within the grace, it is cancelled with panel_closed', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(leave('p'))
@@ -376,7 +376,7 @@ describe('panels', () => {
     expect(status(chat)).toBe('cancelled')
   })
 
-  it('[RE8] one that comes back within the grace keeps it open', () => {
+  it('[RE13] a panel that comes back within the grace keeps it open', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(leave('p'))
@@ -385,7 +385,7 @@ describe('panels', () => {
     expect(status(chat)).toBe('pending')
   })
 
-  it('[RE8] as long as another one shows it, nothing closes', () => {
+  it('[RE13] as long as another one shows it, nothing closes', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(show('q'))
@@ -395,13 +395,13 @@ describe('panels', () => {
     expect(chat.wait(15_000).run(EXPIRE)).toHaveLength(1)
   })
 
-  it('[RE8] a review that no panel ever showed waits for its deadline', () => {
+  it('[RE13] a review that no panel ever showed waits for its deadline', () => {
     const chat = underReview('A')
     expect(chat.run(leave('p'))).toEqual([])
     expect(chat.wait(60_000).run(EXPIRE)).toEqual([])
   })
 
-  it('[RE8] the grace is that of the policy', () => {
+  it('[RE13] the grace is that of the policy', () => {
     const chat = inRun({ review: true, panel_grace_ms: 0 })
     chat.run(chat.adds('model', 'A'))
     chat.run(show('p'))
@@ -409,7 +409,7 @@ describe('panels', () => {
     expect(chat.run(EXPIRE)).toHaveLength(1)
   })
 
-  it('[RE8] a name is a short line, the same when it comes and when it goes', () => {
+  it('[RE14] a name is a short line, the same when it comes and when it goes', () => {
     const chat = underReview('A')
     expect(chat.refusal(show(' ')).data).toMatchObject({ field: 'panel' })
     expect(chat.refusal(show('x'.repeat(201))).data).toMatchObject({ field: 'panel' })
@@ -418,7 +418,7 @@ describe('panels', () => {
     expect(chat.run(leave(' p '))).toHaveLength(1)
   })
 
-  it('[RE6] a panel of a decided review has nothing left to leave', () => {
+  it('[RE10] a panel of a decided review has nothing left to leave', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(cancels())
@@ -428,7 +428,7 @@ describe('panels', () => {
 })
 
 describe('the end of its turn', () => {
-  it('[RE9] stopping cancels the review that waits in it with turn_stopped', () => {
+  it('[RE15] stopping cancels the review that waits in it with turn_stopped', () => {
     const chat = underReview('A')
     const events = chat.run({ type: 'stop_turn', turn_id: 'turn-1' })
     expect(typesOf(events)).toEqual(['turn_stop_requested', 'task_create_review_resolved'])
@@ -442,7 +442,7 @@ describe('the end of its turn', () => {
     expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
   })
 
-  it('[RE9] so does finishing', () => {
+  it('[RE15] so does finishing', () => {
     const chat = underReview('A')
     expect(typesOf(chat.finish('turn-1', 'error'))).toEqual([
       'task_create_review_resolved',
@@ -452,7 +452,7 @@ describe('the end of its turn', () => {
     expect(resolution(chat)?.reason).toBe('turn_stopped')
   })
 
-  it('[RE9] a review of another turn waits on', () => {
+  it('[RE15] a review of another turn waits on', () => {
     const chat = outside('runsheet', { review: true })
     chat.run(chat.adds('model', 'A'))
     chat.start('turn-2')
@@ -463,7 +463,7 @@ describe('the end of its turn', () => {
     expect(chat.task(1).conversation_turn_id).toBe('turn-1')
   })
 
-  it('[RE7] what was overdue by then has expired, as anybody who asked was told', () => {
+  it('[RE12] a review that was overdue by then has expired, as every reader was told', () => {
     const stopped = underReview('A')
     stopped.wait(120_000).run({ type: 'stop_turn', turn_id: 'turn-1' })
     expect(resolution(stopped)?.reason).toBe('review_timeout')

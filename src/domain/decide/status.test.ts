@@ -104,7 +104,7 @@ describe('a status', () => {
     expect(chat.statuses()).toEqual(['blocked', 'completed'])
   })
 
-  it('[TA9] started_at is when it was last taken up', () => {
+  it('[TA12] started_at is when it was last taken up', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.wait(1_000).run(chat.sets('model', 2, { status: 'in_progress' }))
@@ -113,14 +113,14 @@ describe('a status', () => {
     expect([chat.task(1).started_at, chat.task(2).started_at]).toEqual(['2026-11-02T09:00:02.000Z', LATER])
   })
 
-  it.each(['completed', 'cancelled'] as const)('[TA9] completed_at is when it was %s', status => {
+  it.each(['completed', 'cancelled'] as const)('[TA12] completed_at is when it was %s', status => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     chat.wait(1_000).run(chat.sets('model', 1, { status, outcome: 'x' }))
     expect(chat.task(1).completed_at).toBe(LATER)
   })
 
-  it('[TA9] reopening clears completed_at, outcome and judged_by, and the log keeps them', () => {
+  it('[TA13] reopening clears completed_at, outcome and judged_by, and the log keeps them', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'Other', 'A'))
     chat.run(chat.sets('person', 2, { status: 'completed', outcome: 'fine' }))
@@ -136,14 +136,14 @@ describe('a status', () => {
     })
   })
 
-  it('[TA9] a blocked task that is started again has no outcome left either', () => {
+  it('[TA13] a blocked task that is started again has no outcome left either', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', status: 'blocked', outcome: 'no key' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
     expect(chat.task(1)).not.toHaveProperty('outcome')
   })
 
-  it('[TA9] a blocked task that is then settled does not keep why it was blocked, unless the call says something', () => {
+  it('[TA13] a blocked task that is then settled does not keep why it was blocked, unless the call says something', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     for (const task of [1, 2]) chat.run(chat.sets('person', task, { status: 'blocked', outcome: 'no access' }))
@@ -153,7 +153,7 @@ describe('a status', () => {
     expect(chat.task(2).outcome).toBe('got access')
   })
 
-  it('[TA9] an outcome that comes with the reopening stays', () => {
+  it('[TA13] an outcome that comes with the reopening stays', () => {
     const chat = inRun()
     chat.run(chat.adds('person', { title: 'A', status: 'completed', outcome: 'old' }))
     chat.run(chat.sets('person', 1, { status: 'pending', outcome: 'new' }))
@@ -164,7 +164,7 @@ describe('a status', () => {
     ['person', 'person'],
     ['model', null],
     ['file', null],
-  ] as const)('[TA10] what a %s settled is judged by %s', (by, judge) => {
+  ] as const)('[TA14] what a %s settled is judged by %s', (by, judge) => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B', 'C'))
     for (const [task, status] of [
@@ -177,7 +177,7 @@ describe('a status', () => {
     }
   })
 
-  it('[TA10] a judgement does not outlive what was judged', () => {
+  it('[TA14] a judgement does not outlive what was judged', () => {
     const chat = inRun()
     chat.run(chat.adds('person', { title: 'A', status: 'blocked' }))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))

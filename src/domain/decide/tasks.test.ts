@@ -7,7 +7,7 @@ const LATER = '2026-11-02T09:00:01.000Z'
 const titled = (count: number): string[] => Array.from({ length: count }, (_, index) => `Task ${index + 1}`)
 
 describe('a new task', () => {
-  it('[ID2] has the id that was drawn for it, the next number, and every default', () => {
+  it('[ID2][ID4] has its generated id, the next number, and every default', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: ' B ' }))
     expect(chat.task(2)).toStrictEqual({
@@ -48,7 +48,7 @@ describe('a new task', () => {
     })
   })
 
-  it('[ID2] gets a number that no other had, not even a removed one', () => {
+  it('[ID4] gets a number that no task had, not even a removed one', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.removes('model', 2))
@@ -70,7 +70,7 @@ describe('a new task', () => {
     ])
   })
 
-  it('[TA9] in progress has started; completed or blocked, it has the marks of that', () => {
+  it('[TA12] in progress has started; completed or blocked, it has the marks of that', () => {
     const chat = inRun()
     chat.run(
       chat.adds(
@@ -93,7 +93,7 @@ describe('a new task', () => {
     expect(chat.task(1).judged_by).toBeNull()
   })
 
-  it('[ID2] needs an id of its own: not one that is listed, and not one twice', () => {
+  it('[ID3] needs a unique id: neither one that is listed nor the same one twice', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     for (const id of [idOf(1), 'x', '', 'a/b']) {
@@ -152,7 +152,7 @@ describe('a task that is named', () => {
 })
 
 describe('one call', () => {
-  it('[TA8] is one event and one version step for each task, however often it touches it', () => {
+  it('[TA11] is one event and one version step for each task, however often it touches it', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     const change = [
@@ -172,7 +172,7 @@ describe('one call', () => {
     ])
   })
 
-  it('[TA8] creates, changes and removes in this order', () => {
+  it('[TA11] creates, changes and removes in this order', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     const create = [{ id: chat.id(), title: 'C' }]
@@ -182,7 +182,7 @@ describe('one call', () => {
     expect(typesOf(events)).toEqual(['task_created', 'task_changed', 'task_removed'])
   })
 
-  it('[TA8] steps version and updated_at, and says in `from` what the changed fields were', () => {
+  it('[TA11] steps version and updated_at, and says in `from` what the changed fields were', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', tags: ['x'] }))
     const events = chat
@@ -218,7 +218,7 @@ describe('one call', () => {
 })
 
 describe('a removal', () => {
-  it('[TA7] marks the task and takes it off the list; the log keeps it', () => {
+  it('[TA10] marks the task and takes it off the list; the log keeps it', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     const before = chat.task(2)
@@ -230,7 +230,7 @@ describe('a removal', () => {
     expect(chat.refusal(chat.sets('person', 2, { title: 'x' })).code).toBe('task_not_found')
   })
 
-  it('[TA8] twice in a call is one event, and beats a change in the same call', () => {
+  it('[TA11] twice in a call is one event, and beats a change in the same call', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     const change = [{ task: 2, fields: { title: 'B2', status: 'in_progress' } }] as const
@@ -241,7 +241,7 @@ describe('a removal', () => {
 })
 
 describe('tasks from a file', () => {
-  it('[FI9] whole numbers go on as numbers where they are free; other ids stay in file_id', () => {
+  it('[FI13] whole numbers go on as numbers where they are free; other ids stay in file_id', () => {
     const chat = new Driver()
     const files = ['7', '8', 'abc', '7', '0', '0120', undefined].map(file_id => ({ title: 'A', file_id }))
     chat.run(chat.adds('file', ...files))
@@ -259,13 +259,13 @@ describe('tasks from a file', () => {
     expect(chat.task(14).file_id).toBe('9')
   })
 
-  it('[FI9] only a file has ids of its own', () => {
+  it('[FI13] only a file has ids of its own', () => {
     const chat = inRun()
     chat.run(chat.adds('person', { title: 'A', file_id: '7' }))
     expect(chat.task(1)).not.toHaveProperty('file_id')
   })
 
-  it('[FI3] open a turn of their own where nobody has worked yet', () => {
+  it('[FI4] open a turn of their own in a conversation without one', () => {
     const chat = new Driver()
     const events = chat.run(chat.adds('file', ...titled(21)))
     expect(events[0]).toMatchObject({ type: 'turn_opened', turn_id: 'file', data: { turn_id: 'file' } })
@@ -274,7 +274,7 @@ describe('tasks from a file', () => {
     expect(typesOf(chat.log).filter(type => type === 'turn_opened')).toHaveLength(1)
   })
 
-  it('[FI3] an empty file opens nothing', () => {
+  it('[FI4] an empty file opens nothing', () => {
     const chat = new Driver()
     expect(chat.run(chat.adds('file'))).toEqual([])
   })

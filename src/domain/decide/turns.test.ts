@@ -66,7 +66,7 @@ describe('a turn', () => {
     expect(elsewhere.refusal(starts('turn-1')).code).toBe('turn_conflict')
   })
 
-  it('[TU1] while one runs or is parked another is turn_running', () => {
+  it('[TU2] while one runs or is parked another is turn_running', () => {
     for (const chat of [inRun(), underReview('A')]) {
       expect(chat.refusal(starts('turn-2')).code).toBe('turn_running')
       chat.finish('turn-1')
@@ -74,7 +74,7 @@ describe('a turn', () => {
     }
   })
 
-  it('[TU1] and so are tool calls from outside', () => {
+  it('[TU2] and so are tool calls from outside', () => {
     const chat = outside()
     chat.start('turn-2')
     const call = chat.edits('model', { turn_id: 'turn-1', create: [{ id: chat.id(), title: 'A' }] })
@@ -86,7 +86,7 @@ describe('a turn', () => {
     chat.run({ ...call, review: { review_id: 'r', tool_call_id: 'c' } })
   })
 
-  it('[TU1] two that agents elsewhere opened do not stand in each other’s way', () => {
+  it('[TU2] two turns of outside agents do not block each other', () => {
     const chat = outside()
     chat.run(opens('turn-2'))
     chat.run(chat.edits('model', { turn_id: 'turn-1', create: [{ id: chat.id(), title: 'A' }] }))
@@ -100,7 +100,7 @@ describe('a turn', () => {
     expect(chat.state).toMatchObject({ running_turn: null, latest_turn: 'turn-1' })
   })
 
-  it('[TU2] is parked while a review waits in it', () => {
+  it('[TU3] is parked while a review waits in it', () => {
     const chat = underReview('A')
     expect(isParked(chat.state, 'turn-1')).toBe(true)
     expect(isParked(chat.state, 'turn-2')).toBe(false)
@@ -118,7 +118,7 @@ describe('a turn', () => {
 })
 
 describe('stopping', () => {
-  it('[TU3] is an event; the turn runs until it is finished', () => {
+  it('[TU4] is an event; the turn runs until it is finished', () => {
     const chat = inRun()
     expect(chat.run(stops('turn-1'))).toMatchObject([
       { type: 'turn_stop_requested', turn_id: 'turn-1', data: { turn_id: 'turn-1' } },
@@ -126,7 +126,7 @@ describe('stopping', () => {
     expect(chat.state.turns.get('turn-1')).toMatchObject({ status: 'running', stop_requested: true })
   })
 
-  it('[TU3] repeated, or after the end, changes nothing', () => {
+  it('[TU4] repeated, or after the end, changes nothing', () => {
     const chat = inRun()
     chat.run(stops('turn-1'))
     expect(chat.run(stops('turn-1'))).toEqual([])
@@ -135,20 +135,20 @@ describe('stopping', () => {
     expect(over.run(stops('turn-1'))).toEqual([])
   })
 
-  it('[TU3] one of an agent elsewhere takes no more calls; another one does', () => {
+  it('[TU5] a stopped turn of an outside agent takes no more calls; another turn does', () => {
     const chat = outside()
     chat.run(stops('turn-1'))
     expect(chat.refusal(opens('turn-1')).code).toBe('turn_finished')
     expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
   })
 
-  it('[TU3] a turn that is not there is turn_not_found', () => {
+  it('[TU4] a turn that is not there is turn_not_found', () => {
     expect(inRun().refusal(stops('turn-9')).code).toBe('turn_not_found')
   })
 })
 
 describe('finishing', () => {
-  it('[TU4] counts what became of the plan and leaves open tasks as they are', () => {
+  it('[TU7] counts what became of the plan and leaves open tasks as they are', () => {
     const chat = inRun({ gate: true })
     chat.run(
       chat.adds('person', 'A', 'B', { title: 'C', status: 'completed' }, { title: 'D', status: 'blocked' }, 'E', 'F'),
@@ -171,7 +171,7 @@ describe('finishing', () => {
     expect(chat.state.turns.get('turn-1')?.status).toBe('incomplete')
   })
 
-  it('[TU4] an old plan does not count', () => {
+  it('[TU7] an old plan does not count', () => {
     const chat = inRun({ gate: true })
     chat.run(chat.adds('model', 'A'))
     chat.finish('turn-1')
@@ -180,7 +180,7 @@ describe('finishing', () => {
     expect(finished).toMatchObject({ status: 'done', remaining: 0 })
   })
 
-  it('[TU4] a failed turn says why before it ends', () => {
+  it('[TU6] a failed turn says why before it ends', () => {
     const chat = inRun()
     const failure = { code: 'provider_error', message: 'The provider answered 500.' }
     const events = chat.run({ ...finishes('turn-1', 'error'), failure })
@@ -191,20 +191,20 @@ describe('finishing', () => {
     expect(dataOf(silent.finish('turn-1', 'error'), 'turn_failed')[0]?.code).toBe('failed')
   })
 
-  it('[TU4] a stopped turn is stopped, and has not failed', () => {
+  it('[TU6] a stopped turn is stopped, and has not failed', () => {
     const chat = inRun()
     expect(typesOf(chat.finish('turn-1', 'stopped'))).toEqual(['turn_finished'])
     expect(chat.state.turns.get('turn-1')?.status).toBe('stopped')
   })
 
-  it('[TU4] a turn of an agent elsewhere is finished by that agent; an unknown one is refused', () => {
+  it('[TU6] a turn of an agent elsewhere is finished by that agent; an unknown one is refused', () => {
     const chat = outside()
     chat.run(finishes('turn-1'))
     expect(chat.state.turns.get('turn-1')?.status).toBe('done')
     expect(inRun().refusal(finishes('turn-9')).code).toBe('turn_not_found')
   })
 
-  it('[TU5] a finished turn takes no further facts', () => {
+  it('[TU8] a finished turn takes no further facts', () => {
     const chat = inRun({ assessor: true })
     chat.run(chat.adds('model', 'A'))
     chat.run(says('turn-1'))
@@ -250,7 +250,7 @@ describe('policy', () => {
     expect(dataOf(chat.log, 'policy_set')).toMatchObject([{ by: 'model' }])
   })
 
-  it('[PO2] a later turn changes what it names, and the rest stays', () => {
+  it('[PO3] a later turn changes what it names, and the rest stays', () => {
     const chat = inRun({ toolset: 'task_manager', max_steps: 7 })
     chat.finish('turn-1')
     const before = chat.state.policy
@@ -260,7 +260,7 @@ describe('policy', () => {
     expect(chat.state.policy).toStrictEqual({ ...before, review: true })
   })
 
-  it('[PO2] a person sets it, before the first turn too; the same again is no event', () => {
+  it('[PO3] a person sets it, even before the first turn; the same again is not an event', () => {
     const chat = new Driver()
     const events = chat.run({
       type: 'set_policy',
@@ -275,7 +275,7 @@ describe('policy', () => {
     expect(chat.state.policy).toMatchObject({ gate: false })
   })
 
-  it('[PO3] it is set between turns', () => {
+  it('[PO4] it is set between turns', () => {
     const chat = inRun()
     expect(chat.refusal(setsPolicy({ gate: true })).code).toBe('turn_running')
     chat.finish('turn-1')
@@ -283,12 +283,12 @@ describe('policy', () => {
     expect(chat.state.policy?.gate).toBe(true)
   })
 
-  it('[PO3] only a person sets it', () => {
+  it('[PO5] only a person sets it', () => {
     const chat = outside()
     expect(chat.refusal(setsPolicy({ review: false }, 'model')).code).toBe('persons_only')
   })
 
-  it('[PO4] manage_todos without the assessor is refused on every way in', () => {
+  it('[PO6] manage_todos without the assessor is refused on every way in', () => {
     const without = { toolset: 'manage_todos', assessor: false } as const
     const chat = new Driver()
     expect(chat.refusal(starts('turn-1', without)).code).toBe('assessor_required')
@@ -298,14 +298,14 @@ describe('policy', () => {
     expect(chat.log).toEqual([])
   })
 
-  it('[PO5] a call from outside with another toolset is persons_only', () => {
+  it('[PO7] a call from outside with another toolset is persons_only', () => {
     const chat = outside('checklist')
     expect(chat.refusal(opens('turn-1', 'runsheet')).code).toBe('persons_only')
     expect(chat.refusal(opens('turn-2', 'runsheet')).code).toBe('persons_only')
     chat.run(opens('turn-2', 'checklist'))
   })
 
-  it('[PO5] in a new conversation the toolset that the host fixed is the one', () => {
+  it('[PO7] in a new conversation the toolset that the host fixed is the one', () => {
     const chat = new Driver()
     const host = { toolset: 'checklist' } as const
     expect(chat.refusal({ ...opens('turn-1', 'runsheet'), host } as Command).code).toBe('persons_only')

@@ -10,7 +10,7 @@ import { toolsetRoutes } from './toolsets.ts'
 const CALLS = 40
 
 describe('a call that waits for a person', () => {
-  it('[HT17] leaves nothing behind once it is answered: neither a timer nor a listener', async () => {
+  it('[HT22] leaves nothing behind once it is answered: neither a timer nor a listener', async () => {
     const door = openDoor({ store: openMemoryStore() })
     onTestFinished(() => door.close())
     const closing = new AbortController().signal

@@ -15,7 +15,7 @@ describe('what the demo model can do', () => {
     ['Reverse "stressed"', 'desserts'],
     ['Write “Hello” in uppercase: uppercase “Hello”', 'HELLO'],
     ['Make it lowercase: "ABC"', 'abc'],
-  ])('[MO2] %s: %s', (title, outcome) => {
+  ])('[MO5] %s: %s', (title, outcome) => {
     expect(resultOf(title)).toBe(outcome)
   })
 
@@ -26,7 +26,7 @@ describe('what the demo model can do', () => {
     'Print it 10x15',
     'Compute 1 / 0',
     'Call mum',
-  ])('[MO2] %s: walked through, and it says so', title => {
+  ])('[MO5] %s: walked through, and it says so', title => {
     expect(compute(title)).toBeUndefined()
     expect(resultOf(title)).toBe(`Walked through “${title}”, as the demo model does.`)
   })

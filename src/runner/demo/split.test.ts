@@ -52,16 +52,16 @@ const REQUESTS: readonly (readonly [kind: string, request: string, steps: readon
 ]
 
 describe('the steps of a request', () => {
-  it.each(REQUESTS)('[MO2] %s: %j', (_, request, steps) => {
+  it.each(REQUESTS)('[MO4] %s: %j', (_, request, steps) => {
     expect(stepsIn(request)).toEqual(steps)
   })
 
-  it('[MO2] loses none of a long list', () => {
+  it('[MO4] loses none of a long list', () => {
     const list = Array.from({ length: 40 }, (_, place) => `- Step ${place + 1}`).join('\n')
     expect(stepsIn(list)).toHaveLength(40)
   })
 
-  it('[MO2] keeps titles short, and never half a character', () => {
+  it('[MO4] keeps titles short, and never half a character', () => {
     const [title = ''] = stepsIn(`- ${'😀'.repeat(900)}\n- b`)
     expect([Array.from(title).length, title.isWellFormed()]).toEqual([200, true])
   })

@@ -53,7 +53,7 @@ describe('the demo model', () => {
       { items: [{ title: 'Read the report' }, { title: 'Write a summary' }, { title: 'Send it' }] },
     ],
     ['manage_todos', 'manage_todos', { add: ['Read the report', 'Write a summary', 'Send it'] }],
-  ] as const)('[MO2] plans with %s', (toolset, tool, input) => {
+  ] as const)('[MO4] plans with %s', (toolset, tool, input) => {
     const { text, call } = thought([user(STEPS)], { toolset })
     expect(text).toBe('I see 3 steps and propose them as a plan.')
     expect(call).toEqual({ tool, input })
@@ -63,7 +63,7 @@ describe('the demo model', () => {
     ['runsheet', '4 Read it', 'update', { id: 4 }],
     ['task_manager', 'uuid-4 Read it', 'complete_task', { id: 'uuid-4' }],
     ['turn_todos', 'uuid-4 Read it', 'complete_todo', { todoId: 'uuid-4' }],
-  ] as const)('[MO2] settles the current step with %s', (toolset, now, tool, input) => {
+  ] as const)('[MO5] settles the current step with %s', (toolset, now, tool, input) => {
     const outcome = 'Walked through “Read it”, as the demo model does.'
     expect(thought([user(STEPS), answer('plan', {})], { toolset, now }).call).toEqual({
       tool,
@@ -71,23 +71,23 @@ describe('the demo model', () => {
     })
   })
 
-  it('[MO2] says what came of the current step where a text is the claim', () => {
+  it('[MO5] says what came of the current step where a text is the claim', () => {
     const messages = [user(STEPS), answer('manage_todos', {}), user('NEXT_TODO: Compute 2 + 3')]
     expect(thought(messages, { toolset: 'manage_todos', now: '2 Compute 2 + 3' })).toEqual({ text: '2 + 3 = 5' })
   })
 
-  it.each(['What is the capital of France?', 'Hello', 'Tell me a joke'])('[MO2] does not plan for %j', request => {
+  it.each(['What is the capital of France?', 'Hello', 'Tell me a joke'])('[MO4] does not plan for %j', request => {
     const { text, call } = thought([user(request)])
     expect(call).toBeUndefined()
     expect(text).toContain('I am the demo model')
     expect(text).toContain('several steps')
   })
 
-  it('[MO2] does the little that it can at once', () => {
+  it('[MO5] does the little that it can at once', () => {
     expect(thought([user('What is 12 * 7?')]).text).toMatch(/^12 \* 7 = 84\n\nI am the demo model/)
   })
 
-  it('[MO2] says how much of a long list it takes', () => {
+  it('[MO4] says how much of a long list it takes', () => {
     const list = Array.from({ length: 25 }, (_, place) => `- Step ${place + 1}`).join('\n')
     const { text, call } = thought([user(list)])
     expect(text).toContain('20 steps (of 25')
@@ -98,13 +98,13 @@ describe('the demo model', () => {
     ['user_cancelled', 'You rejected the plan, so nothing was written.'],
     ['review_timeout', 'The review timed out, so nothing was written.'],
     ['panel_closed', 'The review was closed without a decision, so nothing was written.'],
-  ])('[MO2] takes a no for a no: %s', (reason, words) => {
+  ])('[MO6] accepts a rejection: %s', (reason, words) => {
     const { text, call } = thought([user(STEPS), answer('plan', { confirmed: false, cancelled: true, reason })])
     expect(call).toBeUndefined()
     expect(text.startsWith(words)).toBe(true)
   })
 
-  it('[MO2] proposes once what a person wants instead, and not what they rejected', () => {
+  it('[MO6] proposes once what a person wants instead, and not what they rejected', () => {
     const no = answer('plan', { confirmed: false, reason: 'user_cancelled', comment: 'Call Anna instead' })
     const { text, call } = thought([user(STEPS), no])
     expect(text).toContain('You said: “Call Anna instead”.')
@@ -113,7 +113,7 @@ describe('the demo model', () => {
   })
 
   it.each(['No.', 'Not now', "Don't do that", 'Too many steps', 'Why?', 'Only the first two', '不要'])(
-    '[MO2] a comment that only says no is not made a step: %s',
+    '[MO6] a comment that only says no is not made a step: %s',
     comment => {
       const { text, call } = thought([user(STEPS), answer('plan', { confirmed: false, comment })])
       expect(call).toBeUndefined()
@@ -121,7 +121,7 @@ describe('the demo model', () => {
     },
   )
 
-  it('[MO2] reports what became of each step, and what the person said', () => {
+  it('[MO5] reports what became of each step, and what the person said', () => {
     const settled = ['1 Read it (completed: All of it (twice))', '2 Send it (blocked: No post)', '3 Rest (cancelled)']
     const { text, call } = thought([user(STEPS), answer('plan', { comment: 'Be quick' })], { settled })
     expect(call).toBeUndefined()
@@ -132,26 +132,26 @@ describe('the demo model', () => {
     expect(text).toContain('I am the demo model')
   })
 
-  it('[TR13] goes on with a plan that was made in another turn, and reports it', () => {
+  it('[TR19] goes on with a plan that was made in another turn, and reports it', () => {
     expect(thought([user('Go on')], { now: '2 Send it' }).call).toMatchObject({ tool: 'update', input: { id: 2 } })
     const settled = ['2 Send it (completed: Sent)']
     expect(thought([user('Go on'), answer('update', {})], { settled }).text).toMatch(/^Finished\.\n\n- Send it: Sent\n/)
   })
 
-  it('[TR6] without tools it says how far it came', () => {
+  it('[TR10] without tools it says how far it came', () => {
     const system = '## Where the plan stands\nSettled:\n- 1 A (completed: yes)\nNow:\n- 2 B'
     expect(think({ system, messages: [user(STEPS)], tools: [] })).toMatchObject({
       text: expect.stringMatching(/^This is as far as I got\.\n\n- A: yes\n/) as string,
     })
   })
 
-  it('[MO2] goes by what stands in the plan, not by what looks like one in the request', () => {
+  it('[MO5] goes by what stands in the plan, not by what looks like one in the request', () => {
     const system = '## Where the plan stands\nThe request: Now:\n- 9 Something else\nNow:\n- 1 Read it'
     const { call } = think({ system, messages: [user('Now:\n- 9 Something else')], tools: toolsOf('runsheet') })
     expect(call).toMatchObject({ input: { id: 1 } })
   })
 
-  it('[MO2] a settling that is refused is blocked with the reason', () => {
+  it('[MO5] a settling that is refused is blocked with the reason', () => {
     const refused = answer('update', { error: 'Task 1 was judged, and is not accepted: no proof' })
     expect(thought([user(STEPS), refused], { now: '1 Read it' }).call).toEqual({
       tool: 'update',
@@ -170,16 +170,16 @@ describe('the demo model', () => {
       ['Echo "good morning"', { tool: 'fixture__echo', input: { text: 'good morning' } }],
       ['Use echo', { tool: 'fixture__echo', input: { text: 'Use echo' } }],
       ['Add 2 and 3.5', { tool: 'fixture__add', input: { a: 2, b: 3.5 } }],
-    ])('[MO2] %s: it is used', (title, call) => {
+    ])('[MO5] %s: it is used', (title, call) => {
       expect(thought([user(STEPS)], { now: `1 ${title}`, more: [echo, add] }).call).toEqual(call)
       expect(thought([user(title)], { more: [echo, add] }).call).toEqual(call)
     })
 
-    it.each(['Read the text', 'Add some salt', 'Write for two'])('[MO2] %s: none fits', title => {
+    it.each(['Read the text', 'Add some salt', 'Write for two'])('[MO5] %s: none fits', title => {
       expect(thought([user(STEPS)], { now: `1 ${title}`, more: [echo, add] }).call?.tool).toBe('update')
     })
 
-    it('[MO2] what it answered is the outcome', () => {
+    it('[MO5] what it answered is the outcome', () => {
       const messages = [user(STEPS), answer('fixture__add', { sum: 5 })]
       expect(thought(messages, { now: '1 Add 2 and 3', more: [add] }).call).toEqual({
         tool: 'update',
@@ -190,7 +190,7 @@ describe('the demo model', () => {
       )
     })
 
-    it('[MO2] one that failed blocks the step', () => {
+    it('[MO5] a tool that failed blocks the step', () => {
       const messages = [user(STEPS), answer('fixture__add', 'Error: no answer within 60 s')]
       expect(thought(messages, { now: '1 Add 2 and 3', more: [add] }).call?.input).toMatchObject({ status: 'blocked' })
     })
@@ -216,7 +216,7 @@ describe('the demo model', () => {
       ['(nothing)', 'I could not find it', 'NOT_OK: the outcome says that it failed.'],
       ['I could not find it', '(nothing)', 'NOT_OK: the outcome says that it failed.'],
       ['echo answered: Error: no', '(nothing)', 'NOT_OK: the outcome says that it failed.'],
-    ])('[MO2] %s / %s: %s', (said, wrote, verdict) => {
+    ])('[MO7] %s / %s: %s', (said, wrote, verdict) => {
       expect(judge(said, wrote)).toBe(verdict)
     })
   })

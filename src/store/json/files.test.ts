@@ -73,7 +73,7 @@ describe('what we write', () => {
     expect(fileNameOf('0190a0b1-0000-7000-8000-00000000abc')).toBe('0190a0b1-0000-7000-8000-00000000abc.json')
   })
 
-  it('[FI6] is created with its folder on the first write; before that the list is empty', async () => {
+  it('[FI9] is created with its folder on the first write; before that the list is empty', async () => {
     expect((await store.load(ref)).seq).toBe(0)
     await store.commit(ref, run(openTurn('t1')))
     expect(existsSync(dirname(pathOf('chat')))).toBe(false)
@@ -81,7 +81,7 @@ describe('what we write', () => {
     expect(readdirSync(dirname(pathOf('chat')))).toEqual(['chat.json'])
   })
 
-  it('[FI4] exists when the call is answered, and is not rewritten if the list did not change', async () => {
+  it('[FI7] exists when the call is answered, and is not rewritten if the list did not change', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const before = fileText()
     await store.commit(
@@ -95,7 +95,7 @@ describe('what we write', () => {
     expect(fileText()).toBe(before)
   })
 
-  it('[FI4] does not exist if the commit failed, and no temporary file is left', async () => {
+  it('[FI7] does not exist if the commit failed, and no temporary file is left', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const before = fileText()
     await store.close()
@@ -114,7 +114,7 @@ describe('what we write', () => {
     expect(inFile().tasks.map(({ title }) => title)).toEqual(['a', 'c'])
   })
 
-  it('[FI10] is given up with an error if another program never stops writing', async () => {
+  it('[FI14] is given up with an error if another program never stops writing', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     await store.close()
     let spaces = 0
@@ -131,14 +131,14 @@ describe('what we write', () => {
     await expect(saved).rejects.toMatchObject({ code: 'unknown_outcome', cause: { code: 'busy' } })
   })
 
-  it('[FI8] belongs to the first conversation, even before there is a task to write', async () => {
+  it('[FI12] belongs to the first conversation, even before there is a task to write', async () => {
     await store.commit({ ...ref, conversation: 'Chat' }, run(openTurn('t1')))
     await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'a')))).rejects.toMatchObject({ code: 'id_taken' })
     await store.commit({ ...ref, conversation: 'Chat' }, run(add('t1', 'mine')))
     expect(existsSync(pathOf('Chat'))).toBe(true)
   })
 
-  it('[FI8] refuses a second id that would share a file', async () => {
+  it('[FI12] refuses a second id that would share a file', async () => {
     await store.commit(
       { ...ref, conversation: '0190a0b1-0000-7000-8000-00000000abcd' },
       run(openTurn('t1'), add('t1', 'a')),
@@ -176,7 +176,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks.map(({ id }) => id)).toEqual(['1', '2', '3'])
   })
 
-  it('[FI2] keeps unknown ids and fields on both levels, also through a cancel and a reopen', async () => {
+  it('[FI3] keeps unknown ids and fields on both levels, also through a cancel and a reopen', async () => {
     byAnother({
       owner: 'ann',
       tasks: [{ ...row('abc', 'a'), due: '2027-01-01', links: [{ x: 1 }] }, row('7', 'b')],
@@ -203,7 +203,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks[0]).toMatchObject({ id: 'abc', due: '2027-01-01' })
   })
 
-  it('[FI9] continues its own numbering where free, and never reuses a number', async () => {
+  it('[FI13] continues its own numbering where free, and never reuses a number', async () => {
     byAnother({ tasks: [row('5', 'five'), row('x', 'named'), row('2', 'two')] })
     const numbers = async () => listed(await store.load(ref)).map(({ number, file_id }) => [number, file_id])
     expect(await numbers()).toEqual([
@@ -215,7 +215,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks.map(({ id }) => id)).toEqual(['5', 'x', '2', '8'])
   })
 
-  it('[FI3] is imported before the next command: titles, descriptions, done, new, removed and reordered tasks', async () => {
+  it('[FI4] is imported before the next command: titles, descriptions, done, new, removed and reordered tasks', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
     byAnother({ tasks: [row('3', 'c', true), { ...row('1', 'A!'), description: 'more' }, row('new', 'd')] })
     const { conversation, events } = await store.commit(ref, run(add('t1', 'e')))
@@ -237,13 +237,13 @@ describe('what another program wrote', () => {
     ])
   })
 
-  it('[FI3] puts a new task where it is in the file', async () => {
+  it('[FI4] puts a new task where it is in the file', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
     byAnother({ tasks: [row('1', 'a'), row('x', 'x'), row('y', 'y'), row('2', 'b'), row('z', 'z')] })
     expect(await titles()).toEqual(['a', 'x', 'y', 'b', 'z'])
   })
 
-  it('[FI3] overrides our status with its done, both ways, without a judgement', async () => {
+  it('[FI4] overrides our status with its done, both ways, without a judgement', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
     await store.commit(ref, run(settle('t1', 1)))
     byAnother({ tasks: [row('1', 'a', false), row('2', 'b', true)] })
@@ -251,7 +251,7 @@ describe('what another program wrote', () => {
     expect(listed(await store.load(ref)).map(({ judged_by }) => judged_by)).toEqual([null, null])
   })
 
-  it('[FI3] leaves a blocked task blocked while it says not done, and completes it when it says done', async () => {
+  it('[FI5] leaves a blocked task blocked while it says not done, and completes it when it says done', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
     await store.commit(
       ref,
@@ -263,7 +263,7 @@ describe('what another program wrote', () => {
     expect(await statuses()).toEqual(['completed', 'in_progress'])
   })
 
-  it('[FI3] reopens a cancelled task that is in the file again', async () => {
+  it('[FI4] reopens a cancelled task that is in the file again', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
     await store.commit(
       ref,
@@ -290,14 +290,14 @@ describe('what another program wrote', () => {
     expect(await titles()).toEqual(['mine'])
   })
 
-  it('[FI3] in another layout is not a change', async () => {
+  it('[FI4] in another layout is not a change', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const { seq } = await store.load(ref)
     byAnother({ tasks: [row('1', 'a')] })
     expect((await store.load(ref)).seq).toBe(seq)
   })
 
-  it('[FI6] by deletion: the list is empty, the history is kept, and the next write creates it again', async () => {
+  it('[FI9] by deletion: the list is empty, the history is kept, and the next write creates it again', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     rmSync(pathOf('chat'))
     expect(await titles()).toEqual([])
@@ -306,7 +306,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks).toEqual([row('2', 'b')])
   })
 
-  it('[FI3] back to the previous content counts as a change', async () => {
+  it('[FI4] back to the previous content counts as a change', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const before = fileText()
     await store.commit(ref, run(settle('t1', 1)))
@@ -314,7 +314,7 @@ describe('what another program wrote', () => {
     expect(await statuses()).toEqual(['in_progress'])
   })
 
-  it('[FI7] a file that cannot be read is reported briefly, without a path', async () => {
+  it('[FI11] a file that cannot be read is reported briefly, without a path', async () => {
     mkdirSync(pathOf('chat'), { recursive: true })
     const refused = expect.not.stringContaining(data)
     await expect(store.load(ref)).rejects.toMatchObject({ name: 'StoreError', code: 'io', message: refused })
@@ -323,7 +323,7 @@ describe('what another program wrote', () => {
     })
   })
 
-  it('[FI2] keeps numbers as they were written', async () => {
+  it('[FI3] keeps numbers as they were written', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     const odd = '"a": 9007199254740993, "b": 12345678901234567890, "c": 1e400, "d": 1.0, "e": -0.50'
     writeFileSync(pathOf('chat'), `{"tasks":[{"id":"1","title":"a","description":"","done":false,${odd}}],${odd}}`)
@@ -343,7 +343,7 @@ describe('what another program wrote', () => {
     }
   })
 
-  it('[FI7] in another encoding is invalid and left untouched', async () => {
+  it('[FI10] in another encoding is invalid and left untouched', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     const latin = Buffer.from('{"tasks":[{"id":"1","title":"caf\u00e9","description":"","done":false}]}', 'latin1')
     writeFileSync(pathOf('chat'), latin)
@@ -351,13 +351,13 @@ describe('what another program wrote', () => {
     expect(readFileSync(pathOf('chat')).equals(latin)).toBe(true)
   })
 
-  it('[FI2] with a byte order mark is valid', async () => {
+  it('[FI3] with a byte order mark is valid', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     writeFileSync(pathOf('chat'), `\uFEFF${JSON.stringify({ tasks: [row('1', 'a')] })}`)
     expect(await titles()).toEqual(['a'])
   })
 
-  it('[FI4] keeps the permissions of the file', async () => {
+  it('[FI7] keeps the permissions of the file', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     chmodSync(pathOf('chat'), 0o600)
     await store.commit(ref, run(add('t1', 'b')))
@@ -365,7 +365,7 @@ describe('what another program wrote', () => {
   })
 
   it.each(['looked', 'begun', 'staged', 'prepared', 'written', 'committed'] as const)(
-    '[FI3] during a write of ours (at "%s") is not lost, and neither is ours',
+    '[FI4] during a write of ours (at "%s") is not lost, and neither is ours',
     async point => {
       await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
       await store.close()
@@ -439,7 +439,7 @@ describe('what another program wrote', () => {
       Object.keys(THEIRS).flatMap(theirs => ['race', 'crash'].map(how => [ours, theirs, how] as const)),
     )
 
-    it.each(matrix)('[FI3][FA1] ours: %s, theirs: %s, in a %s', async (ours, theirs, how) => {
+    it.each(matrix)('[FI6][FA1] ours: %s, theirs: %s, in a %s', async (ours, theirs, how) => {
       const mine = OURS[ours]
       const their = THEIRS[theirs]
       if (!mine || !their) throw new Error('not in the table')
@@ -485,13 +485,13 @@ describe('what another program wrote', () => {
     expect(lstatSync(pathOf('chat')).isSymbolicLink()).toBe(true)
   })
 
-  it('[FI9] with ids beyond our numbering, no id is used twice', async () => {
+  it('[FI13] with ids beyond our numbering, no id is used twice', async () => {
     byAnother({ tasks: [row('1000000000', 'far'), row('999999999', 'farther')] })
     await store.commit(ref, run(openTurn('t1'), add('t1', 'ours')))
     expect(inFile().tasks.map(({ id }) => id)).toEqual(['1000000000', '999999999', '1000000001'])
   })
 
-  it('[FI3] the list follows the file through any reordering, additions and removals', async () => {
+  it('[FI4] the list follows the file through any reordering, additions and removals', async () => {
     const edit = fc.record({
       order: fc.shuffledSubarray(Array.from({ length: 12 }, (_, index) => index)),
       inserts: fc.array(fc.nat(12), { maxLength: 4 }),
@@ -520,7 +520,7 @@ describe('what another program wrote', () => {
     )
   })
 
-  it('[FI3] a long list that is reversed in the file is reversed', async () => {
+  it('[FI4] a long list that is reversed in the file is reversed', async () => {
     const rows = Array.from({ length: 900 }, (_, index) => row(`${index + 1}`, `t${index}`))
     byAnother({ tasks: rows })
     await store.load(ref)
@@ -528,7 +528,7 @@ describe('what another program wrote', () => {
     expect(await titles()).toEqual(rows.toReversed().map(({ title }) => title))
   })
 
-  it('[FI3][FI7] is visible to the tasks query, which a broken file rejects', async () => {
+  it('[FI4][FI10] is visible to the tasks query, which a broken file rejects', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     byAnother({ tasks: [row('1', 'reworded')] })
     expect((await store.queries.tasks(ref, {}, { limit: 5 })).items).toMatchObject([{ title: 'reworded' }])
@@ -536,7 +536,7 @@ describe('what another program wrote', () => {
     await expect(store.queries.tasks(ref, {}, { limit: 5 })).rejects.toMatchObject({ code: 'file_invalid' })
   })
 
-  it('[FI2] with keys like __proto__ is plain data', async () => {
+  it('[FI3] with keys like __proto__ is plain data', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     writeFileSync(
       pathOf('chat'),

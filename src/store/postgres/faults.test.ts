@@ -143,7 +143,7 @@ describePostgres('postgres: a connection that is lost', () => {
 })
 
 describePostgres('postgres: a database in trouble', () => {
-  it('[SQ6] a full disk refuses with full, leaves nothing half-written, and works again with room', async () => {
+  it('[PG4] a full disk refuses with full, leaves nothing half-written, and works again with room', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await failOn(url, 'keys', 'TRUE', '53100')
@@ -167,7 +167,7 @@ describePostgres('postgres: a database in trouble', () => {
     expect(await texts(store)).toEqual(['a', 'b'])
   })
 
-  it('[SQ6] a read-only database refuses with readonly', async () => {
+  it('[PG5] a read-only database refuses with readonly', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
@@ -178,7 +178,7 @@ describePostgres('postgres: a database in trouble', () => {
     expect(await texts(store)).toEqual(['a'])
   })
 
-  it('[SQ5] a conversation that is locked elsewhere is busy after five seconds', async () => {
+  it('[PG3] a conversation that is locked elsewhere is busy after five seconds', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await store.commit(ref, () => ({ events: [note('a')], value: 1 }))

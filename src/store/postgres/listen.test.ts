@@ -13,7 +13,7 @@ import type { Hint, Ref, Store } from '../store.ts'
 const LISTENING = `application_name = 'runsheet-listen' AND query LIKE 'LISTEN%' AND state = 'idle'`
 
 describePostgres('postgres: hints', () => {
-  it('[ST8] come after the listening connection was terminated, for commits meanwhile and afterwards', async () => {
+  it('[ST8][PG8] come after the listening connection was terminated, for commits meanwhile and afterwards', async () => {
     const url = await ownDatabase()
     const [reader, writer] = [await ownStore({ url }), await ownStore({ url })]
     const hints = listening(reader)
@@ -28,7 +28,7 @@ describePostgres('postgres: hints', () => {
     await nextHint(hints, { tenant: 'acme', conversation: 'd' })
   })
 
-  it('[ST8] come without NOTIFY, as behind a pooler: by polling', async () => {
+  it('[ST8][PG8] come without NOTIFY, as behind a pooler: by polling', async () => {
     const url = await ownDatabase()
     const hints = listening(await ownStore({ url }))
     await expect.poll(() => connected(url)).toBe(1)
@@ -38,7 +38,7 @@ describePostgres('postgres: hints', () => {
     expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ kind: 'text' })
   })
 
-  it('[ST8] come for hundreds of conversations at once, also if a name is too long for NOTIFY', async () => {
+  it('[ST8][PG8] come for hundreds of conversations at once, also if a name is too long for NOTIFY', async () => {
     const url = await ownDatabase()
     const [reader, writer] = [await ownStore({ url }), await ownStore({ url })]
     const hints = listening(reader)
@@ -88,7 +88,7 @@ describePostgres('postgres: hints', () => {
 })
 
 describePostgres('postgres: hints without a database', () => {
-  it('[ST16] close does not wait for it to come back', async () => {
+  it('[ST21] close does not wait for it to come back', async () => {
     const line = await lineTo(await ownDatabase())
     const store = await ownStore({ url: line.url })
     const hints = listening(store)

@@ -16,7 +16,7 @@ describePostgres('postgres', () => {
     return subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
   })
 
-  it('[SQ3] twenty stores that open an empty database at once create it once, and all work', async () => {
+  it('[PG1] twenty stores that open an empty database at once create it once, and all work', async () => {
     const url = await ownDatabase()
     const stores = await Promise.all(Array.from({ length: 20 }, () => ownStore({ url, poolSize: 1 })))
     await Promise.all(stores.map((store, index) => store.commit(ref, () => ({ events: [note(`${index}`)], value: 0 }))))
@@ -24,7 +24,7 @@ describePostgres('postgres', () => {
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
 
-  it('[SQ4] a database of a newer version is refused and left untouched', async () => {
+  it('[PG2] a database of a newer version is refused and left untouched', async () => {
     const url = await ownDatabase()
     await (await openPostgresStore({ url })).close()
     await sql(url, 'INSERT INTO runsheet.runsheet_migrations (number) VALUES (99)')
@@ -32,7 +32,7 @@ describePostgres('postgres', () => {
     expect(await sql(url, 'SELECT max(number) FROM runsheet.runsheet_migrations')).toEqual([{ max: 99 }])
   })
 
-  it('runs as a user without CREATE rights once the tables exist', async () => {
+  it('[PG6] runs as a user without CREATE rights once the tables exist', async () => {
     const url = await ownDatabase()
     const plain = Object.assign(new URL(url), { username: `plain_${process.pid}` })
     await sql(url, `CREATE ROLE plain_${process.pid} LOGIN`)
@@ -55,7 +55,7 @@ describePostgres('postgres', () => {
     await expect(failing).rejects.not.toThrow(/sesame|127\.0\.0\.1|nowhere/)
   })
 
-  it('[EV4] now is the time of the database, not of the machine', async () => {
+  it('[EV5][PG7] now is the time of the database, not of the machine', async () => {
     const store = await ownStore({ url: await ownDatabase() })
     const before = Date.now()
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01') })
@@ -133,7 +133,7 @@ describePostgres('postgres', () => {
     expect(await store.commit({ ...ref, once }, () => ({ events: [], value: 3 }))).toMatchObject({ replayed: true })
   })
 
-  it('[ST16] nothing keeps the process alive after close', async () => {
+  it('[ST21] nothing keeps the process alive after close', async () => {
     const script = `
       const { openPostgresStore } = await import(${JSON.stringify(new URL('store.ts', import.meta.url).href)})
       const store = await openPostgresStore({ url: ${JSON.stringify(await ownDatabase())} })

@@ -49,7 +49,7 @@ describe('snapshots', () => {
     return state
   }
 
-  it('[SQ7] are written every 200 events, and a cold load starts from the newest', async () => {
+  it('[SQ10] are written every 200 events, and a cold load starts from the newest', async () => {
     const state = await longLog()
     expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([
       { seq: 200, v: SNAPSHOT_VERSION },
@@ -59,13 +59,13 @@ describe('snapshots', () => {
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
   })
 
-  it('[SQ7] of another version are ignored: the log is folded', async () => {
+  it('[SQ10] of another version are ignored: the log is folded', async () => {
     const state = await longLog()
     raw(db => db.exec(`UPDATE snapshots SET v = 0, state = 'not even JSON'`))
     expect(await coldLoad()).toBe(state)
   })
 
-  it('[SQ7] are written less often for a long list', async () => {
+  it('[SQ10] are written less often for a long list', async () => {
     const store = await openSqliteStore({ path })
     await store.commit(ref, run(openTurn('t1')))
     for (let index = 0; index < 20; index += 1)
