@@ -253,6 +253,38 @@ describe('installed beside its peers', () => {
   })
 })
 
+describe.runIf(process.env['LONG'] && process.platform === 'linux')('on the oldest Node of `engines`', () => {
+  let node: string
+
+  beforeAll(async () => {
+    const version = manifest.engines.node.replace('>=', '')
+    const name = `node-linux-${process.arch}`
+    await packed.run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save', `${name}@${version}`)
+    node = join(packed.folder, 'node_modules', name, 'bin/node')
+  }, 300_000)
+
+  it('[PK7] the library plans on SQLite', async () => {
+    const { stdout } = await packed.run(node, '--experimental-strip-types', 'quickstart.ts')
+    expect(stdout).toContain('2 Write two pages in_progress')
+  })
+
+  it('[PK7] the program serves the page and an MCP host, without a warning', async () => {
+    const program = join(packed.folder, 'node_modules/runsheet', manifest.bin['runsheet'] ?? '')
+    const data = join(packed.folder, 'oldest')
+    onTestFinished(() => endServer(data))
+    const served = runProcess([node, program, '--port', '0', '--data', data], { cwd: packed.folder, env: packed.env })
+    const [, url = ''] = /^Runsheet is ready at (\S+)#code=/.exec(await served.line(() => true)) ?? []
+    expect((await fetch(url)).status).toBe(200)
+    const host = new StdioClientTransport({ command: node, args: [program, 'mcp', '--data', data], stderr: 'pipe' })
+    const client = new Client({ name: 'a host', version: '1' })
+    await client.connect(host)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('plan')
+    await client.close()
+    await endServer(data)
+    expect((await served.ended).stderr).not.toContain('Warning')
+  })
+})
+
 /** What the compiler says of a program that is written beside the package, and of our own declarations. */
 async function typeErrors(name: string, program: string, lib: readonly string[]): Promise<readonly string[]> {
   writeFileSync(join(packed.folder, `${name}.ts`), program)
@@ -298,6 +330,7 @@ import { createRunsheet, openMemoryStore, type Task } from 'runsheet'
 import { aiSdkTools } from 'runsheet/ai-sdk'
 import { createClient, RunsheetError } from 'runsheet/client'
 import { openFileStore } from 'runsheet/files'
+import { createHandler } from 'runsheet/http'
 import { openPostgresStore } from 'runsheet/postgres'
 import { TodosPanel } from 'runsheet/react'
 import { createRunner, demoModel } from 'runsheet/runner'
@@ -308,6 +341,7 @@ const turn = runsheet.conversation('c').turn('t')
 export const title = (task: Task): string => task.title
 export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, aiSdkTools(turn), TodosPanel]
 export const runner = createRunner({ runsheet, models: { demo: demoModel() } })
+export const handler = createHandler({ runsheet, authenticate: () => ({ role: 'person' }) })
 export const stores = [openFileStore('f'), openPostgresStore('u'), openSqliteStore('p')]
 // @ts-expect-error
 runsheet.nothing()
@@ -317,6 +351,8 @@ runsheet.store
 export const number = (task: Task): string => task.number
 // @ts-expect-error
 createClient({ uri: 1 })
+// @ts-expect-error
+createHandler({ runsheet })
 // @ts-expect-error
 createRunner(1)
 // @ts-expect-error
