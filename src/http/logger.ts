@@ -6,6 +6,7 @@ export interface Logger {
   warn(details: LogDetails, message: string): void
 }
 
+/** The error, and what else is known about it. */
 export interface LogDetails {
   readonly err: unknown
   readonly [name: string]: unknown

@@ -16,6 +16,7 @@ import { version } from './version.ts'
 export type { LogDetails, Logger } from '../http/logger.ts'
 export type { Authenticate, Identity } from './host-guard.ts'
 
+/** What `createHandler` needs. */
 export interface HandlerOptions {
   readonly runsheet: Runsheet
   /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
