@@ -130,6 +130,8 @@ async function bundle(folder: string): Promise<string> {
     input: join(root, 'bench/support/bare-mcp-bin.ts'),
     platform: 'node',
     logLevel: 'silent',
+    // package.json says that our modules have none, which holds for the library only.
+    treeshake: { moduleSideEffects: true },
   })
   await build.write({
     dir: folder,

@@ -24,7 +24,7 @@ async function barePostgres(url: string): Promise<Bare> {
   const ref = ['local', 'bare']
   let seq = 0
   await client.query(
-    `INSERT INTO door.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ('local', 'bare', 0, $1, $1)`,
+    `INSERT INTO runsheet.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ('local', 'bare', 0, $1, $1)`,
     [at],
   )
   return {
@@ -41,13 +41,13 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'events',
-        text: `INSERT INTO door.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
+        text: `INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
           SELECT $1, $2, seq, 1, 'task_changed', 't1', $3, 'task', $4 FROM unnest($5::int[]) AS seq`,
         values: [...ref, at, data, seqs],
       })
       await client.query({
         name: 'tasks',
-        text: `INSERT INTO door.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
+        text: `INSERT INTO runsheet.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
           SELECT $1, $2, id, 't1', 'pending', seq, seq, $3, false, $4, $5 FROM unnest($6::text[], $7::int[]) AS task (id, seq)
           ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
             removed = excluded.removed, search = excluded.search, body = excluded.body`,
@@ -55,7 +55,7 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'conversation',
-        text: `UPDATE door.conversations SET seq = $3, updated_at = $4, changed_at = date_trunc('second', clock_timestamp())
+        text: `UPDATE runsheet.conversations SET seq = $3, updated_at = $4, changed_at = date_trunc('second', clock_timestamp())
           WHERE tenant = $1 AND conversation = $2`,
         values: [...ref, seq, at],
       })
@@ -64,7 +64,7 @@ async function barePostgres(url: string): Promise<Bare> {
     read: async conversation => {
       const { rows } = await client.query<{ body: string }>({
         name: 'list',
-        text: `SELECT body FROM door.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
+        text: `SELECT body FROM runsheet.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
         values: [conversation],
       })
       return rows.map(row => JSON.parse(row.body) as unknown)

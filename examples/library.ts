@@ -58,7 +58,7 @@ try {
   await chat.changeTask(1, { title: 'Count again' }, { version: 1 })
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
-  console.log(error.message) // Task 1 is at version 2, not 1: it was changed meanwhile.
+  console.log(error.message) // Task 1 is at version 2, not 1: it has changed since.
   if (error.is('version_mismatch')) console.log(error.data.task.title, error.data.expected)
 }
 // #endregion

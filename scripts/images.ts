@@ -36,7 +36,7 @@ try {
   await finished()
   await page.getByRole('button', { name: 'New chat' }).click()
   await page.emulateMedia({ colorScheme: 'dark' })
-  await ask('1. Draft the invitation\n2. Choose a date\n3. Book the room\n4. Order the cake\n5. Send it to everybody')
+  await ask('1. Draft the invitation\n2. Choose a date\n3. Book the room\n4. Order the cake\n5. Send it to everyone')
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.locator('.rs-summary').click()
   await page.locator('.rs-status-completed').nth(1).waitFor()

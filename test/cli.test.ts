@@ -509,7 +509,7 @@ describe('serve', () => {
     for (const [text, problem] of [
       ['{', /runsheet\.json is not valid JSON/],
       ['{"policy":{"toolset":"none"}}', /toolset must be one of/],
-      ['{"policy":{"reveiw":true}}', /unknown policy field: reveiw/],
+      ['{"policy":{"reveiw":true}}', /reveiw is not a known field/],
       ['{"polici":{}}', /polici/],
     ] as const) {
       writeFileSync(join(folder, 'runsheet.json'), text)

@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createRunner, demoModel } from '../src/library/runner-entry.ts'
 import { createRunsheet, openMemoryStore, Refusal, type Runsheet, type RunsheetOptions } from '../src/index.ts'
 
 let runsheet: Runsheet
@@ -64,7 +65,27 @@ describe('a review', () => {
     await expect(chat.turn('turn-1').call('plan', PLAN)).rejects.toThrow('no terminal')
   })
 
-  it('[LI2] with nobody to ask says so on stderr after 5 s, once', async () => {
+  it('[LI1] a decision that is refused fails the call, and is not told to the model', async () => {
+    const chat = open({ onReview: () => ({ action: 'confirm', tasks: [] }) }).conversation('chat-1')
+    await expect(chat.turn('turn-1').call('plan', PLAN)).rejects.toThrow('onReview was refused: At least 1 task')
+  })
+
+  it('[LI1] of a turn that a runner drives is decided by onReview, too', async () => {
+    open({
+      onReview: ({ draft_tasks }) => ({
+        action: 'confirm',
+        tasks: draft_tasks.map((_, draft_index) => ({ draft_index })),
+      }),
+    })
+    const runner = createRunner({ runsheet, models: { demo: demoModel() } })
+    const chat = runsheet.conversation('chat-1')
+    await chat.startTurn('turn-1', { message: 'First compute 1+1, then compute 2+2.', model: 'demo' })
+    for await (const { events } of chat.events()) if (events.some(({ type }) => type === 'turn_finished')) break
+    expect((await chat.tasks()).map(({ status }) => status)).toEqual(['completed', 'completed'])
+    await runner.close()
+  })
+
+  it('[LI2] without onReview or a page the first waiting call says so on stderr after 5 s, once', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const written: string[] = []
     const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => written.push(String(text)) > 0)
@@ -170,6 +191,16 @@ describe('a conversation', () => {
     ).toEqual(['Leap', 'Look'])
   })
 
+  it('[LI4] refuses options that it does not know, instead of ignoring them', () => {
+    const chat = open().conversation('chat-1')
+    expect(() => chat.turn('turn-1', { toolset: 'nope' as 'runsheet' })).toThrow('toolset must be one of: manage_todos')
+    expect(() => chat.turn('turn-1', { names: ['nope'] })).toThrow('names must be one of: plan, update, tasks')
+    const reviw = { reviw: false } as RunsheetOptions['policy']
+    expect(() => createRunsheet({ store: openMemoryStore(), ...(reviw ? { policy: reviw } : {}) })).toThrow(
+      'reviw is not a known field',
+    )
+  })
+
   it('[LI6] tells its events, commit by commit', async () => {
     const chat = open({ policy: { review: false } }).conversation('chat-1')
     await chat.turn('turn-1').call('plan', PLAN)
@@ -184,7 +215,10 @@ describe('a conversation', () => {
 
   it('[ID1] refuses an id that could name a path', () => {
     open()
-    for (const id of ['', '../x', 'a/b', 'x'.repeat(129)]) expect(() => runsheet.conversation(id)).toThrow(Refusal)
+    for (const id of ['', '../x', 'a/b', 'x'.repeat(129)]) {
+      expect(() => runsheet.conversation(id)).toThrow('conversation must be 1 to 128 characters')
+      expect(() => runsheet.conversation('chat-1').turn(id)).toThrow('turn must be 1 to 128 characters')
+    }
     expect(() => createRunsheet({ store: openMemoryStore(), tenant: 'a b' })).toThrow(Refusal)
   })
 })

@@ -36,7 +36,7 @@ export const englishPage: PageStrings = {
   emptyHint: 'You review the plan before anything runs. Edit it, confirm it, and follow the work step by step.',
   examples: [
     'Collect the figures, compute 12*7 and then write the report.',
-    '1. Draft the invitation\n2. Choose a date\n3. Send it to everybody',
+    '1. Draft the invitation\n2. Choose a date\n3. Send it to everyone',
     'Plan the release: tag it, build it, then tell the team.',
   ],
   otherAgent:

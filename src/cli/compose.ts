@@ -27,7 +27,7 @@ export interface App {
   localUrl(): URL
   /** A code that signs a page in, once. */
   loginCode(): string
-  /** Since when there was no request, stream, running turn or pending review; 0 while there is one. */
+  /** Milliseconds since the last request, stream, running turn or pending review; 0 while there is one. */
   idleMs(): Promise<number>
   /** Finishes what is in progress, then closes all parts. */
   close(): Promise<void>
@@ -35,7 +35,7 @@ export interface App {
 
 type PageLink = (conversation: string, signedIn: boolean) => string
 
-/** What requests in progress get of the 5 s in which a signal ends the process. */
+/** Grace period for requests in progress; the process exits within 5 s of a signal. */
 const FINISH_MS = 3_000
 
 /** The built page. The path is the same from `src/cli` and from `dist/cli`. */

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
 import type { McpServer } from '../runner/mcp-tools.ts'
-import { policyWith, type PolicyPatch } from '../domain/policy.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
 import { CliError } from './cli-error.ts'
 
 const schema = z.strictObject({
@@ -48,10 +47,7 @@ export function readSettings(path: string): Settings {
 
 /** Reports a wrong policy at startup instead of at the first conversation. */
 function checkedPolicy(path: string, policy: PolicyPatch): PolicyPatch {
-  const known = policyWith(null, {}, {})
-  const unknown = Object.keys(policy).find(key => known instanceof Refusal || !Object.hasOwn(known, key))
-  if (unknown !== undefined) throw new CliError(`${path}: unknown policy field: ${unknown}.`)
-  const checked = policyWith(null, policy, {})
-  if (checked instanceof Refusal) throw new CliError(`${path}: ${checked.message}`)
+  const problem = policyProblem(policy)
+  if (problem) throw new CliError(`${path}: ${problem.message}`)
   return policy
 }

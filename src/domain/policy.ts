@@ -83,6 +83,15 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
   return checked({ ...(base ?? defaults), ...definedFields(patch), toolset })
 }
 
+/** What is wrong with a host's policy, an unknown field included. */
+export function policyProblem(patch: PolicyPatch): Refusal | undefined {
+  const known = ['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)]
+  const unknown = Object.keys(patch).find(field => !known.includes(field))
+  if (unknown !== undefined) return invalidField(unknown, { rule: 'unknown_key' })
+  const policy = policyWith(null, patch, {})
+  return policy instanceof Refusal ? policy : undefined
+}
+
 export const samePolicy = (a: Policy, b: Policy): boolean =>
   (Object.keys(a) as (keyof Policy)[]).every(field => a[field] === b[field])
 

@@ -78,7 +78,10 @@ export interface RefusalData {
   not_accepted: InRow & { readonly task: Task; readonly reason: string }
   rejected_task_stays: InRow & { readonly task: Task }
   assessor_required: { readonly toolset: ToolsetName | null }
-  persons_only: { readonly action: 'set_policy' | 'create_tasks' | 'change_toolset'; readonly toolset?: ToolsetName }
+  persons_only: {
+    readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'use_route'
+    readonly toolset?: ToolsetName
+  }
   no_turn: object
   turn_not_found: { readonly turn_id: string }
   turn_running: { readonly turn_id: string }

@@ -129,6 +129,8 @@ const ENGLISH: Required<Sentences> = {
       : `The toolset ${toolset} needs the assessor: without it no task could ever be completed.`,
   persons_only: ({ action, toolset }) => {
     if (action === 'set_policy') return 'Only a person can change the policy of a conversation.'
+    if (action === 'use_route')
+      return "This needs a person's token. An agent's token can read, call tools and subscribe to events."
     if (action === 'create_tasks') return 'Review is on: a person has to confirm new tasks.'
     return `This conversation uses the toolset ${toolset}; only a person can change that.`
   },

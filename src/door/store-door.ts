@@ -38,9 +38,10 @@ export class StoreDoor implements Door {
   readonly #deadlines: Deadlines
   readonly #observers = new Set<Observer>()
   readonly #ending = new AbortController()
+  readonly #onReviewOpened: DoorOptions['onReviewOpened']
   #hasPage = false
 
-  constructor({ store, newId = v7, onError = () => {}, observe }: DoorOptions) {
+  constructor({ store, newId = v7, onError = () => {}, observe, onReviewOpened }: DoorOptions) {
     this.newId = newId
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
@@ -49,6 +50,7 @@ export class StoreDoor implements Door {
     this.turns = turnsIn(store)
     this.liveText = liveTextIn(store)
     this.#store = store
+    this.#onReviewOpened = onReviewOpened
     this.#tails = new Tails(store, onError)
     this.#deadlines = new Deadlines(
       store,
@@ -71,6 +73,7 @@ export class StoreDoor implements Door {
       return transaction.decided(work(transaction))
     })
     this.#noteDeadline(committed)
+    this.#noteReviews(at, committed)
     return committed
   }
 
@@ -126,6 +129,15 @@ export class StoreDoor implements Door {
     this.#ending.abort()
     await this.#deadlines.stop()
     await this.#store.close()
+  }
+
+  #noteReviews({ tenant, conversation }: Ref, { events }: Committed<unknown>): void {
+    if (!this.#onReviewOpened) return
+    for (const event of events) {
+      if (event.type === 'task_create_review_required') {
+        this.#onReviewOpened({ tenant, conversation }, event.data.review_id)
+      }
+    }
   }
 
   #untilEnd(signal: AbortSignal | undefined): AbortSignal {

@@ -31,7 +31,7 @@ export interface ApiOptions extends Partial<Parts> {
   readonly heartbeatMs?: number
 }
 
-/** The HTTP API, whatever server it runs in. */
+/** The HTTP API, independent of the server. */
 export interface Api {
   /** Answers a request: over the connection, or with the returned response. */
   fetch(request: Request, connection: Connection): Response | Promise<Response>

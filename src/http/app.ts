@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { Refusal } from '../domain/refusal.ts'
 import { hasBody, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
 import type { Caller } from './credentials.ts'
@@ -61,7 +62,7 @@ export function createApp({ deps, routes, guard, limits, log, basePath, page, mc
     if (!route.public) guard.check(c.req.raw)
     const caller = route.role === 'none' ? ANONYMOUS : await guard.authenticate(c.req.raw)
     if (route.role === 'person' && caller.role !== 'person') {
-      throw new HttpError(403, 'persons_only', 'Only a person may do this; agents may read, call tools and follow.')
+      throw new Refusal('persons_only', { action: 'use_route' })
     }
     if (route.role !== 'none' && route.method !== 'get') limits.write(caller)
     const raw = route.body || hasBody(c) ? await readJson(c) : undefined

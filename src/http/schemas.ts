@@ -1,3 +1,4 @@
+import { ID_PATTERN } from '../domain/text.ts'
 import * as z from 'zod'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
@@ -14,7 +15,7 @@ export const INVALID_ID = 'invalid_id'
 export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 
 export const id = described(
-  z.string({ error: INVALID_ID }).regex(/^[A-Za-z0-9_-]{1,128}$/, { error: INVALID_ID }),
+  z.string({ error: INVALID_ID }).regex(ID_PATTERN, { error: INVALID_ID }),
   '1 to 128 characters of A-Z a-z 0-9 _ -',
 )
 
@@ -23,7 +24,7 @@ export const reference = z
   .string()
   .min(1)
   .max(200)
-  .refine(text => text.isWellFormed() && !/\p{Cc}/u.test(text), { error: 'must be one line of well-formed text' })
+  .refine(text => text.isWellFormed() && !/\p{Cc}/u.test(text), { error: 'one line of well-formed text' })
 
 export const limit = (most: number, usual: number): z.ZodType<number> =>
   z.coerce.number().int().min(1).max(most).default(usual)

@@ -1,71 +1,73 @@
-import type { Decision, Door } from '../door/door.ts'
+import type { Decision, Door, Ref } from '../door/door.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 
-/** Decides a review, or returns nothing to leave it to a person on the page or to `Conversation.decide`. */
+/** Decides a review, or returns nothing to leave it to the page or to `Conversation.decide`. */
 export type OnReview = (review: ReviewRequest) => Decision | undefined | void | Promise<Decision | undefined | void>
 
 const HINT_AFTER_MS = 5_000
 
-/** Asks the program about plans that wait for a review. Without `onReview` it hints once that no one can be asked. */
+/** Asks the program about reviews that are opened in this process; without `onReview` it hints, once, at how to decide. */
 export class Reviewer {
-  readonly #door: Door
-  readonly #tenant: string
   readonly #onReview: OnReview | undefined
-  readonly #asked = new Set<string>()
+  readonly #onError: (error: unknown) => void
+  readonly #asking = new Map<string, Promise<void>>()
   #hasHinted = false
 
-  constructor(door: Door, tenant: string, onReview: OnReview | undefined) {
-    this.#door = door
-    this.#tenant = tenant
+  constructor(onReview: OnReview | undefined, onError: (error: unknown) => void) {
     this.#onReview = onReview
+    this.#onError = onError
   }
 
-  /** Runs `wait` while the review is asked about. A throwing `onReview` fails the call instead of leaving it waiting. */
-  async during<T>(reviewId: string, wait: (ending: AbortSignal) => Promise<T>): Promise<T> {
+  /** A review waits: of a call, a turn that a runner drives, or a request to a handler. */
+  opened(door: Door, ref: Ref, reviewId: string): void {
+    if (this.#onReview) this.#ask(door, ref, reviewId).catch(this.#onError)
+    else setTimeout(() => this.#hint(door, ref, reviewId).catch(this.#onError), HINT_AFTER_MS).unref()
+  }
+
+  /** Runs `wait` while the program is asked. A throwing `onReview` fails the call instead of leaving it waiting. */
+  async during<T>(door: Door, ref: Ref, reviewId: string, wait: (ending: AbortSignal) => Promise<T>): Promise<T> {
+    if (!this.#onReview) return wait(NEVER)
     const ending = new AbortController()
-    const timer = this.#onReview ? undefined : setTimeout(() => void this.#hint(reviewId), HINT_AFTER_MS)
-    timer?.unref()
-    const failed = this.#ask(reviewId).then(
-      () => new Promise<never>(() => {}),
-      (error: unknown) => Promise.reject(error),
-    )
+    const failed = this.#ask(door, ref, reviewId).then(() => new Promise<never>(() => {}))
     try {
       return await Promise.race([wait(ending.signal), failed])
     } finally {
-      clearTimeout(timer)
       ending.abort()
     }
   }
 
-  async #ask(reviewId: string): Promise<void> {
-    if (!this.#onReview || this.#asked.has(reviewId)) return
-    this.#asked.add(reviewId)
-    try {
-      const { record } = await this.#door.reviews.get(this.#tenant, reviewId)
-      if (record.resolution) return
-      const decision = await this.#onReview(record.review)
-      if (decision) await this.#decide(reviewId, decision)
-    } finally {
-      this.#asked.delete(reviewId)
-    }
+  /** Each review is asked about once at a time. */
+  #ask(door: Door, ref: Ref, reviewId: string): Promise<void> {
+    const asked = this.#asking.get(reviewId)
+    if (asked) return asked
+    const asking = this.#decide(door, ref, reviewId)
+    this.#asking.set(reviewId, asking)
+    const forget = (): boolean => this.#asking.delete(reviewId)
+    asking.then(forget, forget)
+    return asking
   }
 
-  async #decide(reviewId: string, decision: Decision): Promise<void> {
+  async #decide(door: Door, { tenant }: Ref, reviewId: string): Promise<void> {
+    const { record } = await door.reviews.get(tenant, reviewId)
+    if (record.resolution) return
+    const decision = await this.#onReview?.(record.review)
+    if (!decision) return
     try {
-      await this.#door.reviews.decide(this.#tenant, reviewId, decision, 'library')
+      await door.reviews.decide(tenant, reviewId, decision, 'library')
     } catch (error) {
-      // Somebody else decided first, or the deadline did: the call is answered with that.
-      const isOver = error instanceof Refusal && (error.is('review_already_decided') || error.is('review_expired'))
-      if (!isOver) throw error
+      // Already decided or expired: the call returns that outcome.
+      if (!(error instanceof Refusal)) throw error
+      if (error.is('review_already_decided') || error.is('review_expired')) return
+      // Not a refusal of the model's call, which would be answered to the model.
+      throw new TypeError(`The decision of onReview was refused: ${error.message}`, { cause: error })
     }
   }
 
-  async #hint(reviewId: string): Promise<void> {
-    if (this.#hasHinted || this.#door.hasPage()) return
-    const { record, ...ref } = await this.#door.reviews.get(this.#tenant, reviewId)
-    const isShown = ((await this.#door.read(ref)).reviews.get(reviewId)?.panels.length ?? 0) > 0
-    if (record.resolution || isShown || this.#hasHinted) return
+  async #hint(door: Door, ref: Ref, reviewId: string): Promise<void> {
+    if (this.#hasHinted || door.hasPage()) return
+    const review = (await door.read(ref)).reviews.get(reviewId)
+    if (review?.status !== 'pending' || review.panels.length > 0 || this.#hasHinted) return
     this.#hasHinted = true
     process.stderr.write(
       `Runsheet: a plan waits for review (${reviewId} in conversation ${ref.conversation}), and nothing here can ask a person. ` +
@@ -73,3 +75,5 @@ export class Reviewer {
     )
   }
 }
+
+const NEVER = new AbortController().signal

@@ -1,6 +1,6 @@
 import { type Door, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
 import { invalidId } from '../domain/refusal.ts'
-import type { PolicyPatch } from '../domain/policy.ts'
+import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { Session } from '../domain/wire.ts'
@@ -27,8 +27,8 @@ export interface RunsheetOptions {
   /** The policy of new conversations, over the defaults of the toolset: `{ toolset: 'turn_todos', review: false }`. */
   readonly policy?: PolicyPatch
   /**
-   * Decides a plan that needs a review. Return a decision, or nothing to leave it to a person on the page or to
-   * `Conversation.decide`. The tool call that proposed the plan waits meanwhile.
+   * Decides a review that this process opens: by `Turn.call`, by a runner or through a handler. Return a decision, or
+   * nothing to leave it to a person on the page or to `Conversation.decide`. The call that proposed the plan waits.
    */
   readonly onReview?: OnReview
   /** Hears of every tool call: how long it took and how it ended, never its content. */
@@ -45,22 +45,25 @@ export class Runsheet {
   readonly #reviewer: Reviewer
 
   /** @internal */
-  constructor({ store, tenant = LOCAL_TENANT, policy = {}, onReview, observe, onError }: RunsheetOptions) {
+  constructor({ store, tenant = LOCAL_TENANT, policy = {}, onReview, observe, onError = () => {} }: RunsheetOptions) {
     if (!isId(tenant)) throw invalidId('tenant')
+    const refused = policyProblem(policy)
+    if (refused) throw refused
+    this.#reviewer = new Reviewer(onReview, onError)
     this.#door = openDoor({
       store: store as OpenStore,
+      onError,
+      onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
-      ...(onError ? { onError } : {}),
     })
     this.#tenant = tenant
     this.#policy = policy
-    this.#reviewer = new Reviewer(this.#door, tenant, onReview)
     keepInside(this, { door: this.#door, tenant, policy })
   }
 
   /** A conversation by its id. It exists from its first write on. */
   conversation(id: string): Conversation {
-    if (!isId(id)) throw invalidId('session_id')
+    if (!isId(id)) throw invalidId('conversation')
     return new Conversation(id, {
       door: this.#door,
       ref: { tenant: this.#tenant, conversation: id },

@@ -1,7 +1,9 @@
 import type { Json } from '../domain/event.ts'
 import { openTasks } from '../domain/conversation.ts'
 import type { ToolsetName } from '../domain/policy.ts'
+import { invalidField, invalidId, type Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
+import { isId } from '../domain/text.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
 import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
@@ -64,15 +66,14 @@ export class Turn {
   readonly #deps: ConversationDeps
   readonly #toolset: Toolset
   readonly #prefix: string
-  readonly #names: readonly string[]
 
   /** @internal */
   constructor(id: string, { toolset, prefix = '', names }: TurnOptions, deps: ConversationDeps) {
+    if (!isId(id)) throw invalidId('turn')
     this.id = id
     this.#deps = deps
-    this.#toolset = toolsets[toolset ?? deps.policy.toolset ?? 'runsheet']
+    this.#toolset = offered(toolset ?? deps.policy.toolset ?? 'runsheet', names)
     this.#prefix = prefix
-    this.#names = names ?? this.#toolset.tools.map(({ name }) => name)
   }
 
   /** The definitions for the model. */
@@ -84,13 +85,11 @@ export class Turn {
   }: {
     readonly format?: 'json-schema' | 'openai'
   } = {}): readonly ToolDefinition[] | readonly FunctionDefinition[] {
-    const definitions = this.#toolset.tools
-      .filter(({ name }) => this.#names.includes(name))
-      .map(tool => ({
-        name: `${this.#prefix}${tool.name}`,
-        description: tool.description,
-        parameters: jsonSchemaOf(tool),
-      }))
+    const definitions = this.#toolset.tools.map(tool => ({
+      name: `${this.#prefix}${tool.name}`,
+      description: tool.description,
+      parameters: jsonSchemaOf(tool),
+    }))
     return format === 'openai' ? definitions.map(tool => ({ type: 'function', function: tool })) : definitions
   }
 
@@ -105,8 +104,8 @@ export class Turn {
       const call = await beginCall(this.#toolset, tool, args, context)
       if (call.status === 'answered') return call.result
       if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
-      const { reviewer } = this.#deps
-      return await reviewer.during(call.review_id, ending =>
+      const { reviewer, door, ref } = this.#deps
+      return await reviewer.during(door, ref, call.review_id, ending =>
         awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),
       )
     } catch (error) {
@@ -116,7 +115,7 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    const section = promptFor(this.#toolset, { allowed: this.#names })
+    const section = promptFor(this.#toolset)
     if (section === '' || this.#prefix === '') return section
     const names = this.tools().map(({ name }) => name)
     return `${section}\nHere these tools are named ${names.join(', ')}.`
@@ -176,3 +175,16 @@ export class Turn {
     } satisfies ToolContext
   }
 }
+
+/** The toolset with the named tools only. */
+function offered(name: ToolsetName, names: readonly string[] | undefined): Toolset {
+  if (!Object.hasOwn(toolsets, name)) throw notAllowed('toolset', Object.keys(toolsets))
+  const toolset = toolsets[name]
+  if (!names) return toolset
+  const known = toolset.tools.map(tool => tool.name)
+  if (names.some(each => !known.includes(each))) throw notAllowed('names', known)
+  return { ...toolset, tools: toolset.tools.filter(tool => names.includes(tool.name)) }
+}
+
+const notAllowed = (field: string, allowed: readonly string[]): Refusal =>
+  invalidField(field, { rule: 'not_allowed', allowed })

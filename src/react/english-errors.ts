@@ -36,7 +36,7 @@ export const englishErrors: ErrorStrings = {
       const possible = allowed.length > 0 ? ` Possible: ${allowed.map(each => status[each]).join(', ')}.` : ''
       return `A task that is ${status[from]} cannot become ${status[to]}.${possible}`
     },
-    outcome_required: () => 'Add what came of this task first.',
+    outcome_required: () => 'Add an outcome first.',
     version_mismatch: () => 'This task has just changed. You are looking at the latest version now.',
     no_turn: () => 'Send a message first: there is no plan to add this task to.',
     turn_not_found: () => 'This turn no longer exists.',

@@ -1,4 +1,5 @@
 import { listed, openTasks } from '../domain/conversation.ts'
+import { isOpen } from '../domain/task.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { cut } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
@@ -40,7 +41,7 @@ export function finalMessage(run: Run, because: EndReason, answer: string, probl
 function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   if (because === 'answered' && !policy.assessor && !policy.gate) return ''
   const plan = listed(state, turn)
-  const open = plan.filter(({ status }) => status === 'pending' || status === 'in_progress')
+  const open = plan.filter(isOpen)
   const blocked = plan.filter(({ status }) => status === 'blocked')
   const lines = [
     ...open.slice(0, MAX_LISTED).map(({ title }) => `- ${title}`),

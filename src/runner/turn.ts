@@ -52,7 +52,7 @@ export class ActiveTurn {
     return [...this.#earlier, ...messagesOf(this.#own)]
   }
 
-  /** Reads the events since the last read, whoever wrote them. */
+  /** Reads the events since the last read, from any process. */
   async catchUp(): Promise<void> {
     const state = await this.#door.read(this.lease)
     while (this.#seq < state.seq) {

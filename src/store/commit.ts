@@ -34,6 +34,6 @@ export function commitOf(events: readonly StoredEvent[]): Commit {
 
 export const eventsOf = (commits: readonly Commit[]): StoredEvent[] => commits.flatMap(({ events }) => events)
 
-/** Stores stamp each commit of a conversation with a moment of its own [EV4], so the timestamp tells commits apart. */
+/** Stores stamp each commit of a conversation with a moment of its own [EV5], so the timestamp tells commits apart. */
 const commitsOf = (events: readonly StoredEvent[]): Commit[] =>
   [...Map.groupBy(events, ({ timestamp }) => timestamp).values()].map(commitOf)

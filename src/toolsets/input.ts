@@ -17,7 +17,10 @@ export function parseInput(tool: Tool, input: unknown): { readonly value: never 
   if (parsed.success) return { value: parsed.data as never }
   const [issue] = parsed.error.issues
   if (!issue) return invalidField(ARGUMENTS, { rule: 'invalid' })
-  return invalidField(unknownKey(issue) ?? (z.core.toDotPath(issue.path) || ARGUMENTS), problemIn(issue, input))
+  const problem = problemIn(issue, input)
+  // No tool takes fractions.
+  const exact = problem.rule === 'not_a_number' ? { ...problem, rule: 'not_an_integer' as const } : problem
+  return invalidField(unknownKey(issue) ?? (z.core.toDotPath(issue.path) || ARGUMENTS), exact)
 }
 
 /** A schema issue as a problem that `say` can put into words. */
@@ -31,6 +34,9 @@ export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem
       if (issue.expected === 'nonoptional') return { rule: 'required' }
       return { rule: RULES[issue.expected] ?? 'invalid', expected: issue.expected, got: describe(value) }
     case 'invalid_union':
+      if ('options' in issue && Array.isArray(issue.options)) {
+        return { rule: 'not_allowed', allowed: issue.options.map(String) }
+      }
       return { rule: 'invalid', expected: 'a string or a number', got: describe(value) }
     case 'invalid_value':
       return { rule: 'not_allowed', allowed: issue.values.map(String) }
@@ -59,7 +65,7 @@ const RULES: Readonly<Record<string, FieldProblem['rule']>> = {
   object: 'not_an_object',
   array: 'not_an_array',
   string: 'not_text',
-  number: 'not_an_integer',
+  number: 'not_a_number',
   int: 'not_an_integer',
   boolean: 'not_a_boolean',
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { invalidField } from '../../domain/refusal.ts'
+import { invalidField, Refusal } from '../../domain/refusal.ts'
 import { hashOf, StoreError } from '../../door/door.ts'
 import { HttpError } from '../http-error.ts'
 import { streamedEvent } from '../event-schemas.ts'
@@ -62,7 +62,7 @@ export const chatRoutes = [
         })
         .catch((error: unknown) => {
           if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
-          throw new HttpError(409, 'turn_conflict', `Turn ${turn_id} was already started with a different request.`)
+          throw new Refusal('turn_conflict', { turn_id })
         })
       if (!started.replayed) turns.take(ref, turn_id)
       return streams.serve(ref, started.value - 1, connection, turn_id)

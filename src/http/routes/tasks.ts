@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Refusal } from '../../domain/refusal.ts'
+import { invalidId, Refusal } from '../../domain/refusal.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
@@ -63,7 +63,7 @@ export const taskRoutes = [
     role: 'agent',
     summary: 'Searches titles, details and outcomes; newest first',
     query: z.object({
-      q: z.string().min(1).max(400).refine(isPlain, { error: 'must be one line of well-formed text' }),
+      q: z.string().min(1).max(400).refine(isPlain, { error: 'one line of well-formed text' }),
       limit: s.limit(200, 50),
       cursor: s.cursor,
     }),
@@ -94,8 +94,7 @@ export const taskRoutes = [
     answers: { 201: { description: 'The task', schema: a.task } },
     handle: async ({ params, body, caller, header }, { door }) => {
       const key = header('idempotency-key')
-      if (key !== undefined && !s.id.safeParse(key).success)
-        throw new HttpError(400, 'invalid_id', 'Idempotency-Key must be 1 to 128 characters of A-Z a-z 0-9 _ -.')
+      if (key !== undefined && !s.id.safeParse(key).success) throw invalidId('Idempotency-Key')
       const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
       const at = { tenant: caller.tenant, conversation: params.session_id, once }
       const create = [{ ...body, id: door.newId() }]

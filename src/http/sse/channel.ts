@@ -188,7 +188,7 @@ export class Channel {
     if (stored && !lags) this.#spread(stored)
   }
 
-  /** Sends what was added to a text; one that begins anew is sent as a whole. */
+  /** Sends what was added to a text; a restarted text is sent in full. */
   #spread(text: LiveEntry, except?: Reader): void {
     if (!this.#isRunning(text)) return
     this.#flush()
