@@ -85,8 +85,8 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
 
 /** What is wrong with a host's policy, an unknown field included. */
 export function policyProblem(patch: PolicyPatch): Refusal | undefined {
-  const known = ['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)]
-  const unknown = Object.keys(patch).find(field => !known.includes(field))
+  const known = new Set(['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)])
+  const unknown = Object.keys(patch).find(field => !known.has(field))
   if (unknown !== undefined) return invalidField(unknown, { rule: 'unknown_key' })
   const policy = policyWith(null, patch, {})
   return policy instanceof Refusal ? policy : undefined
