@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, request } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -113,12 +113,19 @@ describe('serve', () => {
       const call = { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } }
       const waiting = agent.call('runsheet', 'plan', call)
       await expect.poll(async () => (await agent.pendingReviews()).reviews).toHaveLength(1)
+      // Half a request keeps the server from ending before the second signal.
+      const half = request(new URL('/api/login', url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': '20' },
+      }).on('error', () => {})
+      half.write('{')
       const stream = await fetch(new URL('/api/sessions/c/events', url), {
         headers: { authorization: `Bearer ${secret('agent-token')}` },
       })
       child.process.kill(signal)
       await once(child.process.stderr ?? child.process, 'data')
       child.process.kill(signal)
+      half.destroy()
       expect(await waiting).toMatchObject({ status: 'pending_review' })
       expect(await stream.text()).toContain('task_create_review_required')
       expect(await said(child)).toMatchObject({ code: 0, stderr: 'Stopping: finishing requests in progress.\n' })
