@@ -131,7 +131,7 @@ async function bundle(folder: string): Promise<string> {
     platform: 'node',
     logLevel: 'silent',
     // package.json says that our modules have none, which holds for the library only.
-    treeshake: { moduleSideEffects: true },
+    treeshake: { moduleSideEffects: [{ test: /bare-mcp/, sideEffects: true }] },
   })
   await build.write({
     dir: folder,
