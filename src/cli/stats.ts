@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type AssessorStats, type AssessorStatsByModel, assessorStats } from '../domain/assessor-stats.ts'
-import { LOCAL_TENANT, type Store } from '../store/store.ts'
+import { type Door, openDoor } from '../door/door.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { checkStore, openStore, type StoreOptions } from './open-store.ts'
 
@@ -11,23 +12,23 @@ export async function printStats(options: StoreOptions): Promise<void> {
   checkStore(options.store)
   if (!existsSync(options.data))
     throw new CliError(`the data folder ${options.data} does not exist. Set it with --data.`)
-  const store = await openStore(options)
+  const door = openDoor({ store: await openStore(options), readOnly: true })
   try {
-    const { models } = await allStats(store)
+    const { models } = await allStats(door)
     console.log(models.size === 0 ? 'No judgements yet.' : table(models))
   } finally {
-    await store.close()
+    await door.close()
   }
 }
 
-async function allStats({ queries }: Store): Promise<AssessorStatsByModel> {
+async function allStats({ conversations }: Door): Promise<AssessorStatsByModel> {
   let all = assessorStats.initial
   let cursor: string | undefined
   do {
-    const { items, next_cursor } = await queries.conversations(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
+    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
     for (const { session_id } of items) {
       const ref = { tenant: LOCAL_TENANT, conversation: session_id }
-      all = (await queries.events(ref, { types: assessorStats.types })).reduce(assessorStats.apply, all)
+      all = (await conversations.events(ref, { types: assessorStats.types })).reduce(assessorStats.apply, all)
     }
     cursor = next_cursor ?? undefined
   } while (cursor !== undefined)

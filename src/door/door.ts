@@ -40,6 +40,8 @@ export interface DoorOptions {
   readonly newId?: () => string
   /** Receives failures that no caller waits for: a deadline sweep or a tail that hit a storage error. */
   readonly onError?: (error: unknown) => void
+  /** Only reads: reviews do not expire through this door. */
+  readonly readOnly?: boolean
   /** Hears of each review that this process opens. */
   readonly onReviewOpened?: (ref: Ref, reviewId: string) => void
   /** Receives every tool call of every edge. More observers can join with `door.observe`. */

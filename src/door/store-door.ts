@@ -35,13 +35,13 @@ export class StoreDoor implements Door {
   readonly liveText: LiveText
   readonly #store: Store
   readonly #tails: Tails
-  readonly #deadlines: Deadlines
+  readonly #deadlines: Deadlines | undefined
   readonly #observers = new Set<Observer>()
   readonly #ending = new AbortController()
   readonly #onReviewOpened: DoorOptions['onReviewOpened']
   #hasPage = false
 
-  constructor({ store, newId = v7, onError = () => {}, observe, onReviewOpened }: DoorOptions) {
+  constructor({ store, newId = v7, onError = () => {}, observe, onReviewOpened, readOnly }: DoorOptions) {
     this.newId = newId
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
@@ -52,11 +52,9 @@ export class StoreDoor implements Door {
     this.#store = store
     this.#onReviewOpened = onReviewOpened
     this.#tails = new Tails(store, onError)
-    this.#deadlines = new Deadlines(
-      store,
-      due => this.run(due, { type: 'expire_review', review_id: due.review_id }),
-      onError,
-    )
+    this.#deadlines = readOnly
+      ? undefined
+      : new Deadlines(store, due => this.run(due, { type: 'expire_review', review_id: due.review_id }), onError)
     if (observe) this.#observers.add(observe)
   }
 
@@ -127,7 +125,7 @@ export class StoreDoor implements Door {
 
   async close(): Promise<void> {
     this.#ending.abort()
-    await this.#deadlines.stop()
+    await this.#deadlines?.stop()
     await this.#store.close()
   }
 
@@ -150,7 +148,7 @@ export class StoreDoor implements Door {
     const last = events.at(-1)
     if (!last || conversation.pending_reviews.length === 0) return
     const next = nextDeadline(conversation)
-    if (next) this.#deadlines.within(Date.parse(next) - Date.parse(last.timestamp))
+    if (next) this.#deadlines?.within(Date.parse(next) - Date.parse(last.timestamp))
   }
 }
 

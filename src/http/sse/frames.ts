@@ -2,6 +2,7 @@ import type { Conversation } from '../../domain/conversation.ts'
 import { planTurnOf, tasksInView } from '../../domain/conversation.ts'
 import type { Json, StoredEvent } from '../../domain/event.ts'
 import { TOOLSETS } from '../../domain/policy.ts'
+import { dispatch, type Handlers } from '../../domain/projection.ts'
 import { isOpen, type Task } from '../../domain/task.ts'
 import { todosOf } from '../../toolsets/todos.ts'
 
@@ -39,22 +40,25 @@ export function framedTodos(state: Conversation): string {
 
 /** Whether a commit that led from `before` to `after` changed the list in view. */
 export function touchesView(events: readonly StoredEvent[], before: Conversation, after: Conversation): boolean {
-  return events.some(event => {
-    switch (event.type) {
-      case 'task_created':
-      case 'task_changed':
-      case 'task_removed':
-        return isInView(before, event.data.task) || isInView(after, event.data.task)
-      // These change which tasks are in view.
-      case 'turn_started':
-      case 'turn_opened':
-        return true
-      case 'policy_set':
-        return scopeOf(before) !== scopeOf(after)
-      default:
-        return false
-    }
-  })
+  return events.some(event => dispatch(TOUCHES_VIEW, { before, after }, event, false))
+}
+
+interface Change {
+  readonly before: Conversation
+  readonly after: Conversation
+}
+
+const taskInView = ({ before, after }: Change, { data }: { readonly data: { readonly task: Task } }): boolean =>
+  isInView(before, data.task) || isInView(after, data.task)
+
+const TOUCHES_VIEW: Handlers<Change, boolean> = {
+  task_created: taskInView,
+  task_changed: taskInView,
+  task_removed: taskInView,
+  // These change which tasks are in view.
+  turn_started: () => true,
+  turn_opened: () => true,
+  policy_set: ({ before, after }) => scopeOf(before) !== scopeOf(after),
 }
 
 function isInView(state: Conversation, task: Task): boolean {
