@@ -3,7 +3,7 @@ import type { CommandOf } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { At, Lease, Ref, Door } from '../door/door.ts'
 import { type Evidence, evidenceBefore } from './evidence.ts'
-import { earlierMessages, messagesOf, HISTORY_TYPES } from './history.ts'
+import { HISTORY_TYPES, historyOf } from './history.ts'
 import { startRun, type Run, advanceRun } from './run.ts'
 
 const PAGE_SIZE = 500
@@ -16,7 +16,7 @@ export class ActiveTurn {
   /** The evidence of the turns that it continues. */
   readonly before: Evidence
   readonly #door: Door
-  readonly #earlier: readonly ModelMessage[]
+  readonly #earlier: readonly StoredEvent[]
   /** This turn's events that become messages. */
   readonly #own: StoredEvent[]
   #run: Run
@@ -27,7 +27,7 @@ export class ActiveTurn {
     this.#door = door
     this.lease = lease
     this.before = evidenceBefore([...earlier, started], lease.turn)
-    this.#earlier = earlierMessages(earlier, run.policy.history_limit)
+    this.#earlier = earlier
     this.#own = [started]
     this.#run = run
     this.#seq = started.seq
@@ -49,7 +49,7 @@ export class ActiveTurn {
   }
 
   get history(): ModelMessage[] {
-    return [...this.#earlier, ...messagesOf(this.#own)]
+    return historyOf(this.#earlier, this.#own, this.#run.policy.history_limit)
   }
 
   /** Reads the events since the last read, from any process. */
