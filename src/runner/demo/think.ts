@@ -1,3 +1,4 @@
+import type { Case } from '../case.ts'
 import { LIMITS } from '../../domain/text.ts'
 import { toolNames } from '../../toolsets/index.ts'
 import { resultOf, compute } from './compute.ts'
@@ -218,13 +219,13 @@ function filled({ required = [], properties = {} }: Schema, title: string): Reco
 
 /** The demo assessor: there must be an outcome, and it must not report a failure. */
 function verdict({ messages }: Prompt): string {
-  const prompt = messages.map(message => (message.role === 'tool' ? '' : message.text)).join('\n')
-  const [, claimed = ''] = /The worker says: ([\s\S]*?)\n\nWhat the tools answered:/.exec(prompt) ?? []
-  const [, written = ''] = /What the worker wrote:\n([\s\S]*)$/.exec(prompt) ?? []
-  const proof = [claimed, written].filter(text => text.trim() !== '' && text.trim() !== '(nothing)').join('\n')
-  if (proof === '') return 'NOT_OK: there is no outcome.'
+  // The case is the last line of its prompt.
+  const text = messages.map(message => (message.role === 'tool' ? '' : message.text)).join('\n')
+  const { outcome, worker_text } = JSON.parse(text.slice(text.lastIndexOf('\n') + 1)) as Case
+  const said = outcome.trim() === '' ? worker_text.join('\n') : outcome
+  if (said.trim() === '') return 'NOT_OK: there is no outcome.'
   // Quotes are the task's own wording.
-  const statement = (claimed === '(nothing)' ? written : claimed).replaceAll(/“[^”]*”/g, '')
+  const statement = said.replaceAll(/“[^”]*”/g, '')
   if (/\b(?:could not|cannot|can't|failed|Error:|not done)/i.test(statement))
     return 'NOT_OK: the outcome says that it failed.'
   return 'OK'
