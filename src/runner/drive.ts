@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../domain/claim.ts'
@@ -46,6 +47,9 @@ export interface Signals {
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
 
 const SILENCE_MS = 120_000
+/** How long a broken task file may stay so. */
+const REPAIR_MS = 2_000
+const REPAIR_POLL_MS = 200
 
 /**
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
@@ -82,7 +86,11 @@ export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Pro
       await turn.catchUp()
     } catch (error) {
       if (signals.leave.aborted || isLost(error)) return
-      if (isUnreadable(error)) return await endUnreadable(turn, deps, error)
+      if (isUnreadable(error)) {
+        deps.onError?.(error)
+        if (await isRepaired(turn, either)) continue
+        return signals.leave.aborted ? undefined : await endUnreadable(turn, deps, error)
+      }
       if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
       // The turn was started with a model that is no longer configured.
       if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
@@ -259,9 +267,22 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, fail
   await deps.live.done(turn.lease)
 }
 
+/** Whether the task file can be read again soon: another program may be in the middle of writing it. */
+async function isRepaired(turn: ActiveTurn, signal: AbortSignal): Promise<boolean> {
+  for (let waited = 0; waited < REPAIR_MS && !signal.aborted; waited += REPAIR_POLL_MS) {
+    await delay(REPAIR_POLL_MS, undefined, { signal }).catch(() => {})
+    try {
+      await turn.catchUp()
+      return true
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+    }
+  }
+  return false
+}
+
 /** The task file is broken: what is open is answered, and the turn fails. */
 async function endUnreadable(turn: ActiveTurn, deps: TurnDeps, error: StoreError): Promise<void> {
-  deps.onError?.(error)
   await turn.catchUpInLog()
   const open = lastStep(turn.run)?.calls.filter(({ answer }) => !answer) ?? []
   for (const call of open) await recordAnswer(turn, deps, call, `Error: ${error.message}`)
