@@ -39,6 +39,10 @@ export interface Turn {
   readonly started_at: Instant
   /** How many tasks were removed from its plan. They still count when the turn finishes. */
   readonly removed: number
+  /** How many of them a model removed. */
+  readonly dropped: number
+  /** How many verdicts the assessor gave. */
+  readonly verdicts: number
 }
 
 /** The tasks of a plan, counted by how they ended. */
@@ -59,12 +63,16 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   cancelled: 'cancelled',
 }
 
-/** `done`: the model answered and, with the assessor or the gate on, no task is open or blocked. */
-export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy): TurnStatus {
+/**
+ * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model empty the
+ * plan. `dropped` is how many tasks a model removed from it.
+ */
+export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy, dropped = 0): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
-  const planCounts = policy.assessor || policy.gate
-  return planCounts && counts.open + counts.blocked > 0 ? 'incomplete' : 'done'
+  if (!policy.assessor && !policy.gate) return 'done'
+  const isEmptied = dropped > 0 && counts.completed + counts.cancelled === 0
+  return isEmptied || counts.open + counts.blocked > 0 ? 'incomplete' : 'done'
 }
 
 export const isRunning = (turn: Turn): boolean => turn.status === 'running'

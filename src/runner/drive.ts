@@ -1,13 +1,14 @@
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
-import type { Opinion } from '../domain/claim.ts'
-import { clip, LIMITS } from '../domain/text.ts'
+import { type Judged, MAX_VERDICTS } from '../domain/claim.ts'
+import { asProse } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { todosOf } from '../toolsets/todos.ts'
+import { recordVerdicts } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
@@ -156,21 +157,13 @@ function retryGuidance(run: Run, toolset: Toolset): string {
 async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const opinions = task ? await opinionsOn(turn, deps, task, move.step.text, signal) : []
+  const isSpent = (run.state.turns.get(run.turn)?.verdicts ?? 0) >= MAX_VERDICTS
+  const judged = task && !isSpent ? await judgeText(turn, deps, task, move.step.text, signal) : undefined
   const { newId } = deps.door
   await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
-    for (const opinion of opinions) {
-      // Refused if a person has removed the task: then there is nothing to judge.
-      transaction.run({
-        type: 'assess_task',
-        turn_id: run.turn,
-        task: task?.id ?? '',
-        ...opinion,
-        claim: { status: 'completed', outcome: clip(move.step.text, LIMITS.text) },
-        basis: move.step.digest_seq,
-      })
-    }
-    const last = opinions.at(-1)
+    const claimed = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
+    if (task && judged) recordVerdicts(transaction, task.id, judged, claimed)
+    const last = judged?.opinions.at(-1)
     if (last?.verdict === 'unknown') return null
     const send = (text: string) =>
       transaction.mustRun(
@@ -178,21 +171,23 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
       )
     const { state } = transaction
     const next = currentTask(state, run.turn)
+    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
+    const limit = (what: string): null => {
+      const remaining = openTasks(state, run.turn).length
+      const message = `Reached the limit of ${what}; ${remaining} remain.`
+      transaction.mustRun(
+        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
+      )
+      return null
+    }
+    if (isSpent) return limit(`${MAX_VERDICTS} verdicts in a turn`)
     if (next && next.id === task?.id) {
       const reason = (last?.reason || 'a person has changed it').replace(/\.$/, '')
       send(`That step is not done yet: ${reason}. Continue with it: ${next.title}`)
       return null
     }
     if (!next) return null
-    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
-    if (run.advances >= run.policy.max_advances) {
-      const remaining = openTasks(state, run.turn).length
-      const message = `Reached the limit of ${run.policy.max_advances} steps in a row; ${remaining} remain.`
-      transaction.mustRun(
-        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
-      )
-      return null
-    }
+    if (run.advances >= run.policy.max_advances) return limit(`${run.policy.max_advances} steps in a row`)
     const data = {
       next: next.title,
       state: todos,
@@ -205,17 +200,17 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
   })
 }
 
-async function opinionsOn(
+async function judgeText(
   turn: ActiveTurn,
   deps: TurnDeps,
   { id, title, details, criteria }: Task,
   text: string,
   signal: AbortSignal,
-): Promise<readonly Opinion[]> {
+): Promise<Judged> {
   const { run } = turn
   const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs }
-  const claim = { task: id, title, details, criteria, status: 'completed', outcome: text } as const
-  return (await judge(assessor, claim, run, text, signal, turn.before)).opinions
+  const claim = { task: id, title, details, criteria, status: 'completed', outcome: asProse(text) } as const
+  return judge(assessor, claim, run, text, signal, turn.before)
 }
 
 /** The gate: sends the model back to the open tasks. */
