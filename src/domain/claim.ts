@@ -4,8 +4,6 @@ import type { Usage, Verdict } from './event.ts'
 export const MAX_REJECTIONS = 2
 /** Rejections after which a model's claims on a task are refused unasked: one more claim than it takes to block it. */
 export const MAX_REJECTED_CLAIMS = MAX_REJECTIONS + 1
-/** Verdicts that a turn may ask for. */
-export const MAX_VERDICTS = 200
 
 /** What a model says it has settled, before the assessor has ruled on it. */
 export interface Claim {
@@ -26,7 +24,7 @@ export interface Opinion {
   readonly usage?: Usage
 }
 
-/** A claim with every answer that the assessor gave; the last one counts. There is none if it was not asked. */
+/** A claim with every answer that the assessor gave; the last one counts. */
 export interface Judged {
   readonly claim: Claim
   readonly opinions: readonly Opinion[]

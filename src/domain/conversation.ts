@@ -223,12 +223,10 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
       dropped: turn.dropped + (by === 'model' ? 1 : 0),
     })),
   }),
-  task_assessed: (state, { turn_id, data: { task_id, verdict, fenced } }) => ({
-    ...changeTurn(state, turn_id ?? '', turn => ({ verdicts: turn.verdicts + 1 })),
-    ...(verdict === 'not_ok' && !fenced && state.tasks.has(task_id)
+  task_assessed: (state, { data: { task_id, verdict, fenced } }) =>
+    verdict === 'not_ok' && !fenced && state.tasks.has(task_id)
       ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
-      : {}),
-  }),
+      : {},
 
   task_create_review_required: (state, { data }) => ({
     reviews: state.reviews.with(data.review_id, { ...data, panels: [], closes_at: null }),
@@ -256,7 +254,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
 }
 
 function newTurn(id: string, status: 'open' | 'running', started_at: Instant): Turn {
-  return { id, status, stop_requested: false, started_at, removed: 0, dropped: 0, verdicts: 0 }
+  return { id, status, stop_requested: false, started_at, removed: 0, dropped: 0 }
 }
 
 function adopt(state: Conversation, from: string | undefined, to: string): Conversation['adopted'] {

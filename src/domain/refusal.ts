@@ -76,8 +76,8 @@ export interface RefusalData {
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
   not_accepted: InRow & { readonly task: Task; readonly reason: string }
-  /** No more claims are assessed: on this task until a person changes it, or, without a task, in this turn. */
-  claims_spent: InRow & { readonly task?: Task }
+  /** Claims on this task are not assessed any more, until a person changes it. */
+  claims_spent: InRow & { readonly task: Task }
   settled_by_person: InRow & { readonly field: string; readonly task: Task }
   rejected_task_stays: InRow & { readonly task: Task }
   assessor_required: { readonly toolset: ToolsetName | null }

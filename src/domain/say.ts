@@ -125,9 +125,7 @@ const ENGLISH: Required<Sentences> = {
     return `Task ${speaker.id(task)} was not accepted: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}${blocked}`
   },
   claims_spent: ({ task }, speaker) =>
-    task
-      ? `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`
-      : 'This turn has used up its verdicts: nothing more is assessed. Say in your answer what is left.',
+    `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
   settled_by_person: ({ task, field }, speaker) =>
     `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
   rejected_task_stays: ({ task }, speaker) =>

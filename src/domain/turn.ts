@@ -41,8 +41,6 @@ export interface Turn {
   readonly removed: number
   /** How many of them a model removed. */
   readonly dropped: number
-  /** How many verdicts the assessor gave. */
-  readonly verdicts: number
 }
 
 /** The tasks of a plan, counted by how they ended. */
@@ -71,9 +69,12 @@ export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy, 
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
   if (!policy.assessor && !policy.gate) return 'done'
-  const isEmptied = dropped > 0 && counts.completed + counts.cancelled === 0
-  return isEmptied || counts.open + counts.blocked > 0 ? 'incomplete' : 'done'
+  return counts.open + counts.blocked > 0 || isEmptied(counts, dropped) ? 'incomplete' : 'done'
 }
+
+/** Whether a model removed tasks from a plan of which nothing was completed or cancelled. */
+export const isEmptied = ({ completed, cancelled }: PlanCounts, dropped: number): boolean =>
+  dropped > 0 && completed + cancelled === 0
 
 export const isRunning = (turn: Turn): boolean => turn.status === 'running'
 export const isFinished = (turn: Turn): boolean => turn.status !== 'running' && turn.status !== 'open'

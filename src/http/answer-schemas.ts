@@ -30,7 +30,6 @@ const turn = exact<Turn>()(
     id: z.string(),
     ...s.turnFields,
     dropped: s.described(z.int(), 'how many of the removed tasks a model removed'),
-    verdicts: s.described(z.int(), "the number of the assessor's verdicts"),
   }),
 )
 const review = exact<Review>()(

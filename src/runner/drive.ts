@@ -1,6 +1,6 @@
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
-import { type Judged, MAX_VERDICTS } from '../domain/claim.ts'
+import type { Judged } from '../domain/claim.ts'
 import { asProse } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
@@ -157,8 +157,7 @@ function retryGuidance(run: Run, toolset: Toolset): string {
 async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const isSpent = (run.state.turns.get(run.turn)?.verdicts ?? 0) >= MAX_VERDICTS
-  const judged = task && !isSpent ? await judgeText(turn, deps, task, move.step.text, signal) : undefined
+  const judged = task ? await judgeText(turn, deps, task, move.step.text, signal) : undefined
   const { newId } = deps.door
   await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
     const claimed = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
@@ -171,23 +170,21 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
       )
     const { state } = transaction
     const next = currentTask(state, run.turn)
-    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
-    const limit = (what: string): null => {
-      const remaining = openTasks(state, run.turn).length
-      const message = `Reached the limit of ${what}; ${remaining} remain.`
-      transaction.mustRun(
-        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
-      )
-      return null
-    }
-    if (isSpent) return limit(`${MAX_VERDICTS} verdicts in a turn`)
     if (next && next.id === task?.id) {
       const reason = (last?.reason || 'a person has changed it').replace(/\.$/, '')
       send(`That step is not done yet: ${reason}. Continue with it: ${next.title}`)
       return null
     }
     if (!next) return null
-    if (run.advances >= run.policy.max_advances) return limit(`${run.policy.max_advances} steps in a row`)
+    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
+    if (run.advances >= run.policy.max_advances) {
+      const remaining = openTasks(state, run.turn).length
+      const message = `Reached the limit of ${run.policy.max_advances} steps in a row; ${remaining} remain.`
+      transaction.mustRun(
+        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
+      )
+      return null
+    }
     const data = {
       next: next.title,
       state: todos,

@@ -65,7 +65,7 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
 }
 
-/** Asks for a verdict on each claim of a call. Once the assessor has failed on one, it is not asked about the rest. */
+/** Asks for a verdict on each claim of a call. */
 async function judgeAll(
   turn: ActiveTurn,
   deps: TurnDeps,
@@ -78,10 +78,7 @@ async function judgeAll(
   const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs }
   const judged: Judged[] = []
   try {
-    for (const claim of claims) {
-      const isLost = judged.some(({ opinions }) => opinions.at(-1)?.verdict === 'unknown')
-      judged.push(isLost ? { claim, opinions: [] } : await judge(assessor, claim, run, '', signal, turn.before))
-    }
+    for (const claim of claims) judged.push(await judge(assessor, claim, run, '', signal, turn.before))
   } catch (error) {
     await keepVerdicts(turn, deps, step, call, judged)
     throw error

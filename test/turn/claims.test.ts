@@ -94,20 +94,6 @@ describe('a call with several claims', () => {
     expect(task).toMatchObject({ title: 'Reworded', status: 'completed', judged_by: 'assessor' })
     expect(reader.of('task_assessed')[0]?.data.seal).toBe(task && sealOfTask(task))
   })
-
-  it('[AS11] an assessor that fails on one claim is not asked about the others', async () => {
-    const script = [items('Aa', 'Bb', 'Cc'), tickAll(() => at), 'Done.']
-    const at: TestTurns = await turns({
-      answers: async (_, count) => resolve(script[count]),
-      assessor: (_, count) => (count === 0 ? 'OK' : 'Well, who knows'),
-    })
-    const reader = await at.chat({ toolset: 'checklist', ...JUDGED })
-    expect(at.provider.judged).toHaveLength(3)
-    expect(verdicts(reader)).toEqual(['ok', 'unknown', 'unknown'])
-    expect((await at.statuses()).map(([, status]) => status)).toEqual(['completed', 'in_progress', 'pending'])
-    expect(results(reader)[1]).toMatchObject({ failedItems: [{}, { error: expect.stringContaining('not assessed') }] })
-    expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'incomplete', because: 'unjudged' })
-  })
 })
 
 describe('what is refused anyway', () => {
@@ -372,7 +358,7 @@ describe('what was turned down', () => {
 })
 
 describe('created as done and turned down', () => {
-  it('[AS12] the answer says why: checklist', async () => {
+  it('[AS11] the answer says why: checklist', async () => {
     const sent = { items: [{ title: 'Aa', isChecked: true }, { title: 'Bb', isChecked: true }, { title: 'Cc' }] }
     const at = await turns({
       answers: [call('add_multiple_checklist_items', sent), 'Done.'],
@@ -390,7 +376,7 @@ describe('created as done and turned down', () => {
     expect((await state(at)).rejections.get(b?.id ?? '')).toBe(1)
   })
 
-  it('[AS12] the answer says why: task_manager', async () => {
+  it('[AS11] the answer says why: task_manager', async () => {
     const at = await turns({
       answers: [call('add_task', { tasks: [{ title: 'Aa', status: 'done' }, { title: 'Bb' }] }), 'Done.'],
       assessor: ['NOT_OK: there is no proof'],
@@ -452,6 +438,7 @@ describe('a plan that a model emptied', () => {
     const reader = await at.chat({ toolset: 'manage_todos' })
     expect(at.provider.judged).toEqual([])
     expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'incomplete', counts: { removed: 2, open: 0 } })
+    expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done: the plan was removed')
   })
 
   it('[TU10] ends done if something was done', async () => {

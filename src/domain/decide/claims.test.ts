@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { authors, type Driver, inRun, outside, typesOf } from '../../../test/support/domain.ts'
-import { type Claim, type Judged, MAX_VERDICTS } from '../claim.ts'
+import type { Claim, Judged } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import type { Verdict } from '../event.ts'
 import type { PolicyPatch } from '../policy.ts'
@@ -95,18 +95,6 @@ describe('the claims of an edit', () => {
     const chat = planned()
     const edit = ruled(chat, chat.edits('model', { change: [done(1)] }))
     expect(claimsOf(chat.refusal({ ...edit, change: [done(1), done(2)] }))).toMatchObject([{ title: 'B' }])
-  })
-
-  it('[AS11] a turn has 200 verdicts, and then its claims are refused', () => {
-    const chat = planned()
-    const asks = { verdict: 'unknown', reason: '', model: 'm' } as const
-    for (let count = 1; count < MAX_VERDICTS; count += 1) chat.run(chat.assesses(3, asks))
-    const refusal = chat.refusal(chat.edits('model', { change: [done(1), done(2)] }))
-    expect([refusal.code, refusal.row]).toEqual(['claims_spent', 1])
-    expect(claimsOf(chat.refusal(chat.edits('model', { change: [done(1)] })))).toHaveLength(1)
-    chat.run(chat.assesses(3, asks))
-    expect(chat.refusal(chat.adds('model', { title: 'D', status: 'completed' })).code).toBe('claims_spent')
-    chat.run(chat.edits('model', { change: [{ task: 1, fields: { status: 'blocked', outcome: 'x' } }] }))
   })
 
   it('[TA13] what the assessor said against a task is not the outcome of what it passes later', () => {

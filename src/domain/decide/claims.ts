@@ -1,16 +1,7 @@
-import {
-  type Claim,
-  isSameClaim,
-  type Judged,
-  judgedOn,
-  MAX_REJECTED_CLAIMS,
-  MAX_VERDICTS,
-  objectionTo,
-} from '../claim.ts'
+import { type Claim, isSameClaim, type Judged, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { Conversation } from '../conversation.ts'
 import { Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
-import type { Turn } from '../turn.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
 /**
@@ -21,34 +12,26 @@ export class Claims {
   /** Those that the assessor has not ruled on. */
   readonly open: Claim[] = []
   readonly #state: Conversation
-  readonly #turn: Turn
   readonly #judged: readonly Judged[]
   /** Task id to the element that claims it. */
   readonly #rows = new Map<string, number>()
 
-  constructor(state: Conversation, turn: Turn, judged: readonly Judged[]) {
+  constructor(state: Conversation, judged: readonly Judged[]) {
     this.#state = state
-    this.#turn = turn
     this.#judged = judged
   }
 
   /** The drafts, with those that the model calls done as pending ones: their claims follow once they exist. */
-  asPending(drafts: readonly Draft[]): readonly Draft[] | Refusal {
-    const pending: Draft[] = []
-    for (const [row, draft] of drafts.entries()) {
-      if (draft.status !== 'completed') {
-        pending.push(draft)
-        continue
-      }
+  asPending(drafts: readonly Draft[]): readonly Draft[] {
+    return drafts.map((draft, row) => {
+      if (draft.status !== 'completed') return draft
       const { outcome = '', ...rest } = draft
       const { title, details = '', criteria = '' } = rest
       const claim: Claim = { task: row, title, details, criteria, status: 'completed', outcome }
       const judged = judgedOn(this.#judged, row)
-      const refused = judged && isSameClaim(judged.claim, claim) ? undefined : this.#leave(claim, row)
-      if (refused) return refused
-      pending.push({ ...rest, status: 'pending' })
-    }
-    return pending
+      if (!judged || !isSameClaim(judged.claim, claim)) this.open.push(claim)
+      return { ...rest, status: 'pending' }
+    })
   }
 
   /** Notes that an element settles a task, unless that was turned down or is not assessed any more. */
@@ -72,20 +55,10 @@ export class Claims {
       // Reopened by a later element of the same call: nothing is claimed any more.
       if (!claim) continue
       const judged = judgedOn(this.#judged, id)
-      if (!judged) {
-        const refused = this.#leave(claim, row)
-        if (refused) return refused
-      } else if (isSameClaim(judged.claim, claim)) editor.grant(id)
+      if (!judged) this.open.push(claim)
+      else if (isSameClaim(judged.claim, claim)) editor.grant(id)
       else return new Refusal('not_accepted', { row, task, reason: 'It changed while it was assessed.' })
     }
-    return undefined
-  }
-
-  #leave(claim: Claim, row: number): Refusal | undefined {
-    if (this.#turn.verdicts + this.open.length >= MAX_VERDICTS) {
-      return new Refusal('claims_spent', { row })
-    }
-    this.open.push(claim)
     return undefined
   }
 }

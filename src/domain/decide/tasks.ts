@@ -36,12 +36,8 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (asked instanceof Refusal) return asked
 
   const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
-  const claims = asModel && isJudged(asModel) ? new Claims(state, asModel.turn, command.judged ?? []) : undefined
-  if (!reviewed) {
-    const created = claims?.asPending(drafts) ?? drafts
-    if (created instanceof Refusal) return created
-    editor.create(created, turnId ?? FILE_TURN)
-  }
+  const claims = asModel && isJudged(asModel) ? new Claims(state, command.judged ?? []) : undefined
+  if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
     // With this call's changes so far: reopening a task first must not bypass a rule.
     const current = editor.get(task.id) ?? task
