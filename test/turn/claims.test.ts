@@ -69,7 +69,7 @@ describe('a call with several claims', () => {
       updatedItems: [{ title: 'Aa' }, { title: 'Cc' }, { title: 'Dd' }],
       failedItems: [
         { id: b?.id, error: expect.stringContaining('there is no proof') },
-        { id: 'nowhere', error: 'There is no item with this id.' },
+        { id: 'nowhere', error: expect.stringContaining('with this id') },
       ],
     })
     expect((await state(at)).rejections.get(b?.id ?? '')).toBe(1)
@@ -297,6 +297,25 @@ describe('what was turned down', () => {
     expect(results(reader).at(-1)).toMatchObject({
       error: 'Task 1 was not accepted: there is no proof. It is blocked now.',
     })
+  })
+
+  it('[AS3] the rejection that blocks a task is told with its reason', async () => {
+    const complete = async (): Promise<Answer> =>
+      call('complete_todo', { todoId: (await idsIn(at))[0], outcome: 'saw it' })
+    const script = [call('create_todo', { items: [{ title: 'Look' }] }), complete, complete, 'Done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO, NO] })
+    const reader = await at.chat({ toolset: 'turn_todos', ...JUDGED })
+    expect(results(reader).at(-1)).toMatchObject({ error: expect.stringContaining('there is no proof') })
+    expect(await at.tasks()).toMatchObject([{ status: 'blocked', outcome: 'there is no proof' }])
+  })
+
+  it('[AS1] what passes is answered as settled, where a tool refuses settled tasks', async () => {
+    const complete = async (): Promise<Answer> =>
+      call('complete_todo', { todoId: (await idsIn(at))[0], outcome: 'saw it' })
+    const script = [call('create_todo', { items: [{ title: 'Look' }] }), complete, 'Done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+    const reader = await at.chat({ toolset: 'turn_todos', ...JUDGED })
+    expect(results(reader).at(-1)).toMatchObject({ status: 'completed', outcome: 'saw it', remaining: 0 })
   })
 
   it('[AS8] has one more claim after the block; then nobody is asked, also in a turn that goes on with it', async () => {

@@ -1,3 +1,4 @@
+import { judgedOn } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, editedSince, openTasks, planTurnOf } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
@@ -179,7 +180,8 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     if (task instanceof Refusal) return task
     const fields = cleanFields(change.fields, row)
     if (fields instanceof Refusal) return fields
-    if (change.if_open && isSettled(task)) {
+    // A task that this call's own verdict blocked is refused with that verdict.
+    if (change.if_open && isSettled(task) && !judgedOn(command.judged ?? [], task.id)) {
       const { status } = task
       return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
