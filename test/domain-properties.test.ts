@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Claim, Judged } from '../src/domain/claim.ts'
 import type { Command } from '../src/domain/command.ts'
 import { type Conversation, emptyConversation, fold, planTurnOf } from '../src/domain/conversation.ts'
 import { Refusal } from '../src/domain/refusal.ts'
 import type { StoredEvent } from '../src/domain/event.ts'
 import { freeze, thaw } from '../src/domain/snapshot.ts'
-import { isOpen, NEXT, type Task, type TaskStatus } from '../src/domain/task.ts'
+import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/task.ts'
 import { isRunning } from '../src/domain/turn.ts'
 import { conversations, type Drawn, resolved } from './support/commands.ts'
 import { dataOf, Driver, plain } from './support/domain.ts'
@@ -20,10 +21,11 @@ const EVENTS = words(`
   policy_set turn_opened turn_started turn_stop_requested turn_failed turn_finished tool_answered
   task_created task_changed task_removed task_assessed task_create_review_required task_create_review_resolved
   review_panel_opened review_panel_left`)
-// All that so few commands can lead to: not the limits of a batch, of open tasks, or a conversation without a turn.
+// All that so few commands can lead to: not the limits of a batch, of open tasks or of claims, or a conversation without a turn.
 const CODES = words(`
   invalid_id invalid_field batch_empty two_in_progress task_not_found task_settled status_not_allowed outcome_required
-  version_mismatch edited_by_person reviewed_tasks_are_fixed assessment_required assessor_required persons_only
+  version_mismatch edited_by_person reviewed_tasks_are_fixed assessment_required not_accepted rejected_task_stays
+  settled_by_person assessor_required persons_only
   turn_not_found turn_running turn_conflict turn_finished review_not_found review_already_decided review_expired`)
 
 /** One command that was run: the state it met, what came of it, and the conversation after it. */
@@ -196,10 +198,39 @@ describe('who has a say', () => {
       if (command.type !== 'edit_tasks' || command.by !== 'model' || !before.policy?.assessor) return
       const turn = before.turns.get(command.turn_id ?? '')
       if (!turn || !isRunning(turn)) return
-      for (const { task, type, from } of taskEvents(events)) {
-        const settled = task.status === 'completed' || task.status === 'cancelled'
-        if (type === 'task_created' || (type === 'task_changed' && 'status' in from)) expect(settled).toBe(false)
-        if (settled && type === 'task_changed') expect(from).not.toHaveProperty('judged_by')
+      const passed = new Set((command.judged ?? []).filter(isPassed).map(({ claim }) => claim.task))
+      for (const { task, type, by, from } of taskEvents(events)) {
+        if (task.status !== 'completed' && task.status !== 'cancelled') continue
+        expect(type).not.toBe('task_created')
+        if (type === 'task_changed' && 'status' in from) expect([by, passed.has(task.id)]).toEqual(['assessor', true])
+      }
+    })
+  })
+
+  it('[AS3] rejections fall only where a person or a file changed the task', () => {
+    always(({ chat, before, events }) => {
+      const changed = taskEvents(events).filter(({ by }) => by === 'person' || by === 'file')
+      const theirs = new Set(changed.map(({ task }) => task.id))
+      for (const [id, count] of before.rejections.entries()) {
+        if (!theirs.has(id)) expect(chat.state.rejections.get(id)).toBeGreaterThanOrEqual(count)
+      }
+    })
+  })
+
+  it('[AS9] a model never removes a task that was rejected', () => {
+    always(({ before, events }) => {
+      for (const { task, by } of dataOf(events, 'task_removed')) {
+        if (by === 'model') expect(before.rejections.has(task.id)).toBe(false)
+      }
+    })
+  })
+
+  it('[TA18][TA19] what was settled keeps its verdict only with the text that it was about', () => {
+    always(({ before, events }) => {
+      for (const { task, by, from } of dataOf(events, 'task_changed')) {
+        const judge = before.tasks.get(task.id)?.judged_by ?? null
+        if (by !== 'model' || judge === null || 'status' in from || !SEALED.some(field => field in from)) continue
+        expect([judge, task.judged_by]).toEqual(['assessor', null])
       }
     })
   })
@@ -291,8 +322,20 @@ function play(drawn: readonly Drawn[], check: (step: Step) => void): void {
     const command = resolved(chat, one)
     const answer = chat.ask(command)
     check({ chat, before, command, answer, events: answer instanceof Refusal ? [] : answer })
+    if (command.type !== 'edit_tasks' || !(answer instanceof Refusal) || !answer.is('assessment_required')) continue
+    // As the runner does: the same call again, with verdicts.
+    const again = { ...command, judged: answer.data.claims.map((claim, index) => ruling(claim, before.seq + index)) }
+    const settled = chat.ask(again)
+    check({ chat, before, command: again, answer: settled, events: settled instanceof Refusal ? [] : settled })
   }
 }
+
+const ruling = (claim: Claim, draw: number): Judged => ({
+  claim,
+  opinions: [{ verdict: draw % 3 === 0 ? 'not_ok' : 'ok', reason: 'Because', model: 'demo' }],
+})
+
+const isPassed = ({ opinions }: Judged): boolean => opinions.at(-1)?.verdict === 'ok'
 
 /** States that hide nothing: equal to the last field, with none that is there and undefined. */
 function same(a: Conversation, b: Conversation): void {

@@ -1,5 +1,10 @@
 import type { Usage, Verdict } from './event.ts'
 
+/** Rejections after which a task is blocked. */
+export const MAX_REJECTIONS = 2
+/** Rejections after which a model's claims on a task are refused unasked: one more claim than it takes to block it. */
+export const MAX_REJECTED_CLAIMS = MAX_REJECTIONS + 1
+
 /** What a model says it has settled, before the assessor has ruled on it. */
 export interface Claim {
   /** The id of a listed task, or the index of a new one in the call that creates it. */
@@ -25,5 +30,15 @@ export interface Judged {
   readonly opinions: readonly Opinion[]
 }
 
-export const verdictOn = (judged: readonly Judged[], task: string | number): Opinion | undefined =>
-  judged.find(({ claim }) => claim.task === task)?.opinions.at(-1)
+export const judgedOn = (judged: readonly Judged[], task: string | number): Judged | undefined =>
+  judged.find(({ claim }) => claim.task === task)
+
+/** Why a claim is not granted; undefined if the assessor's last word was ok. */
+export function objectionTo({ opinions }: Judged): string | undefined {
+  const last = opinions.at(-1)
+  if (!last) return 'It was not assessed.'
+  return last.verdict === 'ok' ? undefined : last.reason || 'No reason was given.'
+}
+
+export const isSameClaim = (a: Claim, b: Claim): boolean =>
+  (Object.keys(a) as (keyof Claim)[]).every(field => a[field] === b[field])

@@ -116,7 +116,10 @@ export type Command =
       readonly type: 'assess_task'
       readonly turn_id: string
       readonly task: string | number
-      readonly claim: { readonly status: 'completed' | 'cancelled'; readonly outcome?: string }
+      /** What `ok` grants. Absent: nothing, because the edit that claims it does. */
+      readonly claim?: { readonly status: 'completed' | 'cancelled'; readonly outcome?: string }
+      /** A hash of what was judged. */
+      readonly seal?: string
       readonly basis?: number | undefined
     })
   | {

@@ -26,7 +26,7 @@ export interface Conversation {
   readonly adopted: Table<string>
   /** The fence: task id to the fields that a person or a file edited, each with the seq of the newest edit. */
   readonly edits: Table<Readonly<Record<string, number>>>
-  /** Task id to the number of `not_ok` verdicts since it was last settled or reopened. */
+  /** Task id to the number of `not_ok` verdicts since a person last changed its status or what it asks for. */
   readonly rejections: Table<number>
   readonly turns: Table<Turn>
   readonly running_turn: string | null
@@ -210,19 +210,21 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   }),
   task_changed: (state, { data: { task, by, from }, seq }) => ({
     ...putTask(state, task),
-    ...(by === 'person' || by === 'file' ? { edits: noteEdit(state, task.id, Object.keys(from), seq) } : {}),
-    ...(settlesOrReopens(task, from) ? { rejections: state.rejections.without(task.id) } : {}),
+    ...(by === 'person' || by === 'file' ? noteEdit(state, task.id, Object.keys(from), seq) : {}),
   }),
-  task_removed: (state, { data: { task } }) => ({
+  task_removed: (state, { data: { task, by } }) => ({
     tasks: state.tasks.without(task.id),
     open: state.open.filter(id => id !== task.id),
     adopted: state.adopted.without(task.id),
     edits: state.edits.without(task.id),
     rejections: state.rejections.without(task.id),
-    ...changeTurn(state, planTurnOf(state, task), turn => ({ removed: turn.removed + 1 })),
+    ...changeTurn(state, planTurnOf(state, task), turn => ({
+      removed: turn.removed + 1,
+      dropped: turn.dropped + (by === 'model' ? 1 : 0),
+    })),
   }),
-  task_assessed: (state, { data: { task_id, verdict } }) =>
-    verdict === 'not_ok'
+  task_assessed: (state, { data: { task_id, verdict, fenced } }) =>
+    verdict === 'not_ok' && !fenced && state.tasks.has(task_id)
       ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
       : {},
 
@@ -252,7 +254,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
 }
 
 function newTurn(id: string, status: 'open' | 'running', started_at: Instant): Turn {
-  return { id, status, stop_requested: false, started_at, removed: 0 }
+  return { id, status, stop_requested: false, started_at, removed: 0, dropped: 0 }
 }
 
 function adopt(state: Conversation, from: string | undefined, to: string): Conversation['adopted'] {
@@ -271,16 +273,22 @@ function putTask(state: Conversation, task: Task): Partial<Conversation> {
   return { ...put, open: wasOpen ? state.open.filter(id => id !== task.id) : [...state.open, task.id] }
 }
 
-function noteEdit(state: Conversation, taskId: string, fields: readonly string[], seq: number): Conversation['edits'] {
+/** A person's edit fences the task, and clears its rejections if it changes what they were about. */
+function noteEdit(
+  state: Conversation,
+  taskId: string,
+  fields: readonly string[],
+  seq: number,
+): Pick<Conversation, 'edits' | 'rejections'> {
   const edits = { ...state.edits.get(taskId), ...Object.fromEntries(fields.map(field => [field, seq])) }
-  return state.edits.with(taskId, edits)
+  const clears = fields.some(field => CLEARS_REJECTIONS.has(field))
+  return {
+    edits: state.edits.with(taskId, edits),
+    rejections: clears ? state.rejections.without(taskId) : state.rejections,
+  }
 }
 
-/** Moving between open statuses does neither. */
-function settlesOrReopens(task: Task, from: { readonly [field: string]: unknown }): boolean {
-  if (from['status'] === undefined) return false
-  return !(isOpen(task) && isOpen({ status: from['status'] as Task['status'] }))
-}
+const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', 'title', 'details', 'criteria'])
 
 function changeTurn(
   state: Conversation,

@@ -92,6 +92,10 @@ export interface EventData {
     readonly reason: string
     readonly model: string
     readonly usage?: Usage
+    /** A hash of the title, details, criteria and outcome that the verdict is about. Absent in older logs. */
+    readonly seal?: string
+    /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
+    readonly fenced?: true
   }
   task_create_review_required: ReviewRequest
   task_create_review_resolved: {

@@ -76,6 +76,9 @@ export interface RefusalData {
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
   not_accepted: InRow & { readonly task: Task; readonly reason: string }
+  /** Claims on this task are not assessed any more, until a person changes it. */
+  claims_spent: InRow & { readonly task: Task }
+  settled_by_person: InRow & { readonly field: string; readonly task: Task }
   rejected_task_stays: InRow & { readonly task: Task }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {

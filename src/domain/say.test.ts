@@ -25,6 +25,8 @@ const SAMPLES: RefusalData = {
   reviewed_tasks_are_fixed: { action: 'reword' },
   assessment_required: { claims: [] },
   not_accepted: { task, reason: 'There is no test.' },
+  claims_spent: { task },
+  settled_by_person: { task, field: 'title' },
   rejected_task_stays: { task },
   assessor_required: { toolset: 'manage_todos' },
   persons_only: { action: 'change_toolset', toolset: 'checklist' },

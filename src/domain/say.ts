@@ -119,10 +119,17 @@ const ENGLISH: Required<Sentences> = {
     action === 'reword'
       ? 'A reviewed task cannot be reworded. Propose the new wording as a new plan.'
       : 'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
-  assessment_required: () => 'The assessor has to rule on this first.',
-  not_accepted: ({ task, reason }, speaker) => `Task ${speaker.id(task)} was not accepted: ${reason}`,
+  assessment_required: () => 'The assessor has to rule on this first. Make the call again.',
+  not_accepted: ({ task, reason }, speaker) => {
+    const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
+    return `Task ${speaker.id(task)} was not accepted: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}${blocked}`
+  },
+  claims_spent: ({ task }, speaker) =>
+    `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
+  settled_by_person: ({ task, field }, speaker) =>
+    `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
   rejected_task_stays: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was rejected by the assessor and cannot be deleted. Do it, or cancel it with a good reason.`,
+    `Task ${speaker.id(task)} was rejected by the assessor and cannot be deleted. Do it, or leave it to a person.`,
   assessor_required: ({ toolset }) =>
     toolset === null
       ? 'This turn has no assessor.'

@@ -63,6 +63,9 @@ export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly 
   cancelled: { outcome: false, judge: true },
 }
 
+/** The fields that a verdict is about. Its seal is a hash of them. */
+export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const
+
 /** The only definition of open, for panel, gate, prompt and tools. */
 export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[task.status]
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sayProblem } from './say.ts'
-import { isBlank, isId, line, Problem, prose, tagList } from './text.ts'
+import { asProse, isBlank, isId, line, Problem, prose, tagList } from './text.ts'
 
 const ASTRAL = '🗒'
 const HALVES = ['\ud83d', 'a\ude00b', '\ude00\ud83d']
@@ -101,6 +101,17 @@ describe('several lines', () => {
   it('[TA8] it may be empty, and is when nothing but space is left', () => {
     expect(prose('')).toBe('')
     expect(prose(' \r\n\t ')).toBe('')
+  })
+
+  it('[TA6] a text of several lines is empty if nothing in it is visible', () => {
+    for (const text of ['\u200b', '\ufeff \u2060\n\u200d', '\u00ad', '\u202e']) expect(prose(text)).toBe('')
+    expect(prose('a\u200bb')).toBe('a\u200bb')
+  })
+
+  it('[AS7] what a model wrote freely is repaired instead of refused', () => {
+    expect(asProse(' a\ud83d\r\nb\u0000 ')).toBe('a\ufffd\nb')
+    expect(asProse(`  ${ASTRAL.repeat(9_000)}`)).toBe(ASTRAL.repeat(8_000))
+    expect(asProse('\u200b')).toBe('')
   })
 
   it('[TA7] a lone surrogate is refused, and so is anything but a string', () => {

@@ -27,12 +27,21 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
   return within(clean, limit)
 }
 
-/** Several lines: line ends as \n, other control characters as spaces, up to 8,000 code points; may be empty. */
+/**
+ * Several lines: line ends as \n, other control characters as spaces, up to 8,000 code points. May be empty, and is if
+ * nothing in it is visible.
+ */
 export function prose(raw: unknown): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
-  const clean = text.replace(/\r\n?/g, '\n').replace(PROSE_CONTROLS, ' ')
-  return within(clean.trim(), LIMITS.text)
+  const clean = text.replace(/\r\n?/g, '\n').replace(PROSE_CONTROLS, ' ').trim()
+  return isVisible(clean) ? within(clean, LIMITS.text) : ''
+}
+
+/** The same for a model's text that nobody can be asked to correct: repaired and truncated instead of refused. */
+export function asProse(raw: string): string {
+  const clean = prose(clip(raw.toWellFormed().trim(), LIMITS.text))
+  return clean instanceof Problem ? '' : clean
 }
 
 export function tagList(raw: unknown): readonly string[] | Problem {

@@ -4,8 +4,13 @@ import { type Ending, finalStatus, isFinished, isRunning, type PlanCounts, type 
 
 const NOTHING: PlanCounts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 0 }
 
-function ended(ending: Ending, counts: Partial<PlanCounts> = {}, watch: Partial<Policy> = { gate: true }): TurnStatus {
-  return finalStatus(ending, { ...NOTHING, ...counts }, { assessor: false, gate: false, ...watch } as Policy)
+function ended(
+  ending: Ending,
+  counts: Partial<PlanCounts> = {},
+  watch: Partial<Policy> = { gate: true },
+  dropped = 0,
+): TurnStatus {
+  return finalStatus(ending, { ...NOTHING, ...counts }, { assessor: false, gate: false, ...watch } as Policy, dropped)
 }
 
 describe('what an ending amounts to', () => {
@@ -23,6 +28,18 @@ describe('what an ending amounts to', () => {
 
   it('[TU6] where neither assessor nor gate is on, the plan does not count', () => {
     expect(ended('answered', { open: 3, blocked: 2 }, {})).toBe('done')
+  })
+
+  it('[TU10] incomplete: a model emptied the plan, and nothing of it was completed or cancelled', () => {
+    expect(ended('answered', { removed: 2 }, { assessor: true }, 2)).toBe('incomplete')
+    expect(ended('answered', { removed: 2 }, { gate: true }, 1)).toBe('incomplete')
+    expect(ended('answered', { removed: 2, completed: 1 }, { gate: true }, 2)).toBe('done')
+    expect(ended('answered', { removed: 2, cancelled: 1 }, { gate: true }, 2)).toBe('done')
+    expect(ended('answered', { removed: 2 }, {}, 2)).toBe('done')
+  })
+
+  it('[TU10] done: a person emptied the plan', () => {
+    expect(ended('answered', { removed: 2 })).toBe('done')
   })
 
   it('[TU6] incomplete: the budget ran out, even with nothing open', () => {

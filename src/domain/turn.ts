@@ -41,6 +41,8 @@ export interface Turn {
   readonly started_at: Instant
   /** How many tasks were removed from its plan. They still count when the turn finishes. */
   readonly removed: number
+  /** How many of them a model removed. */
+  readonly dropped: number
 }
 
 /** The tasks of a plan, counted by how they ended. */
@@ -61,13 +63,20 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
   cancelled: 'cancelled',
 }
 
-/** `done`: the model answered and, with the assessor or the gate on, no task is open or blocked. */
-export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy): TurnStatus {
+/**
+ * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model empty the
+ * plan. `dropped` is how many tasks a model removed from it.
+ */
+export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy, dropped = 0): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
-  const planCounts = policy.assessor || policy.gate
-  return planCounts && counts.open + counts.blocked > 0 ? 'incomplete' : 'done'
+  if (!policy.assessor && !policy.gate) return 'done'
+  return counts.open + counts.blocked > 0 || isEmptied(counts, dropped) ? 'incomplete' : 'done'
 }
+
+/** Whether a model removed tasks from a plan of which nothing was completed or cancelled. */
+export const isEmptied = ({ completed, cancelled }: PlanCounts, dropped: number): boolean =>
+  dropped > 0 && completed + cancelled === 0
 
 export const isRunning = (turn: Turn): boolean => turn.status === 'running'
 export const isFinished = (turn: Turn): boolean => turn.status !== 'running' && turn.status !== 'open'

@@ -25,7 +25,13 @@ export const session = exact<wire.SessionAnswer>()(
   }),
 )
 
-const turn = exact<Turn>()(z.object({ id: z.string(), ...s.turnFields }))
+const turn = exact<Turn>()(
+  z.object({
+    id: z.string(),
+    ...s.turnFields,
+    dropped: s.described(z.int(), 'how many of the removed tasks a model removed'),
+  }),
+)
 const review = exact<Review>()(
   z.object({
     ...s.reviewFields,

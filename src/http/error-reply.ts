@@ -44,6 +44,8 @@ const REFUSED: Record<RefusalCode, number> = {
   reviewed_tasks_are_fixed: 409,
   assessment_required: 409,
   not_accepted: 409,
+  claims_spent: 409,
+  settled_by_person: 409,
   rejected_task_stays: 409,
   assessor_required: 400,
   persons_only: 403,

@@ -201,6 +201,11 @@ export const storedEvents = [
       reason: described(z.string(), "the assessor's words"),
       model: described(z.string(), "the assessor's model"),
       usage: usage.exactOptional(),
+      seal: described(
+        z.string(),
+        'a hash of the title, details, criteria and outcome that were judged',
+      ).exactOptional(),
+      fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
     }),
   ),
   stored('task_create_review_required', 'A person is asked to confirm new tasks.')(review),

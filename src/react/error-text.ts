@@ -15,6 +15,8 @@ type AgentCode =
   | 'reviewed_tasks_are_fixed'
   | 'assessment_required'
   | 'not_accepted'
+  | 'claims_spent'
+  | 'settled_by_person'
   | 'rejected_task_stays'
   | 'assessor_required'
 

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
-import type { Opinion } from '../domain/claim.ts'
-import { clip, isBlank, LIMITS } from '../domain/text.ts'
+import type { Judged } from '../domain/claim.ts'
+import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { todosOf } from '../toolsets/todos.ts'
+import { recordVerdicts } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
@@ -167,21 +168,12 @@ function retryGuidance(run: Run, toolset: Toolset): string {
 async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const opinions = task ? await opinionsOn(turn, deps, task, move.step.text, signal) : []
+  const judged = task ? await judgeText(turn, deps, task, move.step.text, signal) : undefined
   const { newId } = deps.door
   await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
-    for (const opinion of opinions) {
-      // Refused if a person has removed the task: then there is nothing to judge.
-      transaction.run({
-        type: 'assess_task',
-        turn_id: run.turn,
-        task: task?.id ?? '',
-        ...opinion,
-        claim: { status: 'completed', outcome: clip(move.step.text, LIMITS.text) },
-        basis: move.step.digest_seq,
-      })
-    }
-    const last = opinions.at(-1)
+    const claimed = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
+    if (task && judged) recordVerdicts(transaction, task.id, judged, claimed)
+    const last = judged?.opinions.at(-1)
     if (last?.verdict === 'unknown') return null
     const send = (text: string) =>
       transaction.mustRun(
@@ -216,18 +208,15 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
   })
 }
 
-async function opinionsOn(
+async function judgeText(
   turn: ActiveTurn,
   deps: TurnDeps,
   { id, title, details, criteria }: Task,
   text: string,
   signal: AbortSignal,
-): Promise<readonly Opinion[]> {
-  const { run } = turn
-  const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs, silenceMs: deps.silenceMs }
-  const claim = { task: id, title, details, criteria, status: 'completed', outcome: text } as const
-  const [judged] = await judge(assessor, [claim], turn, signal)
-  return judged?.opinions ?? []
+): Promise<Judged> {
+  const claim = { task: id, title, details, criteria, status: 'completed', outcome: asProse(text) } as const
+  return judge(turn, deps, claim, signal)
 }
 
 /** The gate: sends the model back to the open tasks. */

@@ -1,8 +1,8 @@
-import { listed, openTasks } from '../domain/conversation.ts'
+import { listed, openTasks, planCounts } from '../domain/conversation.ts'
 import { isOpen } from '../domain/task.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { cut } from '../domain/text.ts'
-import type { EndReason } from '../domain/turn.ts'
+import { type EndReason, isEmptied } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
@@ -52,5 +52,7 @@ function leftOver({ state, turn, policy }: Run, because: EndReason): string {
       .map(({ title, outcome }) => `- ${title} (blocked${outcome ? `: ${cut(outcome, 200)}` : ''})`),
     ...(blocked.length > MAX_LISTED ? [`- and ${blocked.length - MAX_LISTED} more (blocked)`] : []),
   ]
-  return lines.length === 0 ? '' : `Not done:\n${lines.join('\n')}`
+  if (lines.length > 0) return `Not done:\n${lines.join('\n')}`
+  const dropped = state.turns.get(turn)?.dropped ?? 0
+  return isEmptied(planCounts(state, turn), dropped) ? 'Not done: the plan was removed before anything in it was.' : ''
 }

@@ -1,8 +1,10 @@
 import type { Json } from '../domain/event.ts'
-import { clip, isBlank, LIMITS } from '../domain/text.ts'
+import type { Claim, Judged } from '../domain/claim.ts'
+import { asProse, isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
+import { recordVerdicts } from '../toolsets/verdicts.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import { judge } from './assessor.ts'
 import type { TurnDeps } from './drive.ts'
@@ -38,7 +40,7 @@ export async function makeCall(
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
-  const { door, models } = deps
+  const { door } = deps
   const toolset = toolsets[run.policy.toolset]
   const context = {
     door,
@@ -57,12 +59,49 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   }
   let state = await beginCall(toolset, call.tool, call.arguments, context)
   if (state.status === 'claimed') {
-    const assessor = { ...models.assessorFor(run.request.model), retryMs: deps.retryMs, silenceMs: deps.silenceMs }
-    const judged = await judge(assessor, state.claims, turn, signal)
+    const judged = await judgeAll(turn, deps, step, call, state.claims, signal)
     state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   }
-  if (state.status === 'claimed') return recordAnswer(turn, deps, call, 'Error: The plan has changed. Read it again.')
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
+}
+
+/** Asks for a verdict on each claim of a call. */
+async function judgeAll(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  step: Step,
+  call: Call,
+  claims: readonly Claim[],
+  signal: AbortSignal,
+): Promise<readonly Judged[]> {
+  const judged: Judged[] = []
+  try {
+    for (const claim of claims) judged.push(await judge(turn, deps, claim, signal, judged))
+  } catch (error) {
+    await keepVerdicts(turn, deps, step, call, judged)
+    throw error
+  }
+  return judged
+}
+
+/** Keeps the verdicts of a call that a stop interrupted. After any other interruption, the claims are judged anew. */
+async function keepVerdicts(
+  turn: ActiveTurn,
+  { door }: TurnDeps,
+  step: Step,
+  call: Call,
+  judged: readonly Judged[],
+): Promise<void> {
+  if (judged.length === 0) return
+  await door.transact(turn.at(`verdicts:${call.id}`), transaction => {
+    if (!transaction.state.turns.get(turn.run.turn)?.stop_requested) return transaction.discard(null)
+    for (const one of judged) {
+      const { task } = one.claim
+      const id = typeof task === 'string' ? task : door.newId()
+      recordVerdicts(transaction, id, one, { turnId: turn.run.turn, basis: step.digest_seq })
+    }
+    return null
+  })
 }
 
 /** Logs the call before making it: after a crash, it may have run. */
@@ -100,8 +139,8 @@ export async function recordAnswer(
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
 
-/** The latest text of the turn, truncated to an outcome. */
+/** The latest visible text of the turn, as an outcome. */
 function lastText({ steps }: Run): string | undefined {
-  const text = steps.findLast(step => !isBlank(step.text))?.text.trim()
-  return text === undefined ? undefined : clip(text, LIMITS.text)
+  const text = steps.findLast(step => !isBlank(step.text))?.text
+  return text === undefined ? undefined : asProse(text)
 }

@@ -198,12 +198,16 @@ function perform({ toolset, tool, input, context, transaction, toolCallId, basis
   })
   try {
     const result = tool.run(call, input)
+    call.end()
     if (result !== PENDING) return record(result, true)
     const review_id = transaction.state.pending_reviews.at(-1) ?? ''
     return { status: 'pending_review', call_id: toolCallId, review_id }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    if (error.is('assessment_required')) return transaction.discard({ status: 'claimed', claims: error.data.claims })
+    if (error.is('assessment_required') && !run?.judged) {
+      return transaction.discard({ status: 'claimed', claims: error.data.claims })
+    }
+    call.end()
     const result = toolset.refused(explain(error, toolset, tool), call)
     // A run resumes from its stored answers. Elsewhere only a fenced write is stored: its refusal counts as an answer.
     if (run || error.is('edited_by_person')) return record(result, false)

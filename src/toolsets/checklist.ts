@@ -37,7 +37,11 @@ export const checklist: Toolset = {
       }),
       example: FORM,
       at,
-      output: z.object({ createdItems: z.array(item) }),
+      output: z.object({
+        createdItems: z.array(item),
+        // Sent as checked, and turned down by the assessor.
+        notAccepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
+      }),
       run: (call, { items, contextTaskId }) => {
         const kept = [...items.entries()].filter(([, { title }]) => !isBlank(title))
         if (kept.length === 0) throw new Refusal('batch_empty', {})
@@ -47,7 +51,9 @@ export const checklist: Toolset = {
           ...(isChecked ? { status: 'completed' as const } : {}),
         }))
         const made = call.create(drafts, { sent: kept.map(([index]) => index) })
-        return made === PENDING ? PENDING : created(call, made)
+        if (made === PENDING) return PENDING
+        const { turnedDown } = call
+        return { ...created(call, made), ...(turnedDown.length > 0 ? { notAccepted: turnedDown } : {}) }
       },
       created,
     }),

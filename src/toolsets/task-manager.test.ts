@@ -360,11 +360,11 @@ describe('task_manager: after a review', () => {
   })
 
   it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
-    await desk.person({ task: 1, fields: { title: 'Stare', status: 'completed', priority: 'low' } })
+    await desk.person({ task: 1, fields: { title: 'Stare', status: 'blocked', priority: 'low' } })
     const { answer, events } = await desk.written(() => call('complete_task', { id: uuid(3), outcome: 'x' }))
     expect(answer).toEqual({
       ok: false,
-      error: `A person changed task ${uuid(3)} since you last saw it: title is now "Stare", priority is now "low", status is now "done". Your change was not made; continue from here.`,
+      error: `A person changed task ${uuid(3)} since you last saw it: title is now "Stare", priority is now "low", status is now "blocked". Your change was not made; continue from here.`,
     })
     expect(events).toEqual(['tool_answered'])
     expect(await call('complete_task', { id: uuid(3), outcome: 'x' })).toMatchObject({ ok: true })

@@ -63,13 +63,17 @@ export const taskManager: Toolset = {
         tasks: z.array(shown),
         session_id: z.string(),
         conversation_turn_id: z.string(),
+        // Sent as done, and turned down by the assessor.
+        not_accepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
       run: (call, { tasks }) => {
         const drafts = tasks.map(
           ({ status, ...fields }): SomeFields => ({ ...fields, ...(status ? { status: TASK_STATUS[status] } : {}) }),
         )
         const made = call.create(drafts)
-        return made === PENDING ? PENDING : created(call, made)
+        if (made === PENDING) return PENDING
+        const { turnedDown } = call
+        return { ...created(call, made), ...(turnedDown.length > 0 ? { not_accepted: turnedDown } : {}) }
       },
       created,
     }),

@@ -1,12 +1,14 @@
-import { type Judged, verdictOn } from '../domain/claim.ts'
+import { type Judged, judgedOn, objectionTo } from '../domain/claim.ts'
 import type { CommandOf, NewTask, Sources, TaskChange } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { REQUIRES, type Task } from '../domain/task.ts'
 import type { Transaction } from '../door/door.ts'
 import type { Tool, Toolset } from './toolset.ts'
+import { recordVerdicts } from './verdicts.ts'
 import type { View } from './view.ts'
 
 /** Returned by a tool whose call waits for a review. */
@@ -28,17 +30,27 @@ export interface ToolCallDeps {
   readonly lastText: string | undefined
 }
 
+/** A new task that the model called done, and why the assessor disagreed. */
+export type TurnedDown = { readonly id: string; readonly reason: string }
+
 type Edit = Partial<CommandOf<'edit_tasks'>>
 
 /** One tool call inside its transaction: what the tool sees and may do. */
 export class ToolCall implements View {
   readonly turnId: string
   readonly #deps: ToolCallDeps
+  /** The verdicts on new tasks: they are recorded once their tasks have ids. */
+  readonly #unrecorded: Set<Judged>
+  readonly #turnedDown: TurnedDown[] = []
 
+  /** Records the verdicts on listed tasks before the tool runs, so that they stay if the tool refuses. */
   constructor(deps: ToolCallDeps) {
     this.turnId = deps.turnId
     this.#deps = deps
-    for (const judged of deps.judged) if (typeof judged.claim.task === 'string') this.#assess(judged.claim.task, judged)
+    const { transaction, judged } = deps
+    this.#unrecorded = new Set(judged.filter(({ claim }) => typeof claim.task === 'number'))
+    for (const one of judged)
+      if (typeof one.claim.task === 'string') recordVerdicts(transaction, one.claim.task, one, deps)
   }
 
   get state(): View['state'] {
@@ -59,8 +71,19 @@ export class ToolCall implements View {
     const events = this.tryEdit({ create, ...also, review })
     if (events instanceof Refusal) throw events.row === undefined ? events : events.at(sent?.[events.row] ?? events.row)
     if (events.some(event => event.type === 'task_create_review_required')) return PENDING
-    for (const [index, { id }] of create.entries()) this.#assessNew(id, index)
+    for (const [index, { id }] of create.entries()) this.#settleNew(id, index)
     return create.flatMap(({ id }) => this.state.tasks.get(id) ?? [])
+  }
+
+  /** The tasks that this call created as done and the assessor turned down. */
+  get turnedDown(): readonly TurnedDown[] {
+    return this.#turnedDown
+  }
+
+  /** Records the verdicts on tasks that were not created after all. */
+  end(): void {
+    for (const judged of this.#unrecorded)
+      recordVerdicts(this.#deps.transaction, this.#deps.newId(), judged, this.#deps)
   }
 
   /** Changes and removes tasks. Throws the refusal, if any. */
@@ -85,27 +108,22 @@ export class ToolCall implements View {
     })
   }
 
-  /** Uses the model's latest text as the outcome if its tools have no field for one. */
+  /** Uses the model's latest text as the outcome of what it settles if its tools have no field for one. */
   #withOutcome(change: TaskChange): TaskChange {
     const { status, outcome } = change.fields
     const { lastText, toolset } = this.#deps
     if (!lastText || outcome !== undefined || status === undefined || !REQUIRES[status].outcome) return change
-    return TOOLSETS[toolset.name].outcome ? change : { ...change, fields: { ...change.fields, outcome: lastText } }
+    if (TOOLSETS[toolset.name].outcome || findTask(this.state, change.task)?.status === status) return change
+    return { ...change, fields: { ...change.fields, outcome: lastText } }
   }
 
-  /** Records the verdicts on a new task that the model called done; it was created pending. */
-  #assessNew(id: string, index: number): void {
-    const judged = this.#deps.judged.find(({ claim }) => claim.task === index)
-    if (judged && verdictOn([judged], index)) this.#assess(id, judged)
-  }
-
-  /** Records the verdicts on a task and applies them. */
-  #assess(task: string, { claim, opinions }: Judged): void {
-    const { turnId, basis, transaction } = this.#deps
-    const { status, outcome } = claim
-    const claimed = { status, ...(outcome === '' ? {} : { outcome }) }
-    for (const opinion of opinions) {
-      transaction.run({ type: 'assess_task', turn_id: turnId, task, ...opinion, claim: claimed, basis })
-    }
+  /** Applies the verdicts on a new task that the model called done; it was created pending. */
+  #settleNew(id: string, index: number): void {
+    const judged = judgedOn(this.#deps.judged, index)
+    if (!judged) return
+    this.#unrecorded.delete(judged)
+    recordVerdicts(this.#deps.transaction, id, judged, { ...this.#deps, grants: true })
+    const reason = objectionTo(judged)
+    if (reason !== undefined) this.#turnedDown.push({ id, reason })
   }
 }

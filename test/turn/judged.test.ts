@@ -39,7 +39,7 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU8] a task removed while it is judged gets no verdict', async () => {
+  it('[JU8][AS7] the verdict on a task removed while it is judged is recorded, and the next one is taken up', async () => {
     const removed = Promise.withResolvers<void>()
     const at = await turns({
       answers: [add('A', 'B'), 'I did A.', 'I did B.'],
@@ -52,6 +52,7 @@ describe('what is judged', () => {
     removed.resolve()
     await reader.over
     expect(judgedTasks(at)).toEqual(['A', 'B'])
+    expect(reader.of('task_assessed').map(({ data }) => data.task_id)).toContain(a?.id)
     expect((await at.person.tasks('c1')).tasks).toMatchObject([{ title: 'B', outcome: 'I did B.' }])
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
@@ -101,7 +102,7 @@ describe('what is judged', () => {
     expect(again.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU7] a rejected task cannot be deleted', async () => {
+  it('[JU7][AS9] a rejected task cannot be deleted', async () => {
     const at = await turns({
       answers: [add('A'), 'Did it.', { calls: [{ tool: 'manage_todos', args: { delete: [1] } }] }, 'Did it well.'],
       assessor: ['NOT_OK: no proof', 'OK'],

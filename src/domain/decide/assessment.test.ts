@@ -188,13 +188,96 @@ describe('a verdict', () => {
     expect(chat.statuses()).toEqual(['in_progress', 'pending'])
   })
 
-  it('[AS3] counting restarts once the task was settled and reopened', () => {
+  it('[AS3] a model that blocks and reopens the task does not restart the count', () => {
     const chat = judged()
     chat.run(chat.assesses(1, REJECTS))
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
     chat.run(chat.assesses(1, REJECTS))
-    expect(chat.task(1).status).toBe('in_progress')
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'There is no test' })
+  })
+
+  it.each([
+    ['person', { status: 'blocked' }],
+    ['person', { title: 'A2' }],
+    ['person', { details: 'more' }],
+    ['file', { criteria: 'less' }],
+  ] as const)('[AS3] a %s who changes %o restarts the count', (by, fields) => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets(by, 1, fields))
+    expect(chat.state.rejections.has(chat.task(1).id)).toBe(false)
+  })
+
+  it('[AS3] a person who changes something else does not restart it', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets('person', 1, { priority: 'high', tags: ['x'], outcome: 'so far' }))
+    expect(chat.state.rejections.get(chat.task(1).id)).toBe(1)
+  })
+
+  it('[AS3] passing, and going on in another turn, do not restart it', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(finishes('turn-1'))
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.assesses(1))
+    chat.run(chat.sets('model', 1, { status: 'pending' }))
+    chat.run(chat.assesses(1, REJECTS))
+    expect(chat.task(1).status).toBe('blocked')
+  })
+
+  it('[AS3] a not_ok that a person overtook does not count', () => {
+    const chat = judged()
+    chat.run(chat.sets('person', 1, { priority: 'high' }))
+    chat.run(chat.assesses(1, REJECTS))
+    expect(dataOf(chat.log, 'task_assessed')).toMatchObject([{ verdict: 'not_ok', fenced: true }])
+    expect(chat.state.rejections.size).toBe(0)
+  })
+
+  it('[AS8] after the block a model has one more claim, and then none until a person changes the task', () => {
+    const chat = judged()
+    for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+    const claims = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
+    expect(chat.refusal(claims).code).toBe('assessment_required')
+    chat.run(chat.assesses(1, REJECTS))
+    expect(chat.refusal(claims).code).toBe('claims_spent')
+    expect(chat.refusal(chat.sets('model', 1, { status: 'cancelled' })).code).toBe('claims_spent')
+    chat.run(chat.sets('model', 1, { status: 'pending' }))
+    expect(chat.refusal(claims).code).toBe('claims_spent')
+    chat.run(chat.sets('person', 1, { details: 'only the first half' }))
+    chat.answer()
+    expect(chat.refusal(claims).code).toBe('assessment_required')
+  })
+
+  it('[AS8] the third rejection blocks a task that was reopened', () => {
+    const chat = judged()
+    for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets('model', 1, { status: 'pending' }))
+    chat.run(chat.assesses(1, { ...REJECTS, reason: 'Not even now' }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Not even now' })
+  })
+
+  it.each(['open', 'blocked', 'passed'] as const)('[AS9] a model cannot delete what was rejected once: %s', state => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    if (state === 'blocked') chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
+    if (state === 'passed') chat.run(chat.assesses(1))
+    expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
+    chat.run(chat.removes('model', 2))
+    chat.run(chat.removes('person', 1))
+    expect(chat.titles()).toEqual([])
+  })
+
+  it('[AS9] nor in a later turn without an assessor, or from outside', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(finishes('turn-1'))
+    chat.start('turn-2', { assessor: false })
+    expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
+    chat.run(finishes('turn-2'))
+    chat.run({ type: 'open_turn', turn_id: 'turn-3' })
+    expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
   })
 
   it('[AS3] counting does not restart when the current task or another field changes', () => {
@@ -229,10 +312,31 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[TA8] an invalid outcome is refused, and no verdict is recorded', () => {
+  it('[AS7] an outcome that is too long or malformed is repaired, so that the verdict is recorded', () => {
     const chat = judged()
-    const refusal = chat.refusal(chat.assesses(1, { claim: { status: 'completed', outcome: 'x'.repeat(8_001) } }))
-    expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { field: 'outcome' }])
+    chat.run(chat.assesses(1, { claim: { status: 'completed', outcome: `\ud83d${'x'.repeat(9_000)}` } }))
+    expect(chat.task(1)).toMatchObject({ status: 'completed', outcome: `\ufffd${'x'.repeat(7_999)}` })
+  })
+
+  it('[AS7] it is recorded with its usage and its seal', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, { usage: { total_tokens: 3 }, seal: 'abc' }))
+    expect(dataOf(chat.log, 'task_assessed')).toMatchObject([{ usage: { total_tokens: 3 }, seal: 'abc' }])
+  })
+
+  it('[AS7] on a task that is gone it is recorded, and changes and counts nothing', () => {
+    const chat = judged()
+    const { id } = chat.task(1)
+    chat.run(chat.removes('person', 1))
+    for (const said of [REJECTS, {}]) expect(typesOf(chat.run(chat.assesses(id, said)))).toEqual(['task_assessed'])
+    expect(chat.state.rejections.size).toBe(0)
+  })
+
+  it('[AS7] without a claim, ok is recorded and grants nothing', () => {
+    const chat = judged()
+    const said = { verdict: 'ok', reason: '', model: 'demo:judge' } as const
+    expect(typesOf(chat.run({ type: 'assess_task', turn_id: 'turn-1', task: 1, ...said }))).toEqual(['task_assessed'])
+    expect(chat.task(1).status).toBe('in_progress')
   })
 
   it('[AS6] on a task that a person edited meanwhile is recorded and grants nothing', () => {

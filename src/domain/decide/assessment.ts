@@ -1,53 +1,60 @@
+import { MAX_REJECTIONS } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, editedSince } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
-import { cleanFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
 import { isOpen, NEXT } from '../task.ts'
-import { clip, LIMITS, Problem, prose } from '../text.ts'
+import { asProse, isId } from '../text.ts'
 import { isRunning } from '../turn.ts'
 import { modelTurn, taskInReach } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
-/** Rejections after which a task is blocked. */
-const MAX_REJECTIONS = 2
-
 /**
- * Records a verdict. `ok` grants the claimed status, the second `not_ok` blocks the task, `unknown` changes nothing. If a
- * person edited the task after `basis`, the verdict is recorded and the task stays as it is.
+ * Records a verdict. `ok` grants the claim that comes with it, the second `not_ok` blocks the task, `unknown` changes
+ * nothing. If the task is gone, or a person edited it after `basis`, the verdict is recorded and changes nothing.
  */
 export function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, verdict, reason, model, usage, claim } = command
+  const { turn_id, verdict, reason, claim } = command
   const asModel = modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
   if (!isRunning(asModel.turn) || !asModel.policy.assessor) {
     return new Refusal('assessor_required', { toolset: null })
   }
   const task = taskInReach(state, command.task, asModel)
-  if (task instanceof Refusal) return task
-  const cleaned = cleanFields({ outcome: claim.outcome })
-  if (cleaned instanceof Refusal) return cleaned
-  const assessed: NewEvent = {
-    type: 'task_assessed',
-    turn_id,
-    data: { task_id: task.id, verdict, reason, model, ...(usage ? { usage } : {}) },
+  if (task instanceof Refusal) {
+    const isGone = isId(command.task) && !state.tasks.has(command.task)
+    return isGone ? [assessed(command, command.task)] : task
   }
   const fenced = editedSince(state, task, command.basis ?? state.answered_seq) !== undefined
-  const touches = verdict === 'ok' ? NEXT[task.status].includes(claim.status) : verdict === 'not_ok' && isOpen(task)
-  if (fenced || !touches) return [assessed]
+  if (fenced) return [assessed(command, task.id, fenced)]
 
   const editor = new ListEditor(state, now, 'assessor', turn_id)
-  if (verdict === 'ok') editor.change(task.id, { ...cleaned, status: claim.status })
-  else if ((state.rejections.get(task.id) ?? 0) + 1 >= MAX_REJECTIONS) {
-    editor.change(task.id, { status: 'blocked', outcome: asOutcome(reason) })
+  if (verdict === 'ok' && claim && NEXT[task.status].includes(claim.status)) {
+    const outcome = claim.outcome === undefined ? {} : { outcome: asProse(claim.outcome) }
+    editor.change(task.id, { ...outcome, status: claim.status })
+  }
+  const rejections = (state.rejections.get(task.id) ?? 0) + 1
+  if (verdict === 'not_ok' && isOpen(task) && rejections >= MAX_REJECTIONS) {
+    editor.change(task.id, { status: 'blocked', outcome: asProse(reason) })
   }
   const events = editor.finish()
-  return events instanceof Refusal ? events : [assessed, ...events]
+  return events instanceof Refusal ? events : [assessed(command, task.id), ...events]
 }
 
-/** Truncated rather than refused, because the reason comes from a model. */
-function asOutcome(reason: string): string {
-  const outcome = prose(clip(reason.toWellFormed(), LIMITS.text))
-  return outcome instanceof Problem ? '' : outcome
+function assessed(
+  { turn_id, verdict, reason, model, usage, seal }: CommandOf<'assess_task'>,
+  task_id: string,
+  fenced = false,
+): NewEvent {
+  const data = {
+    task_id,
+    verdict,
+    reason,
+    model,
+    ...(usage ? { usage } : {}),
+    ...(seal === undefined ? {} : { seal }),
+    ...(fenced ? { fenced } : {}),
+  }
+  return { type: 'task_assessed', turn_id, data }
 }

@@ -24,8 +24,8 @@ export class ListEditor {
   readonly #turnId: string | null
   readonly #touched = new Map<string, Task>()
   readonly #removed = new Set<string>()
-  /** Tasks that the command touched itself; all other changes are `by: system`. */
-  readonly #named = new Set<string>()
+  /** Tasks that the command touched itself, and for whom; all other changes are `by: system`. */
+  readonly #named = new Map<string, Actor>()
   /** Plans in which a task was added, removed or changed status: they may need another current task. */
   readonly #changedPlans = new Set<string>()
   readonly #started = new Set<string>()
@@ -71,21 +71,29 @@ export class ListEditor {
     const { status, position, order: _order, parent_id: _parent, file_id: _file, ...rest } = fields
     if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status))
       return notAllowed(task, status, row)
-    this.#named.add(id)
+    this.#named.set(id, this.#by)
     if (status !== undefined && status !== task.status) this.#changedPlans.add(this.#planOf(task))
     const next = status === undefined ? task : withStatus(task, status, this.#by, this.#now)
     // Even if it is in progress already: starting two tasks in one command is an error.
     if (status === 'in_progress') this.#started.add(id)
     if (status === 'pending' && task.status === 'in_progress') this.#returned.add(id)
-    this.#touched.set(id, withFields(next, rest))
+    this.#touched.set(id, withFields(next, rest, this.#by))
     if (position !== undefined && position !== task.position) this.#move(id, position)
     return undefined
+  }
+
+  /** Marks a task that this command settled as passed by the assessor. */
+  grant(id: string): void {
+    const task = this.get(id)
+    if (!task) return
+    this.#named.set(id, 'assessor')
+    this.#touched.set(id, { ...task, judged_by: 'assessor' })
   }
 
   remove(id: string): void {
     const task = this.get(id)
     if (!task) return
-    this.#named.add(id)
+    this.#named.set(id, this.#by)
     this.#changedPlans.add(this.#planOf(task))
     this.#touched.set(id, task)
     this.#removed.add(id)
@@ -150,9 +158,9 @@ export class ListEditor {
       created_at: this.#now,
       updated_at: this.#now,
     }
-    const task = withFields(withStatus(blank, status, this.#by, this.#now), fields)
+    const task = withFields(withStatus(blank, status, this.#by, this.#now), fields, this.#by)
     if (status === 'in_progress') this.#started.add(id)
-    this.#named.add(id)
+    this.#named.set(id, this.#by)
     this.#changedPlans.add(turnId)
     this.#touched.set(id, task)
     return task
@@ -231,7 +239,7 @@ export class ListEditor {
       const task = this.get(id)
       const position = positions[index]
       if (!task || position === undefined) continue
-      this.#named.add(id)
+      this.#named.set(id, this.#by)
       this.#touched.set(id, { ...task, position })
       this.#lastPosition = Math.max(this.#lastPosition, position)
     }
@@ -285,7 +293,7 @@ export class ListEditor {
     const before = this.#state.tasks.get(id)
     const task = this.#touched.get(id)
     if (!task) return []
-    const by = this.#named.has(id) ? this.#by : 'system'
+    const by = this.#named.get(id) ?? 'system'
     const turn_id = this.#turnId ?? this.#planOf(task)
     if (this.#removed.has(id)) {
       // Created and removed by the same command: no event.

@@ -1,4 +1,4 @@
-import { type Claim, type Judged, verdictOn } from '../claim.ts'
+import { judgedOn } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, editedSince, openTasks, planTurnOf } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
@@ -6,9 +6,10 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
-import { REQUIRES, isOpen, isSettled, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
+import { Claims } from './claims.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -36,21 +37,26 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (asked instanceof Refusal) return asked
 
   const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
-  const claims: Claim[] = []
-  if (!reviewed) editor.create(withoutClaimedStatus(drafts, asModel, command.judged ?? [], claims), turnId ?? FILE_TURN)
+  const claims = asModel && isJudged(asModel) ? new Claims(state, command.judged ?? []) : undefined
+  if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
     // With this call's changes so far: reopening a task first must not bypass a rule.
     const current = editor.get(task.id) ?? task
-    const allowed = asModel ? allowedToModel(asModel, current, fields, row, command.judged ?? [], claims) : fields
-    const refused = allowed instanceof Refusal ? allowed : editor.change(task.id, allowed, row)
+    const refused =
+      (asModel && forbidden(asModel, current, fields, row)) ??
+      claims?.add(current, fields.status, row) ??
+      (asModel && missingOutcome(asModel, current, fields, row)) ??
+      editor.change(task.id, fields, row)
     if (refused) return refused
   }
   for (const task of targets.removals) editor.remove(task.id)
   if (command.order) editor.arrange(command.order)
+  const unsettled = claims?.settle(editor)
+  if (unsettled) return unsettled
   const events = editor.finish()
   if (events instanceof Refusal) return events
   // Last, so that a call that is refused anyway never reaches the assessor.
-  if (claims.length > 0) return new Refusal('assessment_required', { claims })
+  if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
   if (!opened || events.length === 0) return [...events, ...asked]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
@@ -174,7 +180,8 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     if (task instanceof Refusal) return task
     const fields = cleanFields(change.fields, row)
     if (fields instanceof Refusal) return fields
-    if (change.if_open && isSettled(task)) {
+    // A task that this call's own verdict blocked is refused with that verdict.
+    if (change.if_open && isSettled(task) && !judgedOn(command.judged ?? [], task.id)) {
       const { status } = task
       return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
@@ -184,7 +191,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
-    if (asModel && isJudged(asModel) && (state.rejections.get(task.id) ?? 0) > 0) {
+    if (asModel && state.rejections.has(task.id)) {
       return new Refusal('rejected_task_stays', { row, task })
     }
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })
@@ -211,62 +218,31 @@ function target(
   return changed ? new Refusal('edited_by_person', { row, task, changed }) : task
 }
 
-/** In a judged run, a new task that the model calls done is created pending and collected in `claims`. */
-function withoutClaimedStatus(
-  drafts: readonly Draft[],
-  asModel: ModelTurn | undefined,
-  judged: readonly Judged[],
-  claims: Claim[],
-): readonly Draft[] {
-  if (!asModel || !isJudged(asModel)) return drafts
-  return drafts.map((draft, index) => {
-    if (draft.status !== 'completed') return draft
-    if (!verdictOn(judged, index)) {
-      const { title, details = '', criteria = '', outcome = '' } = draft
-      claims.push({ task: index, title, details, criteria, status: 'completed', outcome })
-    }
-    return { ...draft, status: 'pending' }
-  })
-}
-
-/**
- * The part of a model's change that the rules allow. In a judged run, settling a task is a claim: without a verdict it is
- * collected in `claims`; with one, the status was already granted or is refused.
- */
-function allowedToModel(
-  asModel: ModelTurn,
+/** Why the rules forbid a model's change of a task, whatever the assessor says. */
+function forbidden(
+  { policy }: ModelTurn,
   task: Task,
-  fields: Partial<TaskFields>,
+  { status, outcome, ...wording }: Partial<TaskFields>,
   row: number,
-  judged: readonly Judged[],
-  claims: Claim[],
-): Partial<TaskFields> | Refusal {
-  const { status, outcome, ...wording } = fields
-  if (asModel.policy.review && Object.keys(wording).length > 0) {
+): Refusal | undefined {
+  if (policy.review && Object.keys(wording).length > 0) {
     return new Refusal('reviewed_tasks_are_fixed', { row, action: 'reword' })
   }
-  const ruling = verdictOn(judged, task.id)
-  if (ruling?.verdict === 'ok' && task.status === status) return wording
-  const missing = missingOutcome(asModel.policy, task, fields, row)
-  if (missing) return missing
-  if (!isJudged(asModel) || !isClaim(task, status)) return fields
-  if (ruling) {
-    const reason = ruling.reason || 'it changed while it was being assessed.'
-    return new Refusal('not_accepted', { row, task, reason })
-  }
-  const { title, details, criteria } = { ...task, ...wording }
-  claims.push({ task: task.id, title, details, criteria, status, outcome: outcome ?? task.outcome ?? '' })
-  return fields
+  if (task.judged_by !== 'person') return undefined
+  const settlesAnew = status !== undefined && status !== task.status
+  const given = { ...wording, outcome: settlesAnew ? undefined : outcome }
+  const field = SEALED.find(each => given[each] !== undefined && given[each] !== (task[each] ?? ''))
+  return field && new Refusal('settled_by_person', { row, field, task })
 }
 
 /** Refuses a status without the outcome it requires, unless the toolset has no field for one. */
 function missingOutcome(
-  policy: Policy,
+  { policy }: ModelTurn,
   task: Task,
-  { status, outcome }: Pick<Partial<TaskFields>, 'status' | 'outcome'>,
+  { status = task.status, outcome }: Partial<TaskFields>,
   row: number,
 ): Refusal | undefined {
-  const isRequired = status !== undefined && status !== task.status && REQUIRES[status].outcome
+  const isRequired = REQUIRES[status].outcome && (status !== task.status || outcome === '')
   // The outcome of a settled task says how it ended before, not how it ends now.
   const given = outcome ?? (isOpen(task) ? task.outcome : undefined)
   if (!isRequired || given || !TOOLSETS[policy.toolset].outcome) return undefined
@@ -275,7 +251,3 @@ function missingOutcome(
 
 /** Whether the assessor, not the model, decides what is done. */
 const isJudged = ({ turn, policy }: ModelTurn): boolean => isRunning(turn) && policy.assessor
-
-/** Whether a model needs the assessor's consent for this status. */
-const isClaim = (task: Task, status: TaskStatus | undefined): status is Claim['status'] =>
-  status !== undefined && REQUIRES[status].judge && NEXT[task.status].includes(status)

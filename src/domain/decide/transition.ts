@@ -2,7 +2,7 @@ import type { Json } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { inRow, Refusal } from '../refusal.ts'
-import { type Actor, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
+import { type Actor, isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../task.ts'
 
 /** The task in another status, with the timestamps and `judged_by` that go with it. */
 export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
@@ -28,10 +28,13 @@ function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
   return task
 }
 
-export function withFields(task: Task, fields: Partial<TaskFields>): Task {
+/** The task with other fields. A model that changes what the assessor judged loses the verdict. */
+export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): Task {
   const { outcome, ...rest } = fields
-  if (outcome === undefined) return { ...task, ...rest }
-  return outcome === '' ? { ...withoutOutcome(task), ...rest } : { ...task, ...rest, outcome }
+  const kept = outcome === '' ? withoutOutcome(task) : task
+  const next = { ...kept, ...rest, ...(outcome ? { outcome } : {}) }
+  const isSealed = by !== 'model' || SEALED.every(field => task[field] === next[field])
+  return task.judged_by === 'assessor' && !isSealed ? { ...next, judged_by: null } : next
 }
 
 /** The previous values of the changed fields; null for a field that was absent. */

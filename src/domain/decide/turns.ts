@@ -88,7 +88,7 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
   const ending = ENDINGS[because]
-  const status = finalStatus(ending, counts, state.policy)
+  const status = finalStatus(ending, counts, state.policy, turn.dropped)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const data = { turn_id, status, because, remaining: counts.open, counts, steps, usage }

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest'
+import { authors, type Driver, inRun, outside, typesOf } from '../../../test/support/domain.ts'
+import type { Claim, Judged } from '../claim.ts'
+import type { CommandOf } from '../command.ts'
+import type { Verdict } from '../event.ts'
+import type { PolicyPatch } from '../policy.ts'
+import type { Refusal } from '../refusal.ts'
+
+type Edit = CommandOf<'edit_tasks'>
+type Change = NonNullable<Edit['change']>[number]
+
+const planned = (policy: PolicyPatch = {}): Driver => {
+  const chat = inRun({ assessor: true, ...policy })
+  chat.run(chat.adds('model', 'A', 'B', 'C'))
+  chat.answer()
+  return chat
+}
+
+const claimsOf = (refusal: Refusal): readonly Claim[] => (refusal.is('assessment_required') ? refusal.data.claims : [])
+
+/** The edit as the runner begins it again: every claim with a verdict. */
+function ruled(chat: Driver, edit: Edit, verdict: (claim: Claim) => Verdict = () => 'ok'): Edit {
+  const judged = claimsOf(chat.refusal(edit)).map(
+    (claim): Judged => ({ claim, opinions: [{ verdict: verdict(claim), reason: `on ${claim.title}`, model: 'm' }] }),
+  )
+  return { ...edit, judged }
+}
+
+const done = (task: number, outcome = 'did it'): Change => ({ task, fields: { status: 'completed', outcome } })
+
+describe('the claims of an edit', () => {
+  it('[AS10] are collected in one pass, one for each task', () => {
+    const chat = planned()
+    const claims = claimsOf(chat.refusal(chat.edits('model', { change: [done(1), done(3), done(1)] })))
+    expect(claims.map(({ title }) => title)).toEqual(['A', 'C'])
+  })
+
+  it('[AS10] are about the text that the edit leaves', () => {
+    const chat = planned()
+    const change = [done(1), { task: 1, fields: { title: 'A2', outcome: 'really' } }]
+    const edit = chat.edits('model', { change })
+    expect(claimsOf(chat.refusal(edit))).toMatchObject([{ title: 'A2', outcome: 'really' }])
+    const events = chat.run(ruled(chat, edit))
+    expect(typesOf(events)).toEqual(['task_changed', 'task_changed'])
+    expect(authors(events)).toEqual([
+      [1, 'assessor'],
+      [2, 'system'],
+    ])
+    expect(chat.task(1)).toMatchObject({ title: 'A2', outcome: 'really', judged_by: 'assessor', version: 2 })
+  })
+
+  it('[AS10] what a later element reopens is not claimed', () => {
+    const chat = planned()
+    chat.run(chat.edits('model', { change: [done(1), { task: 1, fields: { status: 'pending' } }] }))
+    expect(chat.task(1)).toMatchObject({ status: 'in_progress', judged_by: null })
+  })
+
+  it('[AS1] an edit that is refused grants nothing, whatever the verdict', () => {
+    const chat = planned()
+    const edit = ruled(chat, chat.edits('model', { change: [done(1), done(2)] }))
+    chat.run(chat.sets('person', 2, { title: 'B2' }))
+    expect(chat.refusal(edit).code).toBe('edited_by_person')
+    expect(chat.statuses()).toEqual(['in_progress', 'pending', 'pending'])
+  })
+
+  it.each(['not_ok', 'unknown'] as const)('[AS1] %s refuses its element, with the reason', verdict => {
+    const chat = planned()
+    const edit = ruled(chat, chat.edits('model', { change: [done(1), done(2)] }), ({ title }) =>
+      title === 'B' ? verdict : 'ok',
+    )
+    const refusal = chat.refusal(edit)
+    expect([refusal.code, refusal.row, refusal.message]).toEqual(['not_accepted', 1, 'Task 2 was not accepted: on B.'])
+    chat.run({ ...edit, change: [done(1)] })
+    expect(chat.statuses()).toEqual(['completed', 'in_progress', 'pending'])
+  })
+
+  it('[AS1] a claim that was not assessed is refused', () => {
+    const chat = planned()
+    const edit = ruled(chat, chat.edits('model', { change: [done(1)] }))
+    const judged = (edit.judged ?? []).map(({ claim }) => ({ claim, opinions: [] }))
+    expect(chat.refusal({ ...edit, judged }).message).toBe('Task 1 was not accepted: It was not assessed.')
+  })
+
+  it('[AS1] a verdict on another text grants nothing', () => {
+    const chat = planned()
+    const edit = ruled(chat, chat.edits('model', { change: [done(1, 'half of it')] }))
+    const refusal = chat.refusal({ ...edit, change: [done(1, 'all of it')] })
+    expect([refusal.code, refusal.message]).toEqual([
+      'not_accepted',
+      'Task 1 was not accepted: It changed while it was assessed.',
+    ])
+  })
+
+  it('[AS10] a claim without a verdict among others is asked for again', () => {
+    const chat = planned()
+    const edit = ruled(chat, chat.edits('model', { change: [done(1)] }))
+    expect(claimsOf(chat.refusal({ ...edit, change: [done(1), done(2)] }))).toMatchObject([{ title: 'B' }])
+  })
+
+  it('[TA13] what the assessor said against a task is not the outcome of what it passes later', () => {
+    const chat = planned({ toolset: 'task_list' })
+    for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'No proof' }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'No proof' })
+    const edit = chat.edits('model', { change: [{ task: 1, fields: { status: 'completed' } }] })
+    expect(claimsOf(chat.refusal(edit))).toMatchObject([{ outcome: '' }])
+    chat.run(ruled(chat, edit))
+    expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'assessor' })
+    expect(chat.task(1)).not.toHaveProperty('outcome')
+  })
+})
+
+describe('what was settled', () => {
+  const passed = (): Driver => {
+    const chat = planned()
+    chat.run(ruled(chat, chat.edits('model', { change: [done(1)] })))
+    return chat
+  }
+
+  it.each([{ title: 'A2' }, { details: 'x' }, { criteria: 'x' }, { outcome: 'x' }])(
+    '[TA18] a model that changes %o loses the verdict',
+    fields => {
+      const chat = passed()
+      chat.run(chat.sets('model', 1, fields))
+      expect(chat.task(1)).toMatchObject({ status: 'completed', ...fields, judged_by: null })
+    },
+  )
+
+  it('[TA18] what the verdict was not about may change, and so may nothing', () => {
+    const chat = passed()
+    chat.run(chat.sets('model', 1, { title: 'A', outcome: 'did it', priority: 'high', tags: ['x'], position: 9 }))
+    expect(chat.task(1)).toMatchObject({ priority: 'high', judged_by: 'assessor' })
+  })
+
+  it.each(['person', 'file'] as const)('[TA18] a %s may reword it', by => {
+    const chat = passed()
+    chat.run(chat.sets(by, 1, { title: 'A2', outcome: 'x' }))
+    expect(chat.task(1)).toMatchObject({ title: 'A2', outcome: 'x', judged_by: 'assessor' })
+  })
+
+  it('[TA18] also by an agent elsewhere', () => {
+    const chat = passed()
+    chat.finish('turn-1')
+    chat.run({ type: 'open_turn', turn_id: 'turn-2' })
+    chat.run(chat.sets('model', 1, { title: 'A2' }))
+    expect(chat.task(1).judged_by).toBeNull()
+  })
+
+  it('[TA18] a model that replaces the reason for a block signs it', () => {
+    const chat = planned()
+    for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'No proof' }))
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'It is fine' }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'It is fine', judged_by: null })
+  })
+
+  it.each(['completed', 'cancelled', 'blocked'] as const)(
+    '[TA19] a model cannot reword what a person settled: %s',
+    status => {
+      const chat = outside()
+      chat.run(chat.adds('model', 'A'))
+      chat.run(chat.sets('person', 1, { status, outcome: 'mine' }))
+      chat.answer()
+      for (const fields of [{ title: 'A2' }, { details: 'x' }, { criteria: 'x' }, { outcome: 'x' }, { outcome: '' }]) {
+        const refusal = chat.refusal(chat.sets('model', 1, fields))
+        expect([refusal.code, refusal.data]).toMatchObject(['settled_by_person', { field: Object.keys(fields)[0] }])
+      }
+      chat.run(chat.sets('model', 1, { title: 'A', outcome: 'mine', priority: 'low' }))
+      expect(chat.task(1)).toMatchObject({ status, outcome: 'mine', judged_by: 'person', priority: 'low' })
+    },
+  )
+
+  it('[TA19] reopening it, or finishing what a person blocked, is not rewording', () => {
+    const chat = outside()
+    chat.run(chat.adds('model', 'A', 'B'))
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.run(chat.sets('person', 2, { status: 'blocked' }))
+    chat.answer()
+    chat.run(chat.sets('model', 1, { status: 'pending' }))
+    chat.run(chat.sets('model', 1, { title: 'A2' }))
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'found it' }))
+    expect([chat.task(1), chat.task(2)]).toMatchObject([
+      { title: 'A2', judged_by: null },
+      { outcome: 'found it', judged_by: null },
+    ])
+  })
+
+  it('[TA4] a model cannot erase the outcome of what it completed', () => {
+    const chat = outside()
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
+    expect(chat.refusal(chat.sets('model', 1, { outcome: '\u200b' })).code).toBe('outcome_required')
+    expect(chat.task(1).outcome).toBe('x')
+  })
+})
