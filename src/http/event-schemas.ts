@@ -147,6 +147,11 @@ export const storedEvents = [
       result: described(json, 'the answer for the model'),
       duration_ms: described(z.number(), 'how long it took'),
       ok: described(z.boolean(), 'false if the call was refused or failed'),
+      edge: described(
+        z.enum(['turn', 'http', 'mcp', 'library']),
+        "the way in; only for the plan's own tools",
+      ).exactOptional(),
+      items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
     }),
   ),
   stored(
