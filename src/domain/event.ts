@@ -25,7 +25,11 @@ export interface ToolCallRecord {
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
   policy_set: { readonly policy: Policy; readonly by: Actor }
-  turn_opened: { readonly turn_id: string }
+  turn_opened: {
+    readonly turn_id: string
+    /** The open tasks of the conversation that join its plan. */
+    readonly adopts?: readonly string[]
+  }
   turn_started: {
     readonly turn_id: string
     readonly message_id: string
