@@ -44,6 +44,9 @@ export interface ToolCallRequest {
   readonly tool_call_id?: string
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
+  /** The model that calls and its provider, for the server's log. */
+  readonly provider?: string
+  readonly model?: string
 }
 /** A message that starts a turn. */
 export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {
@@ -78,7 +81,8 @@ export function createClient(options: ClientOptions) {
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
-    sessions: (query: Page = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
+    /** Conversations, newest first; with `q` those with that text in their title, in any case. */
+    sessions: (query: Page & { q?: string } = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** A conversation to fold events on; `live` does that for you. */
     snapshot: (id: string, signal?: AbortSignal) => json<SnapshotAnswer>(`${session(id)}/snapshot`, { signal }),

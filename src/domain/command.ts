@@ -71,6 +71,8 @@ export type Command =
       /** Opens the turn of an agent elsewhere, for its tool calls. */
       readonly type: 'open_turn'
       readonly turn_id: string
+      /** The call that opens it makes a plan, so it adopts none. */
+      readonly plans?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
     }

@@ -172,9 +172,10 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
-  turn_opened: (state, { data: { turn_id }, timestamp }) => ({
+  turn_opened: (state, { data: { turn_id, adopts = [] }, timestamp }) => ({
     turns: state.turns.with(turn_id, newTurn(turn_id, 'open', timestamp)),
     latest_turn: turn_id,
+    adopted: adopts.reduce((all, id) => all.with(id, turn_id), state.adopted),
   }),
   turn_started: (state, { data: { turn_id, policy, continue_turn_id }, timestamp }) => ({
     policy,

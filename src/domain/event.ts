@@ -9,6 +9,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** Token counts as the provider reports them. */
 export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
+/** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
+export type Edge = 'turn' | 'http' | 'mcp' | 'library'
 export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
 
 /** A tool call as its step stores it. */
@@ -23,7 +25,11 @@ export interface ToolCallRecord {
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
   policy_set: { readonly policy: Policy; readonly by: Actor }
-  turn_opened: { readonly turn_id: string }
+  turn_opened: {
+    readonly turn_id: string
+    /** The open tasks of the conversation that join its plan. */
+    readonly adopts?: readonly string[]
+  }
   turn_started: {
     readonly turn_id: string
     readonly message_id: string
@@ -74,6 +80,9 @@ export interface EventData {
     readonly result: Json
     readonly duration_ms: number
     readonly ok: boolean
+    /** For the tools of a toolset: the way in, and the length of the list in the arguments. Absent in older logs. */
+    readonly edge?: Edge
+    readonly items?: number
   }
   todos_resubmitting: {
     readonly next: string

@@ -54,7 +54,15 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
   stored('policy_set', 'The policy was set.')(z.object({ policy: described(policy, 'the whole policy'), by })),
-  stored('turn_opened', 'An agent elsewhere began a turn with its first tool call.')(z.object({ turn_id })),
+  stored(
+    'turn_opened',
+    'An agent elsewhere began a turn with its first tool call.',
+  )(
+    z.object({
+      turn_id,
+      adopts: described(z.array(z.string()), 'ids of the open tasks that join its plan').exactOptional(),
+    }),
+  ),
   stored(
     'turn_started',
     'A person sent a message, and the server began a turn.',
@@ -147,6 +155,11 @@ export const storedEvents = [
       result: described(json, 'the answer for the model'),
       duration_ms: described(z.number(), 'how long it took'),
       ok: described(z.boolean(), 'false if the call was refused or failed'),
+      edge: described(
+        z.enum(['turn', 'http', 'mcp', 'library']),
+        "the way in; only for the plan's own tools",
+      ).exactOptional(),
+      items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
     }),
   ),
   stored(

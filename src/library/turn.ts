@@ -47,6 +47,10 @@ export interface CallOptions {
   readonly userMessageId?: string
   /** The model's message that made the call, as the host names it. */
   readonly assistantMessageId?: string
+  /** The provider of the model that calls, for `observe`. */
+  readonly provider?: string
+  /** The model that calls, for `observe`. */
+  readonly model?: string
 }
 
 /** How a turn ended. */
@@ -162,7 +166,7 @@ export class Turn {
     return this.#deps.door.read(this.#deps.ref)
   }
 
-  #context(toolCallId: string | undefined, messages: Pick<CallOptions, 'userMessageId' | 'assistantMessageId'>) {
+  #context(toolCallId: string | undefined, { provider, model, ...messages }: Omit<CallOptions, 'id' | 'signal'>) {
     const { door, ref, policy } = this.#deps
     return {
       door,
@@ -170,6 +174,8 @@ export class Turn {
       turn: this.id,
       toolCallId,
       host: policy,
+      provider,
+      model,
       source_user_message_id: messages.userMessageId,
       source_assistant_message_id: messages.assistantMessageId,
     } satisfies ToolContext

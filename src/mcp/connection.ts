@@ -186,7 +186,7 @@ export class Connection {
     const { tenant, host } = this.#options
     const { conversation, toolCallId, sources } = binding
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
-    return { door: this.#door, tenant, conversation, turn, toolCallId, host, ...sources }
+    return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, ...sources }
   }
 
   /** Turns every failure into an answer for the model. */
