@@ -83,6 +83,8 @@ export interface EventData {
     /** For the tools of a toolset: the way in, and the length of the list in the arguments. Absent in older logs. */
     readonly edge?: Edge
     readonly items?: number
+    /** The reopened review whose outcome the answer also carries. */
+    readonly review_id?: string
   }
   todos_resubmitting: {
     readonly next: string
@@ -118,6 +120,8 @@ export interface EventData {
     readonly changes?: Changes
     /** The task that each confirmed row became, in row order. Absent in logs of older versions. */
     readonly tasks?: readonly ConfirmedTask[]
+    /** The turn that goes on with a reopened plan, where the turn that asked is over. */
+    readonly continued_by?: string
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }

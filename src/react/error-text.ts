@@ -19,6 +19,7 @@ type AgentCode =
   | 'settled_by_person'
   | 'rejected_task_stays'
   | 'assessor_required'
+  | 'too_many_reviews'
 
 /** Errors of the connection, the server and its storage. */
 type ServerCode =
