@@ -6,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { explain } from './explain.ts'
+import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems } from './observe.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
@@ -36,7 +37,7 @@ export async function beginCall(
 ): Promise<CallState> {
   const started = performance.now()
   // Invented names must not become metric labels.
-  const tool = toolset.tools.some(each => each.name === name) ? name : 'unknown'
+  const tool = toolNamed(toolset, name)?.name ?? 'unknown'
   const report = (outcome: ObservedCall['outcome']): void =>
     observe(context, { toolset: toolset.name, tool, items: countItems(input), started, outcome })
   try {
@@ -128,14 +129,14 @@ async function begin(
 ): Promise<Begun> {
   const { door, turn, run, host = {} } = context
   const view = await viewOf(context)
-  const tool = toolset.tools.find(each => each.name === name)
+  const tool = toolNamed(toolset, name)
   if (!tool) return { call: refused(toolset.refused(unknownTool(toolset, name), view)), repeated: false }
   const parsed = parseInput(tool, input)
   if (parsed instanceof Refusal) {
     return { call: refused(toolset.refused(explain(parsed, toolset, tool), view)), repeated: false }
   }
   // Hash the parsed input, so that unknown keys do not make a repeated call look different.
-  const bodyHash = hashOf([name, parsed.value])
+  const bodyHash = hashOf([tool.name, parsed.value])
   const prefix = `call_${bodyHash.slice(0, 16)}_`
   const toolCallId = context.toolCallId ?? `${prefix}${door.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
@@ -235,8 +236,8 @@ function observe({ door, provider, model }: ToolContext, { started, ...call }: O
   })
 }
 
-const unknownTool = ({ tools }: Toolset, name: string): string =>
-  `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${tools.map(each => each.name).join(', ')}.`
+const unknownTool = (toolset: Toolset, name: string): string =>
+  `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${available(toolset)}.`
 
 async function viewOf({ door, tenant, conversation, turn }: ToolContext): Promise<View> {
   return { state: await door.read({ tenant, conversation }), turnId: turn }

@@ -174,7 +174,8 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     if (task instanceof Refusal) return task
     const fields = cleanFields(change.fields, row)
     if (fields instanceof Refusal) return fields
-    if (change.if_open && isSettled(task)) {
+    // What this call's verdict has just granted is settled by this call.
+    if (change.if_open && isSettled(task) && verdictOn(command.judged ?? [], task.id)?.verdict !== 'ok') {
       const { status } = task
       return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
