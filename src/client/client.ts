@@ -11,6 +11,7 @@ import type {
   FoundTasksAnswer,
   ModelsAnswer,
   PolicyAnswer,
+  RetryAnswer,
   ReviewAnswer,
   ReviewsAnswer,
   SessionAnswer,
@@ -44,6 +45,9 @@ export interface ToolCallRequest {
   readonly tool_call_id?: string
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
+  /** The model that calls and its provider, for the server's log. */
+  readonly provider?: string
+  readonly model?: string
 }
 /** A message that starts a turn. */
 export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {
@@ -141,6 +145,9 @@ export function createClient(options: ClientOptions) {
 
     toolsets: () => json<ToolsetsAnswer>('/api/toolsets'),
     toolset: (name: ToolsetName) => json<ToolsetAnswer>(`/api/toolsets/${name}`),
+    /** Guidance for the next prompt of a model that called the planning tool in the wrong form. */
+    retryGuidance: (name: ToolsetName, { session_id, turn_id }: Pick<ToolCallRequest, 'session_id' | 'turn_id'>) =>
+      json<RetryAnswer>(`/api/toolsets/${name}/retry`, { query: { session_id, turn_id } }),
     models: () => json<ModelsAnswer>('/api/models'),
     /** Calls a tool: its result, or `pending_review` if a person has not decided within 25 s. */
     call: (toolset: ToolsetName, tool: string, call: ToolCallRequest, signal?: AbortSignal) =>

@@ -139,7 +139,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual(['task_changed', 'task_changed', 'task_changed', 'tool_answered'])
   })
 
-  it('[CK6] each element is answered on its own, in the order sent', async () => {
+  it('[CK6][CK8] each element is answered on its own, in the order sent; the first unknown id with what is open', async () => {
     const answer = await update(
       { id: 'nowhere', isChecked: true },
       { id: uuid(1), title: ' ' },

@@ -3,7 +3,7 @@ import type { NameOf, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
 /** What providers accept in a tool name, with room for the longest of ours within their 64 characters. */
-const PREFIX = /^[A-Za-z0-9_-]{0,32}$/
+export const PREFIX = /^[A-Za-z0-9_-]{0,32}$/
 
 interface PromptOptions {
   /** The tools that the model gets. Default: all of the toolset. */
