@@ -13,6 +13,7 @@ export type EndReason =
   | 'limit'
   | 'unjudged'
   | 'repeats'
+  | 'rejected'
   | 'empty'
   | 'stopped'
   | 'error'
@@ -26,6 +27,7 @@ export const ENDINGS: Record<EndReason, Ending> = {
   limit: 'exhausted',
   unjudged: 'exhausted',
   repeats: 'exhausted',
+  rejected: 'exhausted',
   empty: 'failed',
   error: 'failed',
   stopped: 'stopped',

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
 import type { Opinion } from '../domain/claim.ts'
-import { clip, LIMITS } from '../domain/text.ts'
+import { clip, isBlank, LIMITS } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
@@ -11,7 +12,7 @@ import { todosOf } from '../toolsets/todos.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
-import { makeCall } from './tool-calls.ts'
+import { makeCall, recordAnswer } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
@@ -19,7 +20,7 @@ import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
 import { lastStep, type Run } from './run.ts'
-import { ActiveTurn } from './turn.ts'
+import { ActiveTurn, isUnreadable } from './turn.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
 export interface TurnDeps {
@@ -33,6 +34,8 @@ export interface TurnDeps {
   readonly retryMs: number
   /** How long a model may be silent before the call is aborted. */
   readonly silenceMs?: number | undefined
+  /** Receives the cause of a failure that ends a turn. */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** `stop`: a person stopped the turn. `leave`: the turn is no longer ours. */
@@ -44,6 +47,9 @@ export interface Signals {
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
 
 const SILENCE_MS = 120_000
+/** How long a broken task file may stay so. */
+const REPAIR_MS = 2_000
+const REPAIR_POLL_MS = 200
 
 /**
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
@@ -77,8 +83,14 @@ export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Pro
           await follow(turn, deps, move)
           break
       }
+      await turn.catchUp()
     } catch (error) {
       if (signals.leave.aborted || isLost(error)) return
+      if (isUnreadable(error)) {
+        deps.onError?.(error)
+        if (await isRepaired(turn, either)) continue
+        return signals.leave.aborted ? undefined : await endUnreadable(turn, deps, error)
+      }
       if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
       // The turn was started with a model that is no longer configured.
       if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
@@ -93,7 +105,6 @@ export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Pro
       await finish(turn, deps, 'error', INTERNAL)
       throw error
     }
-    await turn.catchUp()
   }
 }
 
@@ -213,9 +224,10 @@ async function opinionsOn(
   signal: AbortSignal,
 ): Promise<readonly Opinion[]> {
   const { run } = turn
-  const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs }
+  const assessor = { ...deps.models.assessorFor(run.request.model), retryMs: deps.retryMs, silenceMs: deps.silenceMs }
   const claim = { task: id, title, details, criteria, status: 'completed', outcome: text } as const
-  return (await judge(assessor, claim, run, text, signal, turn.before)).opinions
+  const [judged] = await judge(assessor, [claim], turn, signal)
+  return judged?.opinions ?? []
 }
 
 /** The gate: sends the model back to the open tasks. */
@@ -236,7 +248,8 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, fail
   const step = lastStep(run)
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.hasNewInput
   const unfinished = because === 'stopped' ? deps.live.textOf(turn.lease) : ''
-  const text = finalMessage(run, because, isAnswer ? step.text : unfinished, failure?.message)
+  const said = isAnswer ? step.text : unfinished
+  const text = finalMessage(run, because, isBlank(said) ? '' : said, failure?.message)
   const message_id = isAnswer ? step.message_id : deps.door.newId()
   const why = failure ?? (because === 'empty' ? EMPTY : undefined)
   await deps.door.run(
@@ -252,6 +265,29 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, fail
     },
   )
   await deps.live.done(turn.lease)
+}
+
+/** Whether the task file can be read again soon: another program may be in the middle of writing it. */
+async function isRepaired(turn: ActiveTurn, signal: AbortSignal): Promise<boolean> {
+  for (let waited = 0; waited < REPAIR_MS && !signal.aborted; waited += REPAIR_POLL_MS) {
+    await delay(REPAIR_POLL_MS, undefined, { signal }).catch(() => {})
+    try {
+      await turn.catchUp()
+      return true
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+    }
+  }
+  return false
+}
+
+/** The task file is broken: what is open is answered, and the turn fails. */
+async function endUnreadable(turn: ActiveTurn, deps: TurnDeps, error: StoreError): Promise<void> {
+  await turn.catchUpInLog()
+  const open = lastStep(turn.run)?.calls.filter(({ answer }) => !answer) ?? []
+  for (const call of open) await recordAnswer(turn, deps, call, `Error: ${error.message}`)
+  const message = `${error.message} Repair the file, and continue.`
+  await finish(turn, deps, 'error', { code: error.code, message, isRetryable: false })
 }
 
 const INTERNAL: Failure = {

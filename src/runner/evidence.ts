@@ -1,55 +1,108 @@
-import type { Json, StoredEvent, ToolCallRecord } from '../domain/event.ts'
+import type { Json, StoredEvent } from '../domain/event.ts'
+import { type Projection, projection } from '../domain/projection.ts'
+import { isBlank } from '../domain/text.ts'
 import { toolNames } from '../toolsets/index.ts'
-import type { Run } from './run.ts'
 
-/** The evidence for a claim: what the tools really answered, and what the model wrote. */
+/** What was done in a plan's turns, folded from the log: what a claim is judged by. */
+export interface Work {
+  /** The first request: later turns continue its plan. */
+  readonly request: string
+  readonly calls: readonly WorkCall[]
+  readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
+}
+
+/** A call of an outside tool. Calls of the toolsets' own tools prove nothing. */
+interface WorkCall {
+  readonly turn: string | null
+  readonly call: string
+  readonly tool: string
+  readonly arguments: Json
+  /** The id of the task that was current when it was made. */
+  readonly task: string | undefined
+  readonly answered?: { readonly answer: Json; readonly ok: boolean }
+}
+
+/** A call as the assessor sees it. */
 export interface Evidence {
-  readonly results: readonly { readonly tool: string; readonly arguments: Json; readonly result: Json }[]
-  readonly texts: readonly string[]
+  readonly id: string
+  readonly source: 'runsheet'
+  readonly tool: string
+  readonly arguments: Json
+  readonly answer: Json
+  readonly ok: boolean
+  /** The id of another task that was current when it was made. */
+  readonly task?: string
 }
 
-export const NO_EVIDENCE: Evidence = { results: [], texts: [] }
-
-/** The evidence of a run. Calls of the toolsets' own tools prove nothing. */
-export function evidenceOf({ steps }: Run): Evidence {
-  return {
-    results: steps
-      .flatMap(({ calls }) => calls)
-      .flatMap(({ tool, arguments: args, answer }) =>
-        answer && !toolNames.has(tool) ? [{ tool, arguments: args, result: answer.result }] : [],
+/** Folds the events of the turns of one plan. */
+export const work: Projection<Work> = projection<Work>({
+  initial: { request: '', calls: [], texts: [] },
+  on: {
+    turn_started: (state, { data }) => (state.request === '' ? { ...state, request: data.message } : state),
+    step_finished: (state, { turn_id: turn, data }) => {
+      const { text, tool_calls, task_id: task } = data
+      // A call with a problem was not made: its name and arguments are only words.
+      const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !toolNames.has(tool))
+      const calls = made.map(call => ({ turn, task, ...call, call: call.tool_call_id }))
+      return {
+        ...state,
+        calls: [...state.calls, ...calls],
+        texts: isBlank(text) ? state.texts : [...state.texts, { text, task }],
+      }
+    },
+    tool_answered: (state, { turn_id, data: { tool_call_id, result: answer, ok } }) => ({
+      ...state,
+      calls: state.calls.map(each =>
+        each.call === tool_call_id && each.turn === turn_id ? { ...each, answered: { answer, ok } } : each,
       ),
-    texts: steps.map(({ text }) => text).filter(text => text.trim() !== ''),
-  }
-}
+    }),
+  },
+})
 
-/** The evidence of the turns that this one continues: their work counts, too. */
-export function evidenceBefore(events: readonly StoredEvent[], turn: string): Evidence {
+/** The work before this turn, in the turns that it continues. */
+export function workBefore(events: readonly StoredEvent[], turn: string): Work {
   const turns = new Set(continuedTurns(events, turn))
-  const calls = new Map<string, ToolCallRecord>()
-  const results: Evidence['results'][number][] = []
-  const texts: string[] = []
-  for (const event of events) {
-    if (event.turn_id === null || !turns.has(event.turn_id)) continue
-    if (event.type === 'step_finished') {
-      if (event.data.text.trim() !== '') texts.push(event.data.text)
-      for (const call of event.data.tool_calls) calls.set(call.tool_call_id, call)
-    }
-    if (event.type === 'tool_answered' && !toolNames.has(event.data.tool)) {
-      const { tool, result, tool_call_id } = event.data
-      results.push({ tool, arguments: calls.get(tool_call_id)?.arguments ?? null, result })
-    }
-  }
-  return { results, texts }
+  return work.of(events.filter(({ turn_id }) => turn_id !== null && turns.has(turn_id)))
 }
 
-/** The chain of turns that a turn continues. */
-function continuedTurns(events: readonly StoredEvent[], turn: string): string[] {
+/** The chain of turns that a turn continues, the latest first. */
+export function continuedTurns(events: readonly StoredEvent[], turn: string): string[] {
   const chain: string[] = []
-  for (let next: string | undefined = turn; next !== undefined && !chain.includes(next); ) {
-    if (next !== turn) chain.push(next)
-    const started = events.find(event => event.type === 'turn_started' && event.turn_id === next)
-    next = started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
-    if (next === turn) break
+  for (let next = continuedBy(events, turn); next !== undefined && next !== turn && !chain.includes(next); ) {
+    chain.push(next)
+    next = continuedBy(events, next)
   }
   return chain
+}
+
+function continuedBy(events: readonly StoredEvent[], turn: string): string | undefined {
+  const started = events.find(event => event.type === 'turn_started' && event.turn_id === turn)
+  return started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
+}
+
+/**
+ * The evidence for a task: the answered calls made while it was current, or while none was. A task without any was
+ * worked on ahead of its time: then all calls, each with the task that was current.
+ */
+export function evidenceFor({ calls }: Work, task: string | number): Evidence[] {
+  const all = calls.flatMap(({ tool, arguments: args, answered, task: current }, index) =>
+    answered
+      ? [{ id: `e${index + 1}`, source: 'runsheet' as const, tool, arguments: args, ...answered, task: current }]
+      : [],
+  )
+  const own = all.filter(each => each.task === task)
+  const chosen = own.length > 0 ? all.filter(each => each.task === task || each.task === undefined) : all
+  return chosen.map(({ task: current, ...evidence }) =>
+    current === undefined || current === task ? evidence : { ...evidence, task: current },
+  )
+}
+
+/** At most `limit`: failures and the last call of each tool first, then the newest. In log order. */
+export function mostTelling(evidence: readonly Evidence[], limit: number): Evidence[] {
+  const last = new Map(evidence.map(each => [each.tool, each.id]))
+  const tells = (each: Evidence): boolean => !each.ok || last.get(each.tool) === each.id
+  const newestFirst = evidence.toReversed()
+  const ranked = [...newestFirst.filter(tells), ...newestFirst.filter(each => !tells(each))]
+  const kept = new Set(ranked.slice(0, limit))
+  return evidence.filter(each => kept.has(each))
 }

@@ -13,11 +13,12 @@ export interface Models {
   providerOf(name: string): string | undefined
 }
 
-/** Models that a program passes in. */
+/** Models that a program passes in. `isStructured` says which are known to answer in a given JSON schema. */
 export function givenModels(
   models: ReadonlyMap<string, LanguageModel>,
   defaultName: string,
   assessor?: string,
+  isStructured: (name: string, model: LanguageModel) => boolean = (_, model) => declaresSchemas(model),
 ): Models {
   const named = (name: string): LanguageModel => {
     const model = models.get(name)
@@ -33,6 +34,14 @@ export function givenModels(
       const model = models.get(name)
       return typeof model === 'object' ? model.provider : undefined
     },
-    assessorFor: name => ({ name: assessor ?? name, model: named(assessor ?? name) }),
+    assessorFor: asked => {
+      const name = assessor ?? asked
+      const model = named(name)
+      return { name, model, isStructured: isStructured(name, model) }
+    },
   }
 }
+
+/** Only some models say so: those of OpenAI-compatible providers. */
+const declaresSchemas = (model: LanguageModel): boolean =>
+  typeof model === 'object' && 'supportsStructuredOutputs' in model && model.supportsStructuredOutputs === true

@@ -2,13 +2,13 @@ import type { ModelMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { earlierMessages, HISTORY_TYPES, messagesOf } from './history.ts'
+import { HISTORY_TYPES, historyOf } from './history.ts'
 
 function history(run: RunDriver, turn = run.turn, limit = 40): ModelMessage[] {
   const events = run.log.filter(({ type }) => HISTORY_TYPES.includes(type))
   const isOwn = ({ turn_id }: StoredEvent): boolean => turn_id === turn
   const earlier = events.filter(event => !isOwn(event))
-  return [...earlierMessages(earlier, limit), ...messagesOf(events.filter(isOwn))]
+  return historyOf(earlier, events.filter(isOwn), limit)
 }
 
 /** Role and text of each message, in short. */
@@ -165,5 +165,90 @@ describe('the history', () => {
       expect(answered).toEqual(called)
       expect(lines.startsWith('user: ')).toBe(true)
     }
+  })
+
+  describe('within a turn', () => {
+    const long = (name: string): string => `${name} ${'x'.repeat(38_000)}`
+    /** Twelve steps, each with a result of 38 kB. */
+    function twelve(run = new RunDriver()): RunDriver {
+      for (let count = 1; count <= 12; count += 1)
+        run.step('', { arguments: { count }, answer: long(`result ${count}`) })
+      return run
+    }
+    const results = (messages: readonly ModelMessage[]): string[] =>
+      messages.flatMap(({ role, content }) =>
+        role === 'tool'
+          ? content.map(part => ('output' in part ? String((part.output as { value: unknown }).value) : ''))
+          : [],
+      )
+
+    it('[TR34] old results become a line that says what was left out; the latest stay whole', () => {
+      const told = results(history(twelve()))
+      expect(told).toHaveLength(12)
+      expect(told[0]).toBe('[look answered 38009 characters, which are left out here. Call it again if you need them.]')
+      expect(told.at(-1)).toBe(long('result 12'))
+    })
+
+    it('[TR34] at every step the results stay within 100 kB, and every call has its answer', () => {
+      const run = new RunDriver()
+      for (let count = 1; count <= 12; count += 1) {
+        run.step('', { answer: long(`result ${count}`) })
+        const messages = history(run)
+        expect(JSON.stringify(messages).length).toBeLessThan(110_000)
+        const lines = outline(messages).join('\n')
+        const called = [...lines.matchAll(/calls (\S+)/g)].map(([, id]) => id)
+        expect([...lines.matchAll(/answers (\S+)/g)].map(([, id]) => id)).toEqual(called)
+        expect(called).toHaveLength(count)
+      }
+    })
+
+    it('[TR34] what was told in short stays so, and the rest stays as it was: a provider can cache it', () => {
+      const run = new RunDriver()
+      const changes: number[] = []
+      for (let count = 1; count <= 12; count += 1) {
+        const before = history(run)
+        run.step('', { answer: long(`result ${count}`) })
+        const after = history(run)
+        if (JSON.stringify(after.slice(0, before.length)) !== JSON.stringify(before)) changes.push(count)
+      }
+      expect(changes).toEqual([3, 5, 7, 9, 11])
+    })
+
+    it('[TR34] the results of the latest step stay whole, however long', () => {
+      const run = twelve().step('', { answer: long('a') }, { answer: long('b') }, { answer: long('c') })
+      expect(results(history(run)).slice(-4)).toEqual([
+        expect.stringMatching(/^\[look/),
+        long('a'),
+        long('b'),
+        long('c'),
+      ])
+    })
+
+    it('[TR34] short results stay, failures are told as such, and long arguments are cut', () => {
+      const run = new RunDriver().step(
+        '',
+        { answer: 'short' },
+        { arguments: { path: 'a', text: long('t') }, answer: 'ok' },
+      )
+      run.step('', { id: 'bad', arguments: {} })
+      const data = { tool_call_id: 'bad', tool: 'look', result: long('no'), duration_ms: 1, ok: false }
+      run.fact({ type: 'tool_answered', data })
+      const messages = history(twelve(run))
+      expect(results(messages).slice(0, 3)).toEqual([
+        'short',
+        'ok',
+        expect.stringMatching(/^\[look failed with 38003 /),
+      ])
+      expect(JSON.stringify(messages[1]?.content)).toContain('{"path":"a","text":"t xxx')
+      expect(JSON.stringify(messages[1]?.content)).toMatch(/\[37902 characters left out\]/)
+    })
+
+    it('[TR34] results of earlier turns count, too', () => {
+      const run = twelve(new RunDriver({}, 'turn-0'))
+      run.finish('turn-0')
+      run.next('now', 'now')
+      expect(JSON.stringify(history(run, 'now')).length).toBeLessThan(110_000)
+      expect(results(history(run, 'now'))).toHaveLength(12)
+    })
   })
 })

@@ -1,13 +1,20 @@
 import type { ModelMessage } from 'ai'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Handlers, dispatch, typesOf } from '../domain/projection.ts'
+import { keyOf, type Shrunk, shrunkCalls, shrunkInput, shrunkResult } from './shrink.ts'
 
-/** The last `limit` messages of earlier turns. Only whole turns, so that no tool call lacks its answer. */
-export function earlierMessages(events: readonly StoredEvent[], limit: number): ModelMessage[] {
+/** The messages for a model: the last `limit` of earlier turns, then those of this turn. */
+export function historyOf(earlier: readonly StoredEvent[], own: readonly StoredEvent[], limit: number): ModelMessage[] {
+  const shrunk = shrunkCalls([...earlier, ...own])
+  return [...earlierMessages(earlier, limit, shrunk), ...messagesOf(own, shrunk)]
+}
+
+/** Only whole turns, so that no tool call lacks its answer. */
+function earlierMessages(events: readonly StoredEvent[], limit: number, shrunk: Shrunk): ModelMessage[] {
   const turns = [...Map.groupBy(events, ({ turn_id }) => turn_id ?? '').values()]
   const earlier: ModelMessage[] = []
   for (const turn of turns.toReversed()) {
-    const messages = messagesOf(turn)
+    const messages = messagesOf(turn, shrunk)
     if (earlier.length + messages.length > limit) {
       return earlier.length === 0 ? endOf(messages, limit) : earlier
     }
@@ -25,10 +32,10 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
   return start < 0 ? [request] : [request, ...end.slice(start)]
 }
 
-/** Events as messages for a model. */
-export function messagesOf(events: readonly StoredEvent[]): ModelMessage[] {
+/** One turn's events as messages. */
+function messagesOf(events: readonly StoredEvent[], shrunk: Shrunk): ModelMessage[] {
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
-  const history: History = { messages: [], steps: new Map(), called: new Set(), answered }
+  const history: History = { messages: [], steps: new Map(), called: new Set(), answered, shrunk }
   for (const event of events) dispatch(HANDLERS, history, event, undefined)
   return history.messages.filter(({ content }) => content.length > 0)
 }
@@ -40,19 +47,22 @@ interface History {
   readonly steps: Map<string, number>
   readonly called: Set<string>
   readonly answered: ReadonlySet<string>
+  readonly shrunk: Shrunk
 }
 
 const HANDLERS: Handlers<History, void> = {
   turn_started: ({ messages }, { data }) => void messages.push({ role: 'user', content: data.message }),
-  step_finished: ({ messages, steps, called, answered }, { data }) => {
+  step_finished: ({ messages, steps, called, answered, shrunk }, { turn_id, data }) => {
     steps.set(data.message_id, messages.length)
     for (const call of data.tool_calls) called.add(call.tool_call_id)
-    messages.push(assistant(data.parts, data.text, answered))
+    const isShrunk = (id: string): boolean => shrunk.has(keyOf(turn_id, id))
+    messages.push(assistant(data.parts, data.text, answered, isShrunk))
   },
-  tool_answered: ({ messages, called }, { data }) => {
-    const { tool_call_id: toolCallId, tool: toolName, result } = data
+  tool_answered: ({ messages, called, shrunk }, { turn_id, data }) => {
+    const { tool_call_id: toolCallId, tool: toolName } = data
     // A call of an agent elsewhere belongs to no step.
     if (!called.has(toolCallId)) return
+    const result = shrunk.has(keyOf(turn_id, toolCallId)) ? shrunkResult(data) : data.result
     messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })
   },
   message_added: ({ messages, steps }, { data }) => {
@@ -70,9 +80,20 @@ export const HISTORY_TYPES = typesOf(HANDLERS)
 type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>
 
 /** A step in the provider's own parts, without the calls that were never answered. */
-function assistant(parts: Json | undefined, text: string, answered: ReadonlySet<string>): ModelMessage {
+function assistant(
+  parts: Json | undefined,
+  text: string,
+  answered: ReadonlySet<string>,
+  isShrunk: (id: string) => boolean,
+): ModelMessage {
   if (!isParts(parts)) return { role: 'assistant', content: text }
-  const content = parts.filter(part => part.type !== 'tool-call' || answered.has(part.toolCallId))
+  const content = parts
+    .filter(part => part.type !== 'tool-call' || answered.has(part.toolCallId))
+    .map(part =>
+      part.type === 'tool-call' && isShrunk(part.toolCallId)
+        ? { ...part, input: shrunkInput(part.input as Json) }
+        : part,
+    )
   return { role: 'assistant', content }
 }
 

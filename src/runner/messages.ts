@@ -29,6 +29,7 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   limit: 'I stopped here because this turn reached its limit of steps in a row.',
   unjudged: 'I stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
   repeats: 'I stopped here because I kept repeating the same calls.',
+  rejected: 'I stopped here because three plans in a row were turned down. Tell me what you would like instead.',
   empty: 'The model gave no answer.',
   stopped: 'Stopped.',
 }

@@ -34,11 +34,18 @@ const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings)
   },
 }
 
+/** Providers whose current models answer in a given JSON schema. */
+const STRUCTURED: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google'])
+
+const providerOf = (name: string): string => name.split(':')[0] ?? ''
+
 /** The configured models. Throws at once if a setting is invalid. */
 export function configuredModels(settings: ModelSettings): Models {
   const assessor = settings.assessor ?? settings.model
   const made = new Map([settings.model, assessor].map(name => [name, modelFor(name, settings)]))
-  return givenModels(made, settings.model, assessor)
+  // At another URL may be anything that speaks the same protocol.
+  const isStructured = (name: string): boolean => !settings.url && STRUCTURED.has(providerOf(name))
+  return givenModels(made, settings.model, assessor, isStructured)
 }
 
 function modelFor(name: string, settings: ModelSettings): LanguageModel {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Decision } from '../../test/support/turns.ts'
 import { RunDriver } from '../../test/support/runs.ts'
 import { ENDINGS } from '../domain/turn.ts'
-import { advanceRun } from './run.ts'
+import { advanceRun, type Run } from './run.ts'
 import { budgetIsSpent, budgetOf, type Move, nextMove, noProgress } from './move.ts'
 
 const WATCHED = { gate: true, max_steps: 2, max_steps_with_plan: 5 } as const
@@ -55,6 +56,7 @@ const SITUATIONS: Record<string, readonly [made: () => RunDriver, move: string]>
   'a follow-up': [() => new RunDriver({ gate: true }).plan('A').step('Done.').followed(), 'ask of 11'],
   'an empty answer is asked about once more': [() => new RunDriver().step(''), 'ask of 10'],
   'two empty answers': [() => new RunDriver().step('').step(' \n'), 'failed: empty'],
+  'two answers of zero-width characters': [() => new RunDriver().step('\u200b').step('\u2060\ufeff'), 'failed: empty'],
   'an empty answer after a call': [() => new RunDriver().step('', { answer: 1 }).step(''), 'ask of 10'],
   'an empty answer, and a text': [() => new RunDriver().step('').step('Here I am.'), 'answered: answered'],
   'the ninth step of ten': [() => after(8), 'ask of 10'],
@@ -108,6 +110,58 @@ describe('the next move', () => {
     expect(run.told.steps[0]?.calls[0]?.review).toEqual({ id: 'review-1', decided: true })
     run.answered('call-1', { confirmed: true }, 'plan')
     expect(summary(nextMove(run.told))).toBe('ask of 11')
+  })
+
+  describe('a plan that a person turns down', () => {
+    let asked = 0
+    /** The model proposes, and a person decides. */
+    const proposes = (run: RunDriver, decision: Decision = { action: 'cancel' }): RunDriver => {
+      const id = `plan-${(asked += 1)}`
+      run.step('', { id, tool: 'plan', arguments: { title: id } })
+      const review = { review_id: `review-of-${id}`, tool_call_id: id, tool: 'plan' }
+      run.run({ type: 'edit_tasks', by: 'model', turn_id: run.turn, create: [{ id: `task-${id}`, title: id }], review })
+      run.run({ type: 'decide_review', review_id: review.review_id, decision, via: 'http', ids: [run.id(), run.id()] })
+      return run
+    }
+    const answered = (run: RunDriver): RunDriver => run.answered(`plan-${asked}`, { confirmed: false }, 'plan')
+    const no = (run: RunDriver): RunDriver => answered(proposes(run))
+
+    it('[TR32] the third no in a row is answered, and ends the turn', () => {
+      const run = proposes(no(no(new RunDriver({ review: true }))))
+      expect(summary(nextMove(run.told))).toBe(`call plan-${asked} of step 3`)
+      expect(summary(nextMove(answered(run).told))).toBe('exhausted: rejected')
+    })
+
+    it('[TR32] two do not', () => {
+      expect(summary(nextMove(no(no(new RunDriver({ review: true }))).told))).toBe('ask of 10')
+    })
+
+    it('[TR32] a plan that is confirmed begins the count anew', () => {
+      const run = no(no(new RunDriver({ review: true })))
+      answered(proposes(run, { action: 'confirm', tasks: [{ title: 'Yes' }] }))
+      expect(summary(nextMove(no(no(run)).told))).toBe('ask of 15')
+    })
+
+    it('[TR32] a settled task begins the count anew', () => {
+      const run = answered(
+        proposes(new RunDriver({ review: true }), { action: 'confirm', tasks: [{ title: 'Yes' }, { title: 'And' }] }),
+      )
+      expect(summary(nextMove(no(no(no(run).settle(1))).told))).toBe('ask of 14')
+    })
+
+    it('[TR32] only a cancel of a person is a no: no timeout, no superseded review; a request for changes begins anew', () => {
+      const { told } = no(no(new RunDriver({ review: true })))
+      const resolved = (data: object): Run => {
+        const event = { ...told.request, type: 'task_create_review_resolved', turn_id: told.turn, data } as never
+        return advanceRun(told, told.state, [event])
+      }
+      const cancel = { review_id: 'other', action: 'cancel', created_count: 0 }
+      expect(resolved({ ...cancel, reason: 'user_cancelled', via: 'http' }).refusals).toBe(3)
+      expect(resolved({ ...cancel, reason: 'review_timeout', via: 'system' }).refusals).toBe(2)
+      expect(resolved({ ...cancel, reason: 'panel_closed', via: 'system' }).refusals).toBe(2)
+      expect(resolved({ ...cancel, reason: 'superseded', via: 'http' }).refusals).toBe(2)
+      expect(resolved({ ...cancel, reason: 'changes_requested', via: 'http' }).refusals).toBe(0)
+    })
   })
 
   it('[TR13] the gate follows three times without anything settled, and then gives up', () => {

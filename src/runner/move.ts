@@ -1,4 +1,5 @@
 import { currentTask } from '../domain/conversation.ts'
+import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
 
@@ -17,6 +18,8 @@ export type Move =
 
 /** Follow-ups without progress before the gate gives up. */
 export const MAX_FOLLOW_UPS = 3
+/** Plans in a row that a person may turn down. */
+const MAX_REFUSALS = 3
 /** Identical steps in a row that end a turn. */
 const MAX_REPEATS = 3
 
@@ -25,7 +28,10 @@ export function nextMove(run: Run): Move {
   if (run.state.turns.get(run.turn)?.stop_requested) return finish('stopped')
   const step = lastStep(run)
   const call = step?.calls.find(each => !each.answer)
-  if (step && call) return call.review && !call.review.decided ? { type: 'park' } : { type: 'call', step, call }
+  if (call?.review && !call.review.decided) return { type: 'park' }
+  // The third no is answered; a call that would ask for more is not made.
+  if (run.refusals >= MAX_REFUSALS && !call?.review) return finish('rejected')
+  if (step && call) return { type: 'call', step, call }
   if (run.hasReachedLimit) return finish('limit')
   if (run.unjudged !== undefined) return finish('unjudged')
   if (run.hasNewInput || !step) return ask(run)
@@ -77,7 +83,6 @@ function sameWork(a: Step, b: Step): boolean {
   return work(a) === work(b)
 }
 
-const isEmpty = (step: Step | undefined): boolean =>
-  step !== undefined && step.calls.length === 0 && step.text.trim() === ''
+const isEmpty = (step: Step | undefined): boolean => step !== undefined && step.calls.length === 0 && isBlank(step.text)
 
 const finish = (because: EndReason): Move => ({ type: 'finish', because })

@@ -1,5 +1,5 @@
 import { type Conversation, openTasks, planTurnOf } from '../domain/conversation.ts'
-import type { Json, StoredEvent, ToolCallRecord, Usage } from '../domain/event.ts'
+import type { EventData, Json, StoredEvent, ToolCallRecord, Usage } from '../domain/event.ts'
 import type { Policy } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 
@@ -49,6 +49,12 @@ export interface Run {
   readonly hasReachedLimit: boolean
   /** The id of the task that the assessor gave no clear verdict on. */
   readonly unjudged: string | undefined
+  /** Answers of the assessor in this turn. */
+  readonly verdicts: number
+  /** How often in a row the assessor failed. */
+  readonly judgeFailures: number
+  /** Plans in a row that a person turned down, with nothing confirmed, revised or settled in between. */
+  readonly refusals: number
   readonly usage: Usage
 }
 
@@ -68,6 +74,9 @@ export function startRun(state: Conversation, turn: string, started: StoredEvent
     advances: 0,
     hasReachedLimit: false,
     unjudged: undefined,
+    verdicts: 0,
+    judgeFailures: 0,
+    refusals: 0,
     usage: {},
   }
 }
@@ -107,6 +116,7 @@ function applyEvent(run: Run, event: StoredEvent): Run {
       const review = { id, decided: true }
       return {
         ...run,
+        refusals: refusalsAfter(run, event.data),
         steps: run.steps.map(step => ({
           ...step,
           calls: step.calls.map(call => (call.review?.id === id ? { ...call, review } : call)),
@@ -122,16 +132,33 @@ function applyEvent(run: Run, event: StoredEvent): Run {
     case 'todos_limit_reached':
       return { ...run, hasReachedLimit: true }
     case 'task_changed':
-      return settles(run, event.data.task, event.data.from) ? { ...run, followUps: 0 } : run
+      return settles(run, event.data.task, event.data.from) ? { ...run, followUps: 0, refusals: 0 } : run
     case 'task_assessed': {
       const { verdict, task_id, usage } = event.data
       // A clear verdict on another task does not replace the missing one.
       const before = run.unjudged === task_id ? undefined : run.unjudged
-      return { ...run, unjudged: verdict === 'unknown' ? task_id : before, usage: sumUsage(run.usage, usage ?? {}) }
+      return {
+        ...run,
+        unjudged: verdict === 'unknown' ? task_id : before,
+        verdicts: run.verdicts + 1,
+        judgeFailures: isJudgeFailure(event.data) ? run.judgeFailures + 1 : 0,
+        usage: sumUsage(run.usage, usage ?? {}),
+      }
     }
     default:
       return run
   }
+}
+
+/** Whether the assessor failed or hung: an answer has its usage. */
+export const isJudgeFailure = ({ verdict, usage }: Pick<EventData['task_assessed'], 'verdict' | 'usage'>): boolean =>
+  verdict === 'unknown' && usage === undefined
+
+/** A system's cancel is no answer of a person. */
+function refusalsAfter({ refusals }: Run, resolved: EventData['task_create_review_resolved']): number {
+  const { action, reason, via } = resolved
+  if (action === 'confirm' || reason === 'changes_requested') return 0
+  return via === 'system' || reason === 'superseded' ? refusals : refusals + 1
 }
 
 function callOf({ tool_call_id: id, tool, arguments: args, problem }: ToolCallRecord): Call {

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
-import { type Door, type Lease, type LiveEntry, type Ref, refKey, StoreError } from '../door/door.ts'
+import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
+import { isUnreadable } from './turn.ts'
 import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS } from './outside.ts'
 
 export interface RunnerOptions {
@@ -61,6 +62,7 @@ export class Runner {
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,
+      onError: options.onError,
     }
   }
 
@@ -174,7 +176,7 @@ export class Runner {
         if (turn.stop_requested) driven.stop.abort(new Error('Stopped.'))
       } else if (!isParked(state, turn.id)) await this.take(ref, turn.id)
     } catch (error) {
-      if (!this.#ending.signal.aborted && !(error instanceof StoreError && error.code === 'file_invalid')) {
+      if (!this.#ending.signal.aborted && !isUnreadable(error)) {
         this.#options.onError?.(error)
       }
     }

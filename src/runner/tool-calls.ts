@@ -1,5 +1,5 @@
 import type { Json } from '../domain/event.ts'
-import { clip, LIMITS } from '../domain/text.ts'
+import { clip, isBlank, LIMITS } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
@@ -58,9 +58,8 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   }
   let state = await beginCall(toolset, call.tool, call.arguments, context)
   if (state.status === 'claimed') {
-    const assessor = { ...models.assessorFor(run.request.model), retryMs: deps.retryMs }
-    const judged = []
-    for (const claim of state.claims) judged.push(await judge(assessor, claim, run, '', signal, turn.before))
+    const assessor = { ...models.assessorFor(run.request.model), retryMs: deps.retryMs, silenceMs: deps.silenceMs }
+    const judged = await judge(assessor, state.claims, turn, signal)
     state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   }
   if (state.status === 'claimed') return recordAnswer(turn, deps, call, 'Error: The plan has changed. Read it again.')
@@ -89,7 +88,8 @@ async function callOutside(
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started))
 }
 
-async function recordAnswer(
+/** Stores what a call is answered. */
+export async function recordAnswer(
   turn: ActiveTurn,
   { door }: TurnDeps,
   { id: tool_call_id, tool }: Call,
@@ -103,6 +103,6 @@ async function recordAnswer(
 
 /** The latest text of the turn, truncated to an outcome. */
 function lastText({ steps }: Run): string | undefined {
-  const text = steps.findLast(step => step.text.trim() !== '')?.text.trim()
+  const text = steps.findLast(step => !isBlank(step.text))?.text.trim()
   return text === undefined ? undefined : clip(text, LIMITS.text)
 }

@@ -1,9 +1,10 @@
 import type { ModelMessage } from 'ai'
 import type { CommandOf } from '../domain/command.ts'
-import type { StoredEvent } from '../domain/event.ts'
-import type { At, Lease, Ref, Door } from '../door/door.ts'
-import { type Evidence, evidenceBefore } from './evidence.ts'
-import { earlierMessages, messagesOf, HISTORY_TYPES } from './history.ts'
+import { type Conversation, emptyConversation, fold } from '../domain/conversation.ts'
+import type { EventType, StoredEvent } from '../domain/event.ts'
+import { type At, type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
+import { continuedTurns, type Work, work, workBefore } from './evidence.ts'
+import { HISTORY_TYPES, historyOf } from './history.ts'
 import { startRun, type Run, advanceRun } from './run.ts'
 
 const PAGE_SIZE = 500
@@ -13,34 +14,33 @@ const FIRST_READ = 200
 /** A turn that this process drives: its log so far, and commits under its lease. */
 export class ActiveTurn {
   readonly lease: Lease
-  /** The evidence of the turns that it continues. */
-  readonly before: Evidence
   readonly #door: Door
-  readonly #earlier: readonly ModelMessage[]
+  readonly #earlier: readonly StoredEvent[]
   /** This turn's events that become messages. */
   readonly #own: StoredEvent[]
   #run: Run
+  #work: Work
   #seq: number
 
   private constructor(door: Door, run: Run, lease: Lease, events: readonly StoredEvent[], started: StoredEvent) {
     const earlier = events.filter(({ seq }) => seq < started.seq)
     this.#door = door
     this.lease = lease
-    this.before = evidenceBefore([...earlier, started], lease.turn)
-    this.#earlier = earlierMessages(earlier, run.policy.history_limit)
+    this.#work = work.apply(workBefore([...earlier, started], lease.turn), started)
+    this.#earlier = earlier
     this.#own = [started]
     this.#run = run
     this.#seq = started.seq
   }
 
   static async open(door: Door, lease: Lease): Promise<ActiveTurn | undefined> {
-    const state = await door.read(lease)
+    const state = await readState(door, lease)
     const limit = state.policy?.history_limit ?? 0
     const events = await readHistory(door, lease, lease.turn, limit)
     const started = events.find(event => isStart(event, lease.turn))
     if (!started) return undefined
     const turn = new ActiveTurn(door, startRun(state, lease.turn, started), lease, events, started)
-    await turn.catchUp()
+    await turn.#follow(state)
     return turn
   }
 
@@ -49,16 +49,36 @@ export class ActiveTurn {
   }
 
   get history(): ModelMessage[] {
-    return [...this.#earlier, ...messagesOf(this.#own)]
+    return historyOf(this.#earlier, this.#own, this.#run.policy.history_limit)
+  }
+
+  /** What was done in this turn and in those that it continues. */
+  get work(): Work {
+    return this.#work
+  }
+
+  /** The events about one task, in log order. */
+  eventsOf(task: string, types: readonly EventType[]): Promise<readonly StoredEvent[]> {
+    return this.#door.conversations.events(this.lease, { task, types })
   }
 
   /** Reads the events since the last read, from any process. */
   async catchUp(): Promise<void> {
-    const state = await this.#door.read(this.lease)
+    await this.#follow(await this.#door.read(this.lease))
+  }
+
+  /** The same without the task file, which cannot be read. */
+  async catchUpInLog(): Promise<void> {
+    await this.#follow(await stateInLog(this.#door, this.lease))
+  }
+
+  async #follow(state: Conversation): Promise<void> {
     while (this.#seq < state.seq) {
       const limit = Math.min(PAGE_SIZE, state.seq - this.#seq)
       const page = await this.#door.conversations.eventsAfter(this.lease, this.#seq, limit)
-      this.#own.push(...page.filter(event => event.turn_id === this.lease.turn && HISTORY_TYPES.includes(event.type)))
+      const own = page.filter(event => event.turn_id === this.lease.turn && HISTORY_TYPES.includes(event.type))
+      this.#own.push(...own)
+      this.#work = own.reduce(work.apply, this.#work)
       this.#run = advanceRun(this.#run, state, page)
       this.#seq = page.at(-1)?.seq ?? state.seq
     }
@@ -76,6 +96,20 @@ export class ActiveTurn {
   }
 }
 
+/** The state. If the task file is broken, as of the log: the turn can still end. */
+const readState = (door: Door, ref: Ref): Promise<Conversation> =>
+  door.read(ref).catch((error: unknown) => {
+    if (isUnreadable(error)) return stateInLog(door, ref)
+    throw error
+  })
+
+const stateInLog = async (door: Door, ref: Ref): Promise<Conversation> =>
+  fold(emptyConversation(ref.conversation), await door.conversations.events(ref, {}))
+
+/** A task file that only a person can repair: waiting would be waiting for ever. */
+export const isUnreadable = (error: unknown): error is StoreError =>
+  error instanceof StoreError && error.code === 'file_invalid'
+
 /** The end of the log, from far enough before the turn. The cost does not grow with the conversation. */
 async function readHistory(
   { conversations }: Door,
@@ -86,9 +120,7 @@ async function readHistory(
   for (let last = FIRST_READ; ; last *= 4) {
     const events = await conversations.events(ref, { types: HISTORY_TYPES, last })
     const start = events.findIndex(event => isStart(event, turn))
-    const started = events[start]
-    const continues = started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
-    const isEnough = start > limit && (continues === undefined || events.some(event => isStart(event, continues)))
+    const isEnough = start > limit && continuedTurns(events, turn).every(id => events.some(event => isStart(event, id)))
     if (events.length < last || isEnough) return events
   }
 }

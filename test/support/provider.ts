@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Case } from '../../src/runner/case.ts'
 
 /** A model's scripted answer to one request; a string is a text. */
 export type Answer = string | Script
@@ -53,6 +54,8 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[]
   readonly tools?: readonly { readonly function: { readonly name: string } }[]
   readonly stream?: boolean
+  readonly temperature?: number
+  readonly response_format?: { readonly type: string }
 }
 export interface Received {
   readonly request: ModelRequest
@@ -120,6 +123,11 @@ export class Provider {
   /** The assessor's prompt with this number, from 0. */
   prompt(count: number): string {
     return this.judged.at(count)?.request.messages.findLast(({ role }) => role === 'user')?.content ?? ''
+  }
+
+  /** The case in it. */
+  case(count: number): Case {
+    return JSON.parse(this.prompt(count).split('\n').at(-1) ?? '') as Case
   }
 
   /** Resolves once it holds; checked on every request and hang-up. */

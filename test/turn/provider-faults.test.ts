@@ -482,20 +482,23 @@ describe('a model that does not stop', () => {
 })
 
 describe('answers', () => {
-  it.each(['', ' \n\t '])('[TR28] after an empty answer the model is asked again: %j', async text => {
+  it.each(['', ' \n\t ', '\u200b\u2060'])('[TR28] after an empty answer the model is asked again: %j', async text => {
     const ended = await turn([{ text }, 'Now.'])
     expect([ended.finished.status, ended.finished.steps, ended.text]).toEqual(['done', 2, 'Now.'])
   })
 
-  it.each(['', ' \n\t '])('[TR28] two empty answers in a row end the turn as failed: %j', async text => {
-    const ended = await turn([{ text }, { text }, 'never asked for'])
-    expect([ended.finished.status, ended.failed?.code, ended.text]).toEqual([
-      'failed',
-      'empty_answer',
-      'The model gave no answer.',
-    ])
-    expect(turns.provider.asked).toHaveLength(2)
-  })
+  it.each(['', ' \n\t ', '\u200b\u2060'])(
+    '[TR28] two empty answers in a row end the turn as failed: %j',
+    async text => {
+      const ended = await turn([{ text }, { text }, 'never asked for'])
+      expect([ended.finished.status, ended.failed?.code, ended.text]).toEqual([
+        'failed',
+        'empty_answer',
+        'The model gave no answer.',
+      ])
+      expect(turns.provider.asked).toHaveLength(2)
+    },
+  )
 
   it('[TR14][TR28] empty answers with open tasks: the last message names them', async () => {
     const ended = await turn([plan('A'), '', ''])
@@ -524,6 +527,37 @@ describe('answers', () => {
     const [step] = ended.reader.of('step_finished')
     expect([step?.data.text.isWellFormed(), ended.text.isWellFormed()]).toEqual([true, true])
     expect(JSON.stringify(step?.data.parts)).not.toMatch(/\\ud[89a-f]/)
+  })
+
+  it('[TR33] an endless answer is read up to 1 MB: it is cut, and says so', async () => {
+    const ended = await turn([{ text: 'word '.repeat(1_000_000) }])
+    expect(ended.finished.status).toBe('done')
+    expect(ended.text).toMatch(/word \n\nThe answer was cut off here\. An answer can have at most 1 MB of text\.$/)
+    expect(ended.text.length).toBeLessThan(100_200)
+    expect(JSON.stringify(await turns.log(ended.session)).length).toBeLessThan(400_000)
+    await turns.provider.until(({ hungUp }) => hungUp === 1)
+  })
+
+  it('[TR33] endless arguments are read up to 2 MB a step: the calls are refused, and the model is told', async () => {
+    const big = { tool: 'note', args: { text: 'x'.repeat(1_000_000) } }
+    const ended = await turn([{ calls: times(20, big) }, 'Smaller, then.'])
+    expect([ended.finished.status, ended.finished.steps, made]).toEqual(['done', 2, []])
+    const problem = 'A step can have at most 2 MB of arguments, in all its calls together. This call was not made.'
+    expect(new Set(results(ended))).toEqual(new Set([`Error: ${problem}`]))
+    expect(JSON.stringify(await turns.log(ended.session)).length).toBeLessThan(10_000)
+    await turns.provider.until(({ hungUp }) => hungUp === 1)
+    expect(turns.provider.messages(1).findLast(({ role }) => role === 'tool')?.content).toContain(problem)
+  })
+
+  it('[TR33] 1.9 MB of arguments are a call like any other', async () => {
+    const ended = await turn([{ calls: [note('x'.repeat(1_900_000))] }, 'Noted.'])
+    expect([ended.finished.status, made.length]).toEqual(['done', 2])
+  })
+
+  it('[TR33] of endless calls those beyond 32 are refused, and those beyond 64 are not read', async () => {
+    const ended = await turn([{ calls: Array.from({ length: 500 }, (_, n) => note(`n${n}`)) }, 'Enough.'])
+    expect([ended.finished.status, results(ended).length]).toEqual(['done', 65])
+    expect(results(ended).at(-1)).toContain('A step can make at most 32 calls.')
   })
 
   it('[TR14] a text with a tool call is not an answer, whatever it says', async () => {
@@ -599,18 +633,17 @@ describe('a model that would be done with it', () => {
     expect([ended.finished.status, ended.finished.counts.completed]).toEqual(['done', 8])
     expect(turns.provider.judged).toHaveLength(8)
     for (const [place, { request }] of turns.provider.judged.entries()) {
-      const prompt = turns.provider.prompt(place)
       expect(request.tools).toBeUndefined()
       expect(request.messages.map(({ role }) => role)).toEqual(['system', 'user'])
-      expect(prompt).toContain('The request: Do it.')
-      expect(prompt).toContain(`The task: Step ${place + 1}\n`)
-      expect(prompt).toContain(`Done when: Step ${place + 1} is there`)
-      expect(prompt).toContain('Claimed status: completed')
-      expect(prompt).toContain(`The worker says: outcome of ${place + 1}`)
-      expect(prompt).toContain('note({"text":"proof"}) answered: noted proof')
-      expect(prompt).toContain('I noted it.')
-      expect(prompt).not.toContain('plan(')
-      expect(prompt).not.toContain('update(')
+      expect(turns.provider.case(place)).toMatchObject({
+        request: 'Do it.',
+        task: `Step ${place + 1}`,
+        criteria: `Step ${place + 1} is there`,
+        claimed_status: 'completed',
+        outcome: `outcome of ${place + 1}`,
+        evidence: [{ tool: 'note', arguments: { text: 'proof' }, answer: 'noted proof', ok: true }],
+        worker_text: ['I noted it.'],
+      })
     }
     expect(ended.reader.of('task_assessed').map(({ data }) => data.verdict)).toEqual(times(8, 'ok'))
     // The judge's tokens count, its calls do not.
@@ -624,7 +657,7 @@ describe('a model that would be done with it', () => {
     const ended = await turn([plan('A', 'B'), { calls: [update(1, 'cancelled'), update(2, 'cancelled')] }, 'Gone.'], {
       assessor: ['OK', 'NOT_OK: there is no reason.'],
     })
-    expect(turns.provider.prompt(0)).toContain('Claimed status: cancelled')
+    expect(turns.provider.case(0).claimed_status).toBe('cancelled')
     expect(ended.statuses).toEqual([
       ['A', 'cancelled'],
       ['B', 'in_progress'],
@@ -662,7 +695,7 @@ describe('a model that would be done with it', () => {
     ['something else', 'I think it looks fine.'],
     ['lower case', 'ok'],
     ['a yes with a but', 'OK, but only nearly'],
-    ['a no without a reason', 'NOT_OK:'],
+    ['a question', 'OK?'],
     ['a refusal', { status: 400 }],
     ['a failure', { status: 500, headers: { 'retry-after-ms': '1' } }],
   ] satisfies [string, Answer][])(
@@ -708,6 +741,30 @@ describe('a model that would be done with it', () => {
     expect(turns.provider.prompt(0).length).toBeLessThan(30_000)
   })
 
+  it('[TR34] a plan of twelve tasks with results of 38 kB fits into the context of its model', async () => {
+    const page: OutsideTool = { ...notes, name: 'page', call: async () => 'x'.repeat(38_000) }
+    const on = await startTurns({ host: { review: false }, outside: [page] })
+    const titles = Array.from({ length: 12 }, (_, place) => `Read ${place + 1}`)
+    try {
+      const sizes: number[] = []
+      const ended = await turn(
+        (request, count) => {
+          sizes.push(JSON.stringify(request.messages).length)
+          if ((sizes.at(-1) ?? 0) > 130_000) return { status: 400, body: '{"error":{"message":"too long"}}' }
+          if (count === 0) return plan(...titles)
+          const step = Math.ceil(count / 2)
+          if (step > 12) return 'All read.'
+          return { calls: [count % 2 === 1 ? { tool: 'page', args: { step } } : update(step)] }
+        },
+        { on },
+      )
+      expect([ended.finished.status, ended.finished.counts.completed]).toEqual(['done', 12])
+      expect(Math.max(...sizes)).toBeLessThan(130_000)
+    } finally {
+      await on.close()
+    }
+  })
+
   it('[TR11] the digest is replaced before every call, and is bounded', async () => {
     const long = (name: string): string => `${name} ${'x'.repeat(150)}`
     const titles = Array.from({ length: 20 }, (_, place) => long(`T${place + 1}`))
@@ -736,20 +793,27 @@ describe('a model that would be done with it', () => {
 })
 
 describe('a model that does not take a no', () => {
-  it('[TR14] a model that proposes a rejected plan again gets the same answer, until it is stopped', async () => {
-    const ended = await turn(() => plan('Sell the house'), { body: { review: true }, decide: rejectAll })
-    expect([ended.finished.status, ended.finished.steps, ended.statuses]).toEqual(['incomplete', 3, []])
-    expect(results(ended)[0]).toMatchObject({ confirmed: false, cancelled: true, reason: 'user_cancelled' })
-    expect(ended.text).toBe('I stopped here because I kept repeating the same calls.')
+  const TURNED_DOWN =
+    'I stopped here because three plans in a row were turned down. Tell me what you would like instead.'
+
+  it.each([
+    ['proposes it again', () => plan('Sell the house')],
+    ['rewords it each time', (_: ModelRequest, count: number) => plan(`Sell the house, way ${count}`)],
+  ] as const)('[TR32] a model that %s is stopped after the third no', async (_, answers) => {
+    const ended = await turn(answers, { body: { review: true }, decide: rejectAll })
+    expect([ended.finished.status, ended.finished.because, ended.finished.steps]).toEqual(['incomplete', 'rejected', 3])
+    expect(results(ended)).toMatchObject(times(3, { confirmed: false, cancelled: true, reason: 'user_cancelled' }))
+    expect([ended.text, ended.statuses]).toEqual([TURNED_DOWN, []])
   })
 
-  it('[TR9][TR14] a model that rewords it each time ends with its budget', async () => {
-    const ended = await turn(
-      ({ tools = [] }, count) => (tools.length > 0 ? plan(`Sell the house, way ${count}`) : 'You want nothing sold.'),
-      { body: { review: true }, decide: rejectAll },
-    )
-    expect([ended.finished.status, ended.finished.steps, ended.statuses]).toEqual(['done', 10, []])
-    expect(ended.reader.of('task_create_review_required')).toHaveLength(9)
+  it('[TR32] of many plans in one step, those after the third no are not put before the person', async () => {
+    turns.provider.script(() => ({
+      calls: Array.from({ length: 20 }, (_, n) => plan(`Way ${n}`).calls?.[0] ?? note('')),
+    }))
+    const reader = await turns.chat({ session_id: 'many-plans', review: true }, rejectAll)
+    expect(reader.of('task_create_review_required')).toHaveLength(3)
+    expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'incomplete', because: 'rejected' })
+    expect(reader.of('message_added').at(-1)?.data.text).toBe(TURNED_DOWN)
   })
 
   it('[TR14] a removed row that is proposed again is reviewed again, not written', async () => {

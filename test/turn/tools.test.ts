@@ -300,8 +300,9 @@ describe('tools that a program passes in', () => {
     expect(status(reader)).toBe('done')
     expect(server.provider.judged).toHaveLength(1)
     expect(server.provider.judged[0]?.request.tools).toBeUndefined()
-    expect(server.provider.prompt(0)).toContain('weather({}) answered: {"degrees":21}')
-    expect(server.provider.prompt(0)).not.toContain('plan(')
+    expect(server.provider.case(0).evidence).toEqual([
+      { id: 'e1', source: 'runsheet', tool: 'weather', arguments: {}, answer: { degrees: 21 }, ok: true },
+    ])
   })
 
   it('[TR23] an MCP server gets its own calls only, not the plan', async () => {

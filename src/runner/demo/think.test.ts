@@ -197,25 +197,21 @@ describe('the demo model', () => {
   })
 
   describe('as the assessor', () => {
-    const judge = (said: string, wrote = '(nothing)'): string =>
+    const judge = (outcome: string, wrote: string): string =>
       think({
         system: ASSESSOR,
-        messages: [
-          user(
-            `The worker says: ${said}\n\nWhat the tools answered:\n(no other tool was used)\n\nWhat the worker wrote:\n${wrote}`,
-          ),
-        ],
+        messages: [user(`The case:\n${JSON.stringify({ outcome, worker_text: wrote === '' ? [] : [wrote] })}`)],
         tools: [],
       }).text
 
     it.each([
-      ['It is on the table', '(nothing)', 'OK'],
-      ['(nothing)', 'Here it is.', 'OK'],
-      ['Walked through “Find out why the build failed”, as the demo model does.', '(nothing)', 'OK'],
-      ['(nothing)', '(nothing)', 'NOT_OK: there is no outcome.'],
-      ['(nothing)', 'I could not find it', 'NOT_OK: the outcome says that it failed.'],
-      ['I could not find it', '(nothing)', 'NOT_OK: the outcome says that it failed.'],
-      ['echo answered: Error: no', '(nothing)', 'NOT_OK: the outcome says that it failed.'],
+      ['It is on the table', '', 'OK'],
+      ['', 'Here it is.', 'OK'],
+      ['Walked through “Find out why the build failed”, as the demo model does.', '', 'OK'],
+      ['', '', 'NOT_OK: there is no outcome.'],
+      ['', 'I could not find it', 'NOT_OK: the outcome says that it failed.'],
+      ['I could not find it', '', 'NOT_OK: the outcome says that it failed.'],
+      ['echo answered: Error: no', '', 'NOT_OK: the outcome says that it failed.'],
     ])('[MO7] %s / %s: %s', (said, wrote, verdict) => {
       expect(judge(said, wrote)).toBe(verdict)
     })

@@ -38,6 +38,7 @@ export class Mirror {
   readonly #lock: FolderLock
   readonly #onFaultPoint: (point: FileFaultPoint) => void
   readonly #found = new Lru<Found>(1_000)
+  readonly #leftAlone = new Set<string>()
   /** Temporary files that wait for their commit. */
   readonly #prepared = new Map<string, { readonly temporary: string; readonly text: string }>()
 
@@ -93,9 +94,21 @@ export class Mirror {
     return fileEdits(base, documentOf(text), state, v7)
   }
 
+  /** Runs a commit that does not touch the list, without writing the file. */
+  async leaveAlone<T>(ref: Ref, commit: () => Promise<T>): Promise<T> {
+    const name = nameOf(ref)
+    this.#leftAlone.add(name)
+    try {
+      return await commit()
+    } finally {
+      this.#leftAlone.delete(name)
+    }
+  }
+
   /** Writes the temporary file within the transaction, so that a full disk rejects the calls before they commit. */
   prepare(db: DatabaseSync, ref: Ref, after: Conversation): void {
     const name = nameOf(ref)
+    if (this.#leftAlone.has(name)) return
     const row = rowOf(db, ref, name)
     const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
     const extras = extrasOf(after, all)

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { StoredEvent } from '../../domain/event.ts'
+import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { closed, StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
@@ -148,7 +148,7 @@ class FileStore implements Store {
       try {
         await this.#look(ref)
       } catch (error) {
-        for (const call of group) call.reject(error)
+        await this.#serveUnreadable(group, error)
         return
       }
       const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
@@ -164,6 +164,18 @@ class FileStore implements Store {
       }
     })
     await Promise.all(served)
+  }
+
+  /** While the file is invalid, a driven turn can still record how it ends, but nothing changes the list. */
+  async #serveUnreadable(calls: readonly Call[], error: unknown): Promise<void> {
+    const isInvalid = error instanceof StoreError && error.code === 'file_invalid'
+    for (const { at, decide, resolve, reject } of calls) {
+      if (!isInvalid || !at.lease) reject(error)
+      else {
+        const commit = (): Promise<Committed<unknown>> => this.#inner.commit(at, exceptList(decide, error))
+        await this.#mirror.leaveAlone(at, commit).then(resolve, reject)
+      }
+    }
   }
 
   /** Imports edits from the file before the list is read. */
@@ -211,3 +223,14 @@ class FileStore implements Store {
     if (this.#closed) throw closed()
   }
 }
+
+const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
+
+/** The same decision, unless it touches the list. */
+const exceptList =
+  <T>(decide: Decide<T>, error: unknown): Decide<T> =>
+  (state, now) => {
+    const decision = decide(state, now)
+    if ('events' in decision && decision.events.some(({ type }) => LIST_EVENTS.has(type))) throw error
+    return decision
+  }

@@ -1,0 +1,124 @@
+import type { Claim } from '../domain/claim.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import type { Json, StoredEvent } from '../domain/event.ts'
+import { isOpen, type Task } from '../domain/task.ts'
+import { cut, LIMITS } from '../domain/text.ts'
+import { type Evidence, evidenceFor, mostTelling, type Work } from './evidence.ts'
+
+const MAX_EVIDENCE = 20
+/** Characters of one answer, or of one call's arguments. */
+const MAX_ANSWER = 4_000
+const MAX_REQUEST = 4_000
+/** Earlier verdicts, and edits of a person. */
+const MAX_HISTORY = 10
+const MAX_OTHER_TASKS = 20
+
+/** What the assessor is given, as JSON: no text in it can pass for another part of the case. */
+export interface Case {
+  readonly request: string
+  readonly task: string
+  readonly details: string
+  readonly criteria: string
+  readonly claimed_status: Claim['status']
+  readonly outcome: string
+  readonly earlier_verdicts: readonly { readonly verdict: string; readonly reason: string }[]
+  /** What a person did to the task. */
+  readonly person: readonly { readonly did: 'reopened' | 'edited'; readonly now: Readonly<Record<string, Json>> }[]
+  /** What the worker wrote, the latest last. */
+  readonly worker_text: readonly string[]
+  readonly evidence: readonly Evidence[]
+  readonly evidence_left_out: number
+  /** Tasks whose evidence is not listed here, with the number of their calls. */
+  readonly other_tasks: readonly { readonly task: string; readonly calls: number }[]
+}
+
+/** The types of a task's own events that belong to its case. */
+export const CASE_TYPES = ['task_assessed', 'task_changed'] as const
+
+/** The case of a claim: from the plan's work and the task's own events. */
+export function caseOf(claim: Claim, work: Work, state: Conversation, events: readonly StoredEvent[]): Case {
+  const found = evidenceFor(work, claim.task)
+  const evidence = mostTelling(found, MAX_EVIDENCE)
+  const titleOf = (id: string): string => state.tasks.get(id)?.title ?? '(removed)'
+  return {
+    request: excerpt(work.request, MAX_REQUEST),
+    task: claim.title,
+    details: claim.details,
+    criteria: claim.criteria,
+    claimed_status: claim.status,
+    outcome: cut(claim.outcome, LIMITS.text),
+    earlier_verdicts: events
+      .flatMap(event =>
+        event.type === 'task_assessed' ? [{ verdict: event.data.verdict, reason: event.data.reason }] : [],
+      )
+      .slice(-MAX_HISTORY),
+    person: events.flatMap(personEdit).slice(-MAX_HISTORY),
+    worker_text: textsFor(work, claim.task),
+    evidence: evidence.map(each => shortened(each, titleOf)),
+    evidence_left_out: found.length - evidence.length,
+    other_tasks: otherTasks(work, claim.task, found, titleOf),
+  }
+}
+
+const EDITED = ['title', 'details', 'criteria', 'status', 'outcome'] as const satisfies readonly (keyof Task)[]
+
+function personEdit(event: StoredEvent): Case['person'] {
+  if (event.type !== 'task_changed' || (event.data.by !== 'person' && event.data.by !== 'file')) return []
+  const { task, from } = event.data
+  const fields = EDITED.filter(field => Object.hasOwn(from, field))
+  if (fields.length === 0) return []
+  const before = from['status'] as Task['status'] | undefined
+  const reopens = before !== undefined && !isOpen({ status: before }) && isOpen(task)
+  const now = Object.fromEntries(fields.map(field => [field, excerpt(task[field] ?? '', MAX_ANSWER)]))
+  return [{ did: reopens ? 'reopened' : 'edited', now }]
+}
+
+/** The texts about a task, or all if there are none. The end is kept: the latest work is what is claimed. */
+function textsFor({ texts }: Work, task: string | number): string[] {
+  const own = texts.filter(each => each.task === task)
+  const chosen = own.length > 0 ? own : texts
+  const kept: string[] = []
+  let room: number = LIMITS.text
+  for (const { text } of chosen.toReversed()) {
+    if (room <= 0) break
+    kept.unshift(text.length <= room ? text : `…${text.slice(text.length - room).toWellFormed()}`)
+    room -= text.length
+  }
+  return kept
+}
+
+function shortened({ task, ...evidence }: Evidence, titleOf: (id: string) => string): Evidence {
+  return {
+    ...evidence,
+    arguments: brief(evidence.arguments),
+    answer: brief(evidence.answer),
+    ...(task === undefined ? {} : { task: titleOf(task) }),
+  }
+}
+
+function otherTasks(
+  { calls }: Work,
+  task: string | number,
+  found: readonly Evidence[],
+  titleOf: (id: string) => string,
+): Case['other_tasks'] {
+  // The evidence itself names them.
+  if (found.some(each => each.task !== undefined)) return []
+  const others = calls.flatMap(call => (call.task === undefined || call.task === task ? [] : [call.task]))
+  return [...Map.groupBy(others, id => id)]
+    .map(([id, made]) => ({ task: titleOf(id), calls: made.length }))
+    .slice(-MAX_OTHER_TASKS)
+}
+
+function brief(value: Json): Json {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length <= MAX_ANSWER ? value : excerpt(text, MAX_ANSWER)
+}
+
+/** Head and tail of a long text, and how much is left out: errors are often at the end. */
+function excerpt(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const half = limit / 2
+  const left = `[${text.length - limit} characters left out]`
+  return `${text.slice(0, half).toWellFormed()}\n${left}\n${text.slice(-half).toWellFormed()}`
+}

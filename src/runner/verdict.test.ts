@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { structuredVerdictIn, verdictIn } from './verdict.ts'
+
+describe('what an assessor said', () => {
+  it.each([
+    'OK',
+    'OK.',
+    'OK\n',
+    '  OK  ',
+    '\n\nOK',
+    'OK\r\nAll of it is there.',
+    'OK\nNOT_OK: or is it?',
+    '**OK**',
+    '**OK.**',
+    '**OK**.',
+    '`OK`',
+    '_OK_',
+    '# OK',
+    '> OK',
+    '- OK',
+    '```\nOK\n```',
+    '```text\nOK\n```',
+    '<think>It says NOT_OK: hm.</think>OK',
+    '<think>\nOne.\n</think>\n\n**OK**\nAll is there.',
+    '<thinking>Two.</thinking>\nOK.',
+    'First I look at the log, then\n</think>\nOK',
+    'OK, let me see.</think>OK',
+  ])('[JU3] %j is a pass', answer => {
+    expect(verdictIn(answer)).toEqual({ verdict: 'ok', reason: '' })
+  })
+
+  it.each([
+    ['NOT_OK: no tests', 'no tests'],
+    ['NOT_OK:no tests', 'no tests'],
+    ['NOT_OK : no tests  ', 'no tests'],
+    ['\nNOT_OK: no tests\nOK', 'no tests'],
+    ['NOT_OK: it says "OK"', 'it says "OK"'],
+    ['NOT_OK: 没有测试', '没有测试'],
+    ['NOT OK: no tests', 'no tests'],
+    ['**NOT_OK**: no tests', 'no tests'],
+    ['**NOT_OK:** no tests', 'no tests'],
+    ['**NOT_OK: no tests**', 'no tests'],
+    ['`NOT_OK: no tests`', 'no tests'],
+    ['NOT_OK\nno tests', 'no tests'],
+    ['NOT_OK:\n- no tests\n- no docs', 'no tests'],
+    ['<think>OK?</think>\nNOT_OK: no tests', 'no tests'],
+    ['OK.\nLet me look closer.\n</think>\nNOT_OK: no tests', 'no tests'],
+    ['NOT_OK: the page ends with </think>\nOK', 'the page ends with </think>'],
+    ['NOT_OK: it wrote <think>all good</think> and nothing else', 'it wrote  and nothing else'],
+    ['NOT_OK', 'The assessor gave no reason.'],
+    ['NOT OK', 'The assessor gave no reason.'],
+    ['NOT_OK.', 'The assessor gave no reason.'],
+    ['NOT_OK:   ', 'The assessor gave no reason.'],
+    ['**NOT_OK**', 'The assessor gave no reason.'],
+  ])('[JU3] %j is a no: %s', (answer, reason) => {
+    expect(verdictIn(answer)).toEqual({ verdict: 'not_ok', reason })
+  })
+
+  it.each([
+    '',
+    ' \n ',
+    'ok',
+    'Ok',
+    'OKAY',
+    'OK!',
+    'OK?',
+    'OK, but',
+    '**OK**, but only nearly',
+    '`OK` is what I would say',
+    'OK: it is there',
+    'OK NOT_OK: no',
+    '"OK"',
+    'The answer is OK',
+    'Sure!\nOK',
+    'not_ok: no tests',
+    'NOT_OK no tests',
+    'NOT_OK. no tests',
+    '{"verdict":"OK"}',
+    '<think>OK</think>',
+    '<think>OK',
+    'OK</think>',
+    'О\u041a',
+    'Ｏ\uff2b',
+  ])('[JU3] %j is neither, and never a pass', answer => {
+    const { verdict, reason } = verdictIn(answer)
+    expect(verdict).toBe('unknown')
+    expect(reason).toMatch(/^The assessor (gave no answer\.$|said: \S)/)
+  })
+
+  it('[JU3] a reason is as long as is of use, and never half a character', () => {
+    const { reason } = verdictIn(`NOT_OK: ${'😀'.repeat(9_000)}`)
+    expect(Array.from(reason)).toHaveLength(2_000)
+    expect(reason.isWellFormed()).toBe(true)
+    expect(verdictIn('😀'.repeat(9_000)).reason.length).toBeLessThan(500)
+  })
+})
+
+describe('a structured verdict', () => {
+  const ids = ['e1', 'e2']
+  const ok = (...evidence: unknown[]) => ({ verdict: 'ok', reason: 'All there.', evidence })
+
+  it('[JU11] an ok that cites evidence is a pass', () => {
+    expect(structuredVerdictIn(ok('e2'), ids)).toEqual({ verdict: 'ok', reason: '' })
+  })
+
+  it.each([
+    [ok(), 'The assessor said ok, but cited no evidence.'],
+    [ok('e9'), 'The assessor said ok, but cited evidence that does not exist: e9.'],
+    [ok('e1', 'e9'), 'The assessor said ok, but cited evidence that does not exist: e9.'],
+    [{ verdict: 'ok' }, 'The assessor said ok, but cited no evidence.'],
+  ])('[JU11] %j is no pass where there is evidence', (answer, reason) => {
+    expect(structuredVerdictIn(answer, ids)).toEqual({ verdict: 'unknown', reason })
+  })
+
+  it('[JU11] an ok on words alone cites nothing', () => {
+    expect(structuredVerdictIn(ok())).toEqual({ verdict: 'ok', reason: '' })
+  })
+
+  it.each([
+    [{ verdict: 'not_ok', reason: ' No tests. ', evidence: [] }, 'No tests.'],
+    [{ verdict: 'not_ok', reason: ' ', evidence: ['e9'] }, 'The assessor gave no reason.'],
+    [{ verdict: 'not_ok' }, 'The assessor gave no reason.'],
+  ])('[JU11] %j is a no: %s', (answer, reason) => {
+    expect(structuredVerdictIn(answer, ids)).toEqual({ verdict: 'not_ok', reason })
+  })
+
+  it.each(['OK', '', null, [], { verdict: 'OK' }, { verdict: true }])('[JU11] %j is neither', answer => {
+    expect(structuredVerdictIn(answer, ids).verdict).toBe('unknown')
+  })
+})

@@ -1,0 +1,68 @@
+import type { Opinion } from '../domain/claim.ts'
+import { cut } from '../domain/text.ts'
+
+/** A verdict without who gave it. */
+export type Ruling = Pick<Opinion, 'verdict' | 'reason'>
+
+const NO_REASON = 'The assessor gave no reason.'
+const MAX_REASON = 2_000
+
+/**
+ * Reads a verdict from text. The first line decides, without a reasoning block and Markdown around it: `OK`, `OK.`,
+ * `NOT_OK: reason`, `NOT OK: reason`, `NOT_OK`. Anything else is no verdict.
+ */
+export function verdictIn(answer: string): Ruling {
+  const [first = '', second = ''] = linesOf(answer)
+  if (/^OK\.?$/.test(first)) return { verdict: 'ok', reason: '' }
+  const [no, reason] = /^NOT[_ ]OK\s*(?:\.$|:\s*(.*)$|$)/.exec(first) ?? []
+  if (no !== undefined) return { verdict: 'not_ok', reason: cut(reason || second || NO_REASON, MAX_REASON) }
+  return {
+    verdict: 'unknown',
+    reason: first === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`,
+  }
+}
+
+/** Reads a structured verdict. An `ok` has to cite some of `ids`, and nothing else, if `ids` is given. */
+export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): Ruling {
+  const { verdict, reason, evidence } = asRecord(answer)
+  const why = typeof reason === 'string' ? reason.trim() : ''
+  if (verdict === 'not_ok') return { verdict, reason: cut(why || NO_REASON, MAX_REASON) }
+  if (verdict !== 'ok') return { verdict: 'unknown', reason: `The assessor said: ${cut(JSON.stringify(answer), 200)}` }
+  const cited: readonly unknown[] = Array.isArray(evidence) ? evidence : []
+  const invented = cited.find(id => !ids?.includes(String(id)))
+  if (!ids || (cited.length > 0 && invented === undefined)) return { verdict, reason: '' }
+  const problem = cited.length === 0 ? 'no evidence' : `evidence that does not exist: ${cut(String(invented), 40)}`
+  return { verdict: 'unknown', reason: `The assessor said ok, but cited ${problem}.` }
+}
+
+/** The lines that are not empty, without Markdown around them. */
+function linesOf(answer: string): string[] {
+  return withoutReasoning(answer)
+    .split(/\r?\n/)
+    .map(withoutMarkdown)
+    .filter(line => line !== '')
+}
+
+/**
+ * Some templates leave out the opening tag, unless the answer is a no that quotes a closing one. A block that is never
+ * closed is all there is.
+ */
+const withoutReasoning = (answer: string): string =>
+  answer
+    .replaceAll(/<(think|thinking|thought|reasoning)>[\s\S]*?<\/\1>/gi, '')
+    .replace(/^(?!\W*NOT[_ ]OK)[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
+    .replace(/<(?:think|thinking|thought|reasoning)>[\s\S]*$/i, '')
+
+/** Emphasis, code, fences, headings, quotes and list marks. The underscore of `NOT_OK` stays. */
+const withoutMarkdown = (line: string): string =>
+  line
+    .trim()
+    .replace(/^(?:```\w*|~~~\w*)$/, '')
+    .replace(/^(?:#{1,6}\s+|>\s*|[-*+]\s+)+/, '')
+    .replace(/^[*_`]+/, '')
+    .replace(/^((?:NOT[_ ])?OK)([:.]?)[*_`]+([:.]?)/, '$1$2$3')
+    .replace(/[*_`]+$/, '')
+    .trim()
+
+const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
