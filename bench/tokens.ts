@@ -5,6 +5,7 @@ import { openMemoryStore } from '../src/store/memory.ts'
 import { callTool } from '../src/toolsets/calls.ts'
 import { openAiTools } from '../src/toolsets/formats.ts'
 import { toolsets } from '../src/toolsets/index.ts'
+import { promptFor } from '../src/toolsets/guidance.ts'
 import { benchMcpTokens } from './mcp-tokens.ts'
 import { type Line, printTable } from './table.ts'
 import { playScript } from './token-script.ts'
@@ -22,7 +23,7 @@ async function benchTokens(): Promise<void> {
       what: name,
       ours: `${definitions} + ${five} = ${definitions + five}`,
       beside: `20 tasks: ${twenty}`,
-      ratio: `prompt ${countTokens(toolsets[name].prompt)}`,
+      ratio: `prompt ${countTokens(promptFor(toolsets[name], { judged: true }))}`,
       goal: isDefault ? 'below 550, 20 tasks below 1,000' : '',
       met: isDefault ? definitions + five < 550 && twenty < 1_000 : undefined,
     })

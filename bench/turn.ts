@@ -9,6 +9,7 @@ import { openDoor, type Door } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { toolsets } from '../src/toolsets/index.ts'
+import { promptFor } from '../src/toolsets/guidance.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { bareSqlite } from './sqlite.ts'
 import { type Line, median, printTable } from './table.ts'
@@ -69,7 +70,7 @@ async function bareTurn(flush: () => void = () => {}): Promise<number> {
   const todos = Array.from({ length: TASKS }, (_, i) => ({ id: `todo-${i}`, title: `Step ${i + 1}`, order: i + 1 }))
   const started = performance.now()
   for (let step = 0; step < STEPS; step += 1) {
-    const result = streamText({ model, instructions: toolsets.turn_todos.prompt, messages, tools })
+    const result = streamText({ model, instructions: promptFor(toolsets.turn_todos), messages, tools })
     await result.consumeStream()
     messages.push(...(await result.response).messages)
     flush()

@@ -12,6 +12,7 @@ import type {
   FoundTasksAnswer,
   ModelsAnswer,
   PolicyAnswer,
+  RetryAnswer,
   ReviewAnswer,
   ReviewsAnswer,
   SessionAnswer,
@@ -148,6 +149,9 @@ export function createClient(options: ClientOptions) {
 
     toolsets: () => json<ToolsetsAnswer>('/api/toolsets'),
     toolset: (name: ToolsetName) => json<ToolsetAnswer>(`/api/toolsets/${name}`),
+    /** Guidance for the next prompt of a model that called the planning tool in the wrong form. */
+    retryGuidance: (name: ToolsetName, { session_id, turn_id }: Pick<ToolCallRequest, 'session_id' | 'turn_id'>) =>
+      json<RetryAnswer>(`/api/toolsets/${name}/retry`, { query: { session_id, turn_id } }),
     models: () => json<ModelsAnswer>('/api/models'),
     /** Calls a tool: its result, or `pending_review` if a person has not decided within 25 s. */
     call: (toolset: ToolsetName, tool: string, call: ToolCallRequest, signal?: AbortSignal) =>

@@ -140,6 +140,10 @@ export interface ToolsetAnswer {
   readonly tools: readonly Json[]
   readonly prompt: string
 }
+/** Guidance for a model that called the planning tool in the wrong form. */
+export interface RetryAnswer {
+  readonly guidance: string
+}
 /** The toolsets that the server offers. */
 export interface ToolsetsAnswer {
   readonly toolsets: readonly ToolsetSummary[]

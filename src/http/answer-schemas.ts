@@ -134,6 +134,7 @@ export const toolsets = exact<wire.ToolsetsAnswer>()(z.object({ toolsets: z.arra
 export const toolset = exact<wire.ToolsetAnswer>()(
   z.object({ name: s.toolset, tools: z.array(s.json), prompt: z.string() }),
 )
+export const retryGuidance = exact<wire.RetryAnswer>()(z.object({ guidance: z.string() }))
 export const answeredCall = exact<wire.AnsweredCall>()(z.object({ result: s.json }))
 export const pendingCall = exact<wire.PendingCall>()(
   z.object({ status: z.literal('pending_review'), review_id: z.string() }),

@@ -9,7 +9,7 @@ import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
-import { promptFor } from '../toolsets/guidance.ts'
+import { namesOf, promptFor, retryFor, withPrefix } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
@@ -18,7 +18,7 @@ import type { ConversationDeps } from './conversation.ts'
 export interface TurnOptions {
   /** The tools that the model gets. Default: the toolset of the runsheet's policy, else `runsheet`. */
   readonly toolset?: ToolsetName
-  /** Put before each tool name, for tools that sit beside others: `plan_` makes `plan_update`. */
+  /** Put before each tool name, for tools that sit beside others: `plan_` makes `plan_update`. At most 32 characters. */
   readonly prefix?: string
   /** The tools to offer, by their names without the prefix. Default: all of the toolset. */
   readonly names?: readonly string[]
@@ -69,15 +69,13 @@ export class Turn {
   readonly id: string
   readonly #deps: ConversationDeps
   readonly #toolset: Toolset
-  readonly #prefix: string
 
   /** @internal */
   constructor(id: string, { toolset, prefix = '', names }: TurnOptions, deps: ConversationDeps) {
     if (!isId(id)) throw invalidId('turn')
     this.id = id
     this.#deps = deps
-    this.#toolset = offered(toolset ?? deps.policy.toolset ?? 'runsheet', names)
-    this.#prefix = prefix
+    this.#toolset = withPrefix(offered(toolset ?? deps.policy.toolset ?? 'runsheet', names), prefix)
   }
 
   /** The definitions for the model. */
@@ -90,7 +88,7 @@ export class Turn {
     readonly format?: 'json-schema' | 'openai'
   } = {}): readonly ToolDefinition[] | readonly FunctionDefinition[] {
     const definitions = this.#toolset.tools.map(tool => ({
-      name: `${this.#prefix}${tool.name}`,
+      name: namesOf(this.#toolset)(tool.name),
       description: tool.description,
       parameters: jsonSchemaOf(tool),
     }))
@@ -103,9 +101,8 @@ export class Turn {
    */
   async call(name: string, args: unknown, { id, signal, ...messages }: CallOptions = {}): Promise<Json> {
     const context = this.#context(id, messages)
-    const tool = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : name
     try {
-      const call = await beginCall(this.#toolset, tool, args, context)
+      const call = await beginCall(this.#toolset, name, args, context)
       if (call.status === 'answered') return call.result
       if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
       const { reviewer, door, ref } = this.#deps
@@ -119,10 +116,7 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    const section = promptFor(this.#toolset)
-    if (section === '' || this.#prefix === '') return section
-    const names = this.tools().map(({ name }) => name)
-    return `${section}\nHere these tools are named ${names.join(', ')}.`
+    return promptFor(this.#toolset)
   }
 
   /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */
@@ -132,7 +126,7 @@ export class Turn {
 
   /** Guidance for a model that called the planning tool in the wrong form. */
   async retryGuidance(): Promise<string> {
-    return this.#toolset.retry({ state: await this.#read(), turnId: this.id })
+    return retryFor(this.#toolset, { state: await this.#read(), turnId: this.id })
   }
 
   /** The open tasks of this turn's plan. Send the model back to them before you take its answer as the last one. */

@@ -5,7 +5,7 @@ import type { Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Lease, type Door, StoreError } from '../door/door.ts'
-import { promptFor } from '../toolsets/guidance.ts'
+import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { todosOf } from '../toolsets/todos.ts'
@@ -161,7 +161,7 @@ function retryGuidance(run: Run, toolset: Toolset): string {
   const planner = toolset.tools.find(({ created }) => created)?.name
   const refused = lastStep(run)?.calls.some(({ tool, answer }) => tool === planner && answer?.ok === false)
   const hasReview = lastStep(run)?.calls.some(({ review }) => review)
-  return refused && !hasReview ? toolset.retry({ state: run.state, turnId: run.turn }) : ''
+  return refused && !hasReview ? retryFor(toolset, { state: run.state, turnId: run.turn }) : ''
 }
 
 /** `manage_todos`: judges the text as the claim for the current task, then advances to the next one. */

@@ -9,6 +9,8 @@ export interface Models {
   readonly defaultName: string
   named(name: string): LanguageModel
   assessorFor(name: string): Assessor
+  /** The provider of a model, as AI SDK names it. */
+  providerOf(name: string): string | undefined
 }
 
 /** Models that a program passes in. `isStructured` says which are known to answer in a given JSON schema. */
@@ -28,6 +30,10 @@ export function givenModels(
     names: [...models.keys()],
     defaultName,
     named,
+    providerOf: name => {
+      const model = models.get(name)
+      return typeof model === 'object' ? model.provider : undefined
+    },
     assessorFor: asked => {
       const name = assessor ?? asked
       const model = named(name)

@@ -1,5 +1,6 @@
 import { listed, openTasks, planCounts } from '../domain/conversation.ts'
 import { isOpen } from '../domain/task.ts'
+import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { cut } from '../domain/text.ts'
 import { type EndReason, isEmptied } from '../domain/turn.ts'
@@ -12,10 +13,11 @@ tools where they help, and report what they returned. Never claim work that you 
 /** The gate's follow-up message. */
 export function followUpText(run: Run): string {
   const open = openTasks(run.state, run.turn)
-  const { idOf } = toolsets[run.policy.toolset].vocabulary
+  const toolset = toolsets[run.policy.toolset]
+  const { idOf } = toolset.vocabulary
   const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
-  return `The plan is not finished. Open: ${names.join('; ')}${more}. Continue: do the work, and settle each task with its outcome. If a task cannot be done, mark it blocked and say why.`
+  return `The plan is not finished. Open: ${names.join('; ')}${more}. Continue: do the work, and ${settlingFor(toolset)}`
 }
 
 /** Tasks that the last message lists, per section. */

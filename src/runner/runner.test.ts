@@ -13,7 +13,14 @@ function failing(error: () => Error): Models & { readonly asked: () => number } 
     asked += 1
     throw error()
   }
-  return { names: ['old'], defaultName: 'old', named: fail, assessorFor: fail, asked: () => asked }
+  return {
+    names: ['old'],
+    defaultName: 'old',
+    named: fail,
+    providerOf: () => undefined,
+    assessorFor: fail,
+    asked: () => asked,
+  }
 }
 
 describe('the runner', () => {

@@ -40,7 +40,7 @@ export async function makeCall(
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
-  const { door } = deps
+  const { door, models } = deps
   const toolset = toolsets[run.policy.toolset]
   const context = {
     door,
@@ -48,6 +48,7 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     conversation: lease.conversation,
     turn: run.turn,
     toolCallId: call.id,
+    provider: models.providerOf(run.request.model),
     model: run.request.model,
     run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
     source_user_message_id: run.request.message_id,

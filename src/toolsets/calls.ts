@@ -6,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { explain } from './explain.ts'
+import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems } from './observe.ts'
 import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
@@ -37,7 +38,7 @@ export async function beginCall(
 ): Promise<CallState> {
   const started = performance.now()
   // Invented names must not become metric labels.
-  const tool = toolset.tools.some(each => each.name === name) ? name : 'unknown'
+  const tool = toolNamed(toolset, name)?.name ?? 'unknown'
   const report = (outcome: ObservedCall['outcome'], callId = context.toolCallId, stored = false): void =>
     observe(context, callId, { toolset: toolset.name, tool, items: countItems(input), started, outcome, stored })
   try {
@@ -135,14 +136,14 @@ async function begin(
 ): Promise<Begun> {
   const { door, turn, run, host = {} } = context
   const view = await viewOf(context)
-  const tool = toolset.tools.find(each => each.name === name)
+  const tool = toolNamed(toolset, name)
   if (!tool) return { call: refused(toolset.refused(unknownTool(toolset, name), view)), repeated: false }
   const parsed = parseInput(tool, input)
   if (parsed instanceof Refusal) {
     return { call: refused(toolset.refused(explain(parsed, toolset, tool), view)), repeated: false }
   }
   // Hash the parsed input, so that unknown keys do not make a repeated call look different.
-  const bodyHash = hashOf([name, parsed.value])
+  const bodyHash = hashOf([tool.name, parsed.value])
   const prefix = `call_${bodyHash.slice(0, 16)}_`
   const toolCallId = context.toolCallId ?? `${prefix}${door.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
@@ -263,8 +264,8 @@ function observe(context: ToolContext, callId: string | undefined, { started, ..
 
 const edgeOf = ({ edge, run }: ToolContext): Edge => edge ?? (run ? 'turn' : 'library')
 
-const unknownTool = ({ tools }: Toolset, name: string): string =>
-  `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${tools.map(each => each.name).join(', ')}.`
+const unknownTool = (toolset: Toolset, name: string): string =>
+  `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${available(toolset)}.`
 
 async function viewOf({ door, tenant, conversation, turn }: ToolContext): Promise<View> {
   return { state: await door.read({ tenant, conversation }), turnId: turn }

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { checklist } from './checklist.ts'
 import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
+import { checklist } from './checklist.ts'
 import { jsonSchemaOf } from './formats.ts'
+import { promptFor, retryFor } from './guidance.ts'
 
 const desk = deskPerTest(checklist)
 const { open } = desk
 
-const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
+const FORM =
+  'a JSON array of objects with `title`, not a comma-separated string: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
 const add = (input: unknown) => desk.call('add_multiple_checklist_items', input)
 const update = (...items: unknown[]) => desk.call('update_checklist_items', { items })
 const item = (number: number, title: string, isChecked = false) => ({ id: uuid(number), title, isChecked })
@@ -137,7 +139,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual(['task_changed', 'task_changed', 'task_changed', 'tool_answered'])
   })
 
-  it('[CK6] each element is answered on its own, in the order sent', async () => {
+  it('[CK6][CK8] each element is answered on its own, in the order sent; the first unknown id with what is open', async () => {
     const answer = await update(
       { id: 'nowhere', isChecked: true },
       { id: uuid(1), title: ' ' },
@@ -148,7 +150,10 @@ describe('checklist: updating', () => {
     expect(answer).toEqual({
       updatedItems: [item(2, 'bread', true)],
       failedItems: [
-        { id: 'nowhere', error: 'There is no item with this id.' },
+        {
+          id: 'nowhere',
+          error: `There is no task with this id. Open: ${uuid(1)} (milk), ${uuid(2)} (bread).`,
+        },
         { id: uuid(1), error: 'title must not be empty.' },
         { id: uuid(3), error: 'title must be at most 400 characters, got 401.' },
         { id: '\ufffd'.padEnd(64, 'y'), error: 'There is no item with this id.' },
@@ -185,9 +190,9 @@ describe('checklist: updating', () => {
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(await update({ id: uuid(2), isChecked: true })).toEqual({
       updatedItems: [],
-      failedItems: [{ id: uuid(2), error: 'There is no item with this id.' }],
+      failedItems: [{ id: uuid(2), error: `There is no task with this id. Open: ${uuid(1)} (milk).` }],
     })
-    expect(checklist.retry({ state: await desk.state(), turnId: 't1' })).toMatch(
+    expect(retryFor(checklist, { state: await desk.state(), turnId: 't1' })).toMatch(
       /Already on the checklist: milk; eggs\./,
     )
   })
@@ -277,7 +282,7 @@ describe('checklist: review', () => {
       failedItems: [
         {
           id: uuid(3),
-          error: 'A reviewed task cannot be reworded. Propose the new wording as a new plan.',
+          error: 'A reviewed item cannot be reworded. Add the new wording as a new item.',
         },
       ],
     })
@@ -285,16 +290,21 @@ describe('checklist: review', () => {
 })
 
 describe('checklist: the words', () => {
-  it('[TS19] the section asks for the array form, isChecked, and no comma-separated string', () => {
-    expect(checklist.prompt).toMatch(/JSON array of objects/)
-    expect(checklist.prompt).toMatch(/already done, set `isChecked` to true/)
-    expect(checklist.prompt).toMatch(/Never send a comma-separated string/)
+  it('[TS19][CK8] the section shows the array form by a short example, isChecked, and no comma-separated string', async () => {
+    const section = promptFor(checklist)
+    expect(section).toMatch(/JSON array of objects/)
+    expect(section).toMatch(/Never send a comma-separated string/)
+    const [example = ''] = /\{"items".*\}\]\}/.exec(section) ?? []
+    expect(example.length).toBeLessThan(90)
+    expect(await add(JSON.parse(example))).toEqual({
+      createdItems: [item(1, 'Book the room'), item(2, 'Ask Ann', true)],
+    })
   })
 
   it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {
     await add({ items: [{ title: 'milk' }, { title: 'bread', isChecked: true }] })
-    expect(checklist.retry({ state: await desk.state(), turnId: 't2' })).toBe(
-      `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. Already on the checklist: milk; bread. Do not create these again.`,
+    expect(retryFor(checklist, { state: await desk.state(), turnId: 't2' })).toBe(
+      `add_multiple_checklist_items takes ${FORM}, with \`isChecked\` for what is already done. Already on the checklist: milk; bread. Do not create these again.`,
     )
   })
 })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { TaskChange } from '../domain/command.ts'
 import { listed } from '../domain/conversation.ts'
-import { findTask } from '../domain/decide/tasks.ts'
+import { findTask, openIn } from '../domain/decide/tasks.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank, LIMITS } from '../domain/text.ts'
@@ -10,7 +10,8 @@ import { PENDING, type ToolCall } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, type View } from './view.ts'
 
-const FORM = 'a JSON array of objects with `title`: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
+const FORM =
+  'a JSON array of objects with `title`, not a comma-separated string: {"items":[{"title":"…"},{"title":"…","isChecked":true}]}'
 
 const at = (row: number, field: string): string => `items[${row}].${field}`
 
@@ -75,14 +76,33 @@ export const checklist: Toolset = {
       run: (call, { items }) => update(call, items),
     }),
   ],
-  prompt: `## Checklist
-Keep track of several things to do with add_multiple_checklist_items. Always send a JSON array of objects with \`title\`; if the text says
-that something is already done, set \`isChecked\` to true. Never send a comma-separated string. Work through the items in order, tick each
-with update_checklist_items when it is done, and do not give your final answer before all of them are settled. Do not plan for a plain
-question or a single step.`,
-  retry: view =>
-    `Send ${FORM}, with \`isChecked\` for what is already done, and no comma-separated string. Already on the checklist: ${existing(shown(view))}. Do not create these again.`,
-  vocabulary: { idOf: ({ id }) => id, words: { parent_id: 'contextTaskId' } },
+  prompt: named => `## Checklist
+Keep track of several things to do with ${named('add_multiple_checklist_items')}. Always send a JSON array of objects with \`title\`, for example
+{"items":[{"title":"Book the room"},{"title":"Ask Ann","isChecked":true}]}; \`isChecked\` is true if the text says that something is already
+done. Never send a comma-separated string. Work through the items in order and tick each with ${named('update_checklist_items')} when it is done;
+items of earlier turns are ticked in the same way. Leave unticked what cannot be done, and say why in your answer. Do not give your final
+answer before the others are ticked. Do not plan for a plain question or a single step.`,
+  retry: (view, named) =>
+    `${named('add_multiple_checklist_items')} takes ${FORM}, with \`isChecked\` for what is already done. Already on the checklist: ${existing(shown(view))}. Do not create these again.`,
+  settling: named =>
+    `tick each item with ${named('update_checklist_items')} when it is done. If one cannot be done, leave it unticked and say why in your answer.`,
+  vocabulary: {
+    idOf: ({ id }) => id,
+    words: {
+      parent_id: 'contextTaskId',
+      criteria: 'done when',
+      outcome: 'what came of it',
+      status: 'the box',
+      pending: 'unticked',
+      in_progress: 'unticked',
+      blocked: 'unticked',
+      completed: 'ticked',
+      cancelled: 'removed',
+    },
+    sentences: {
+      reviewed_tasks_are_fixed: () => 'A reviewed item cannot be reworded. Add the new wording as a new item.',
+    },
+  },
   refused: error => ({ error: error.includes(FORM) ? error : `${error} Send new items as ${FORM}` }),
 }
 
@@ -90,7 +110,9 @@ question or a single step.`,
 function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
   const ticked = new Map(shown(call).map(task => [task.id, task.status === 'completed']))
   const failed = new Map<Patch, string>()
-  for (const patch of patches) if (!ticked.has(patch.id)) failed.set(patch, 'There is no item with this id.')
+  const unknown = patches.filter(({ id }) => !ticked.has(id))
+  // There is no tool that lists: the first of them is told what is open, and the others need not be.
+  for (const [at, patch] of unknown.entries()) failed.set(patch, at === 0 ? notFound(call) : NOT_FOUND)
   const left = patches.filter(patch => !failed.has(patch))
   const change = left.map(patch => {
     const wasChecked = ticked.get(patch.id) ?? false
@@ -114,6 +136,11 @@ function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
       .map(([{ id }, error]) => ({ id: id.slice(0, 64).toWellFormed(), error })),
   }
 }
+
+const NOT_FOUND = 'There is no item with this id.'
+
+const notFound = ({ state }: View): string =>
+  explain(new Refusal('task_not_found', { ref: '', ...openIn(state) }), checklist)
 
 /** Sets a status only if the box changes: unticked may be pending, in progress or blocked. */
 function changeFor({ id, isChecked, title }: Patch, wasChecked: boolean): TaskChange {

@@ -40,7 +40,7 @@ describe('the digest', () => {
         '## Where the plan stands',
         'The request: Do it',
         'Settled:',
-        '- 1 Read (completed: Read it all)',
+        '- 1 Read (done: Read it all)',
         '- 2 Ask (blocked: Nobody is in)',
         'Now:',
         '- 3 Write',
@@ -63,8 +63,8 @@ describe('the digest', () => {
     expect(digest).toContain('- 2 Write (cancelled)')
   })
 
-  it('[TR11] is about the plan of the turn, with what it adopted, and not about older tasks', () => {
-    const run = new RunDriver({}, 'turn-0').plan('Old')
+  it('[TR11] is about the plan of the turn, with what it adopted', () => {
+    const run = new RunDriver({ toolset: 'turn_todos' }, 'turn-0').plan('Old')
     run.finish('turn-0')
     run.start('turn-1')
     run.run(run.adds('model', 'New'))
@@ -73,7 +73,47 @@ describe('the digest', () => {
     run.finish('turn-1')
     run.start('turn-2', {}, 'turn-0')
     Object.assign(run, { turn: 'turn-2' })
-    expect(digestOf(run.told)).toContain('- 1 Old')
+    expect(digestOf(run.told)).toContain(`Now:\n- ${run.task(1).id} Old`)
+  })
+
+  it.each([
+    ['checklist', 'id'],
+    ['task_manager', 'id'],
+    ['task_list', 'number'],
+    ['runsheet', 'number'],
+  ] as const)('[TS25] %s: what earlier turns left open is listed, by %s', (toolset, by) => {
+    const run = new RunDriver({ toolset }, 'turn-0').plan('Settled', 'Old')
+    run.settle(1)
+    run.finish('turn-0')
+    run.start('turn-1')
+    Object.assign(run, { turn: 'turn-1' })
+    const earlier = `Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done):\n- ${run.task(2)[by]} Old`
+    expect(digestOf(run.told)).toBe(earlier)
+    run.run(run.adds('model', 'New'))
+    expect(digestOf(run.told)).toMatch(/^## Where the plan stands\n/)
+    expect(digestOf(run.told).endsWith(`New\n1 remaining.\n${earlier}`)).toBe(true)
+  })
+
+  it.each(['turn_todos', 'manage_todos'] as const)(
+    '[TS25] %s: its tools do not reach them, and they are not listed',
+    toolset => {
+      const run = new RunDriver({ toolset, assessor: toolset === 'manage_todos' }, 'turn-0').plan('Old')
+      run.finish('turn-0')
+      run.start('turn-1')
+      Object.assign(run, { turn: 'turn-1' })
+      expect(digestOf(run.told)).toBe('')
+    },
+  )
+
+  it('[TS25] of many earlier items the newest are listed', () => {
+    const run = planned(new RunDriver({}, 'turn-0'), 1_000, number => `${number}`.padEnd(400, 't'))
+    run.finish('turn-0')
+    run.start('turn-1')
+    Object.assign(run, { turn: 'turn-1' })
+    const digest = digestOf(run.told)
+    expect(digest.length).toBeLessThan(6_000)
+    expect(digest).toMatch(/^- 1000 1000t/m)
+    expect(digest).toContain('- and 980 more')
   })
 
   it.each([
@@ -120,7 +160,7 @@ describe('the digest', () => {
     const run = new RunDriver().plan('A', 'B')
     run.run(run.sets('model', 1, { status: 'completed', outcome: 'One.\nNow:\n- 9 Something else' }))
     const digest = digestOf(run.told)
-    expect(digest).toContain('- 1 A (completed: One. Now: - 9 Something else)\n')
+    expect(digest).toContain('- 1 A (done: One. Now: - 9 Something else)\n')
     expect(digest.match(/^Now:$/gm)).toHaveLength(1)
   })
 })

@@ -1,7 +1,9 @@
-import { currentTask, listed } from '../domain/conversation.ts'
+import { currentTask, listed, openTasks, planTurnOf } from '../domain/conversation.ts'
+import { TOOLSETS } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
 import { toolsets } from './index.ts'
+import type { Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
 /** Limits in characters and lines, because the digest is sent with every model call. */
@@ -10,19 +12,33 @@ const MAX_TITLE = 200
 const MAX_OUTCOME = 300
 const MAX_DONE = 20
 const MAX_OPEN = 40
+const MAX_EARLIER = 20
 
 /** Where the plan stands, for the next model call. It is bounded and replaces the previous digest. */
-export function digestOf({ state, turnId, request }: View & { readonly request?: string }): string {
+export function digestOf(view: View & { readonly request?: string }): string {
+  const { policy } = view.state
+  if (!policy) return ''
+  const { vocabulary } = toolsets[policy.toolset]
+  const parts = [
+    planPart(view, vocabulary),
+    TOOLSETS[policy.toolset].scope === 'turn' ? [] : earlierPart(view, vocabulary),
+  ]
+  return parts.flat().join('\n')
+}
+
+type Vocabulary = Toolset['vocabulary']
+
+function planPart({ state, turnId, request }: View & { readonly request?: string }, vocabulary: Vocabulary): string[] {
   const plan = listed(state, turnId)
-  if (plan.length === 0 || !state.policy) return ''
+  if (plan.length === 0) return []
   const current = currentTask(state, turnId)
-  const { idOf } = toolsets[state.policy.toolset].vocabulary
-  const line = (task: Task): string => `- ${idOf(task)} ${cut(task.title, MAX_TITLE)}`
+  const line = (task: Task): string => lineOf(task, vocabulary)
   const settled = plan.filter(task => !isOpen(task))
   const waiting = plan.filter(task => isOpen(task) && task.id !== current?.id)
-  const ended = settled
-    .slice(-MAX_DONE)
-    .map(task => `${line(task)} (${task.status}${task.outcome ? `: ${cut(inLine(task.outcome), MAX_OUTCOME)}` : ''})`)
+  const ended = settled.slice(-MAX_DONE).map(task => {
+    const word = vocabulary.words?.[task.status] ?? task.status
+    return `${line(task)} (${word}${task.outcome ? `: ${cut(inLine(task.outcome), MAX_OUTCOME)}` : ''})`
+  })
   return [
     '## Where the plan stands',
     ...(request === undefined ? [] : [`The request: ${cut(request, MAX_REQUEST)}`]),
@@ -30,8 +46,19 @@ export function digestOf({ state, turnId, request }: View & { readonly request?:
     ...(current ? ['Now:', line(current), ...details(current)] : []),
     ...section('Next', waiting.slice(0, MAX_OPEN).map(line), waiting.length),
     `${waiting.length + (current ? 1 : 0)} remaining.`,
-  ].join('\n')
+  ]
 }
+
+/** What other turns left open, by ids that this toolset's tools take. */
+function earlierPart({ state, turnId }: View, vocabulary: Vocabulary): string[] {
+  const earlier = openTasks(state).filter(task => planTurnOf(state, task) !== turnId)
+  const lines = earlier.slice(-MAX_EARLIER).map(task => lineOf(task, vocabulary))
+  const heading =
+    'Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done)'
+  return section(heading, lines, earlier.length)
+}
+
+const lineOf = (task: Task, { idOf }: Vocabulary): string => `- ${idOf(task)} ${cut(task.title, MAX_TITLE)}`
 
 function section(name: string, lines: readonly string[], of: number): string[] {
   if (lines.length === 0) return []

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { namesOf } from './guidance.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
 
 /** A definition in the OpenAI function format, which most providers accept. */
@@ -10,7 +11,7 @@ export interface FunctionDefinition {
 export const openAiTools = (toolset: Toolset): FunctionDefinition[] =>
   toolset.tools.map(tool => ({
     type: 'function',
-    function: { name: tool.name, description: tool.description, parameters: jsonSchemaOf(tool) },
+    function: { name: namesOf(toolset)(tool.name), description: tool.description, parameters: jsonSchemaOf(tool) },
   }))
 
 /** A tool's input schema as plain JSON Schema. */

@@ -1,4 +1,9 @@
-import type { Toolset } from './toolset.ts'
+import { invalidField } from '../domain/refusal.ts'
+import type { NameOf, Tool, Toolset } from './toolset.ts'
+import type { View } from './view.ts'
+
+/** What providers accept in a tool name, with room for the longest of ours within their 64 characters. */
+export const PREFIX = /^[A-Za-z0-9_-]{0,32}$/
 
 interface PromptOptions {
   /** The tools that the model gets. Default: all of the toolset. */
@@ -11,5 +16,33 @@ interface PromptOptions {
 export function promptFor(toolset: Toolset, { allowed, judged = false }: PromptOptions = {}): string {
   const canPlan = toolset.tools.some(({ name, created }) => created && (allowed?.includes(name) ?? true))
   if (!canPlan) return ''
-  return judged ? toolset.prompt : (toolset.unjudgedPrompt ?? toolset.prompt)
+  const prompt = judged ? toolset.prompt : (toolset.unjudgedPrompt ?? toolset.prompt)
+  return prompt(namesOf(toolset))
 }
+
+/** Guidance for a model that called the planning tool in the wrong form. */
+export const retryFor = (toolset: Toolset, view: View): string => toolset.retry(view, namesOf(toolset))
+
+/** How the toolset settles a task, and what to do with one that cannot be done. */
+export const settlingFor = (toolset: Toolset): string => toolset.settling(namesOf(toolset))
+
+/** The same toolset with tools that carry a prefix wherever a model reads their names. Throws a refusal if it is invalid. */
+export function withPrefix(toolset: Toolset, prefix: string): Toolset {
+  if (!PREFIX.test(prefix)) {
+    throw invalidField('prefix', { rule: 'invalid', expected: 'at most 32 characters of A-Z a-z 0-9 _ -' })
+  }
+  return prefix === '' ? toolset : { ...toolset, prefix }
+}
+
+/** The tool that a model means by this name. */
+export const toolNamed = (toolset: Toolset, name: string): Tool | undefined =>
+  toolset.tools.find(tool => namesOf(toolset)(tool.name) === name)
+
+export const namesOf =
+  ({ prefix = '' }: Toolset): NameOf =>
+  tool =>
+    `${prefix}${tool}`
+
+/** The names of its tools, for a model that invented one. */
+export const available = (toolset: Toolset): string =>
+  toolset.tools.map(({ name }) => namesOf(toolset)(name)).join(', ')

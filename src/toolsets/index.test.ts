@@ -4,6 +4,7 @@ import { openDoor, type Door } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { Desk } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
+import { promptFor, retryFor } from './guidance.ts'
 import { toolsets } from './index.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
@@ -57,7 +58,7 @@ describe('the toolsets', () => {
   )
 
   it.each(all)('[TS19] $name: the section says when to plan and when not, and to settle before answering', toolset => {
-    const text = toolset.prompt.replaceAll('\n', ' ')
+    const text = promptFor(toolset, { judged: true }).replaceAll('\n', ' ')
     expect(text).toMatch(/several/)
     expect(text).toMatch(/[Ww]ork through/)
     expect(text).toMatch(/[Dd]o not (give your final answer|answer for the whole request) before/)
@@ -67,7 +68,7 @@ describe('the toolsets', () => {
 
   it.each(all)('[TS21] $name: the retry shows a form that its creating tool takes', async toolset => {
     const desk = new Desk(door, toolset, { review: false })
-    const text = toolset.retry({ state: await desk.state(), turnId: 't1' })
+    const text = retryFor(toolset, { state: await desk.state(), turnId: 't1' })
     expect(text).toMatch(/[Aa]lready[^:]*: nothing\. Do not (add|create|plan) (it|these) again\.$/)
     expect((await desk.take(creatorOf(toolset).name, formIn(text))).status).toBe('answered')
     expect(await desk.tasks()).not.toEqual([])

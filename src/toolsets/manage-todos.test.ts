@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
+import { retryFor } from './guidance.ts'
 import { manageTodos } from './manage-todos.ts'
 
 const desk = deskPerTest(manageTodos)
@@ -198,8 +199,7 @@ describe('manage_todos: review', () => {
     const { answer, events } = await desk.written(() => manage({ delete: [1] }))
     expect(answer).toEqual({
       success: false,
-      error:
-        'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
+      error: 'A reviewed step cannot be deleted. Leave it to the person.',
       state: two,
     })
     expect(events).toEqual([])
@@ -230,9 +230,11 @@ describe('manage_todos: the fence and the words', () => {
   it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
-    expect(manageTodos.retry({ state: await desk.state(), turnId: 't1' })).toBe(
+    expect(retryFor(manageTodos, { state: await desk.state(), turnId: 't1' })).toBe(
       'manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: Look. Do not add these again.',
     )
-    expect(manageTodos.retry({ state: await desk.state(), turnId: 't2' })).toMatch(/Already in the queue: nothing\./)
+    expect(retryFor(manageTodos, { state: await desk.state(), turnId: 't2' })).toMatch(
+      /Already in the queue: nothing\./,
+    )
   })
 })

@@ -51,18 +51,31 @@ export const manageTodos: Toolset = {
       created: success,
     }),
   ],
-  prompt: `## Steps
-For a request with several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time: do only
-the current step, and answer in text when it is done. Your answer is judged, and the next step comes as NEXT_TODO. Do not answer for the
-whole request before the last step is settled. Do not plan for a plain question or a single step.`,
-  unjudgedPrompt: `## Steps
-For a request with several distinct steps, first call manage_todos with all of them in order. Then work through them one at a time, and say
-what came of each. A person ticks the steps; you cannot. Do not plan for a plain question or a single step.`,
-  retry: view =>
-    `manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: ${existing(shown(view))}. Do not add these again.`,
+  prompt: named => `## Steps
+For a request with several distinct steps, first call ${named('manage_todos')} with all of them in order. Then work through them one at a time: do only
+the current step, and answer in text when it is done. Your answer is judged, and the next step comes as NEXT_TODO. If a step cannot be done,
+say so and why. Do not answer for the whole request before the last step is settled. Do not plan for a plain question or a single step.`,
+  unjudgedPrompt: named => `## Steps
+For a request with several distinct steps, first call ${named('manage_todos')} with all of them in order. Then work through them one at a time, and say
+what came of each, or why it cannot be done. A person ticks the steps; you cannot. Do not plan for a plain question or a single step.`,
+  retry: (view, named) =>
+    `${named('manage_todos')} takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: ${existing(shown(view))}. Do not add these again.`,
+  settling: () => 'answer in text when the current step is done. If it cannot be done, say so and why.',
   vocabulary: {
     idOf: ({ number }) => number,
-    words: { title: 'description', in_progress: 'current', completed: 'done' },
+    words: {
+      title: 'description',
+      criteria: 'done when',
+      outcome: 'what came of it',
+      in_progress: 'current',
+      completed: 'done',
+      cancelled: 'removed',
+    },
+    sentences: {
+      reviewed_tasks_are_fixed: () => 'A reviewed step cannot be deleted. Leave it to the person.',
+      rejected_task_stays: ({ task }) =>
+        `Step ${task.number} was rejected by the assessor and cannot be deleted. Do it, or say why it cannot be done.`,
+    },
   },
   refused: (error, view) => ({ success: false, error, state: todosState(view) }),
   unconfirmed: (answer, view) => ({ success: false, ...answer, state: todosState(view) }),

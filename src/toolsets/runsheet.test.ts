@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import type { SubmittedRow } from '../domain/review.ts'
 import { cases, deskPerTest } from '../../test/support/desk.ts'
+import { retryFor } from './guidance.ts'
 import { runsheet } from './runsheet.ts'
 
 const desk = deskPerTest(runsheet, { review: false })
@@ -276,7 +277,7 @@ describe('runsheet: the words', () => {
 
   it('[TS21] the retry repeats the form, lists what exists and says not to plan it again', async () => {
     await plan({ title: 'Look' }, { title: 'Leap' })
-    expect(runsheet.retry({ state: await desk.state(), turnId: 't1' })).toBe(
+    expect(retryFor(runsheet, { state: await desk.state(), turnId: 't1' })).toBe(
       'plan takes {"tasks":[{"title":"…"}]}. Planned already: 1 Look; 2 Leap. Do not plan it again.',
     )
   })

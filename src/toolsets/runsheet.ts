@@ -81,12 +81,14 @@ export const runsheet: Toolset = {
       run: call => ({ tasks: withinReach(call).map(row), ...onward(call) }),
     }),
   ],
-  prompt: `## Plan
-For work of several steps, call plan once with all of them. The user may edit them: go by the answer, and do not propose again what was removed.
-Work through the tasks in order and settle each with update and its outcome; every answer names the next. Do not give your final answer
+  prompt: named => `## Plan
+For work of several steps, call ${named('plan')} once with all of them. The user may edit them: go by the answer, and do not propose again what was removed.
+Work through the tasks in order and settle each with ${named('update')} and its outcome; every answer names the next. Do not give your final answer
 before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
-  retry: view =>
-    `plan takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number, title }) => `${number} ${title}`)}. Do not plan it again.`,
+  retry: (view, named) =>
+    `${named('plan')} takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number }) => number)}. Do not plan it again.`,
+  settling: named =>
+    `settle each task with ${named('update')} and its outcome. If one cannot be done, set it to blocked and say in the outcome what is in the way.`,
   vocabulary: { idOf: ({ number }) => number, words: { ...WORD, criteria: 'done_when' } },
   refused: (error, view) => ({ error, ...onward(view) }),
   unconfirmed: (answer, view) => ({ ...answer, ...onward(view) }),

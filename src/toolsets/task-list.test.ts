@@ -7,6 +7,7 @@ import { openDoor } from '../door/door.ts'
 import { openFileStore } from '../store/json/store.ts'
 import { cases, deskPerTest } from '../../test/support/desk.ts'
 import { jsonSchemaOf } from './formats.ts'
+import { retryFor } from './guidance.ts'
 import { taskList } from './task-list.ts'
 
 const desk = deskPerTest(taskList)
@@ -133,7 +134,7 @@ describe('task_list', () => {
 
   it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
     await add('Look')
-    expect(taskList.retry({ state: await desk.state(), turnId: 't2' })).toBe(
+    expect(retryFor(taskList, { state: await desk.state(), turnId: 't2' })).toBe(
       'AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: 1 Look. Do not add these again.',
     )
   })
@@ -170,8 +171,7 @@ describe('task_list: review', () => {
     const { answer, events } = await desk.written(() => call('DeleteTask', '1'))
     expect(answer).toEqual({
       ok: false,
-      error:
-        'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
+      error: 'A reviewed task cannot be deleted. Leave it to the person.',
     })
     expect(events).toEqual([])
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })
@@ -196,7 +196,7 @@ describe('task_list: on JSON files', () => {
     write(
       '{"tasks":[{"id":"a-7","title":"Look","description":"","done":false},{"id":"4","title":"Leap","description":"","done":true}]}',
     )
-    expect(taskList.retry({ state: await desk.state(), turnId: 't1' })).toMatch(
+    expect(retryFor(taskList, { state: await desk.state(), turnId: 't1' })).toMatch(
       /Already on the list: a-7 Look; 4 Leap\./,
     )
     expect(await list()).toEqual({ tasks: [task('a-7', 'Look'), task('4', 'Leap', true)] })

@@ -7,7 +7,7 @@ import { PENDING, type ToolCall } from './tool-call.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, type View } from './view.ts'
 
-const taskId = z.object({ taskId: z.string().describe('id of the task, as ListTasks shows it') })
+const taskId = z.object({ taskId: z.string().describe('id of the task, as in the list') })
 
 const listedTask = z.object({ id: z.string(), title: z.string(), description: z.string(), done: z.boolean() })
 const changed = z.object({ ok: z.literal(true), task: listedTask })
@@ -68,13 +68,34 @@ export const taskList: Toolset = {
       },
     }),
   ],
-  prompt: `## Task list
-This conversation has a task list. For work with several steps, read it with ListTasks, add the steps with AddTask, work through them in
-order, and mark each one with CompleteTask when it is done. Use UncompleteTask and DeleteTask for corrections. Do not give your final answer
-before all of them are done. Do not plan for a plain question or a single step.`,
-  retry: view =>
-    `AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: ${existing(shown(view), task => `${idOf(task)} ${task.title}`)}. Do not add these again.`,
-  vocabulary: { idOf, words: { details: 'description' }, sentences: { task_not_found: () => 'Task not found' } },
+  prompt: named => `## Task list
+This conversation has a task list. For work with several steps, read it with ${named('ListTasks')}, add the steps with ${named('AddTask')}, work through them in
+order, and mark each one with ${named('CompleteTask')} when it is done. Use ${named('UncompleteTask')} and ${named('DeleteTask')} for corrections. Leave open what cannot be
+done, and say why in your answer. Do not give your final answer before all the others are done. Do not plan for a plain question or a single step.`,
+  retry: (view, named) =>
+    `${named('AddTask')} takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: ${existing(shown(view), idOf)}. Do not add these again.`,
+  settling: named =>
+    `mark each task with ${named('CompleteTask')} when it is done. If one cannot be done, leave it open and say why in your answer.`,
+  vocabulary: {
+    idOf,
+    words: {
+      details: 'description',
+      criteria: 'done when',
+      outcome: 'what came of it',
+      status: 'the task',
+      pending: 'not done',
+      in_progress: 'not done',
+      blocked: 'not done',
+      completed: 'done',
+      cancelled: 'removed',
+    },
+    sentences: {
+      task_not_found: () => 'Task not found',
+      reviewed_tasks_are_fixed: () => 'A reviewed task cannot be deleted. Leave it to the person.',
+      rejected_task_stays: ({ task }) =>
+        `Task ${idOf(task)} was rejected by the assessor and cannot be deleted. Do it, or say in your answer why it cannot be done.`,
+    },
+  },
   refused: error => ({ ok: false, error }),
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
+import { retryFor } from './guidance.ts'
 import { taskManager } from './task-manager.ts'
 
 const desk = deskPerTest(taskManager)
@@ -344,15 +345,14 @@ describe('task_manager: after a review', () => {
       const { answer, events } = await desk.written(() => call('update_task', { id: uuid(3), ...fields }))
       expect(answer).toEqual({
         ok: false,
-        error: 'A reviewed task cannot be reworded. Propose the new wording as a new plan.',
+        error: 'A reviewed task cannot be reworded. Propose the new wording as a new task.',
       })
       expect(events).toEqual([])
     }
     const { answer, events } = await desk.written(() => call('delete_task', { id: uuid(3) }))
     expect(answer).toEqual({
       ok: false,
-      error:
-        'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
+      error: 'A reviewed task cannot be deleted. Set it to cancelled, with an outcome.',
     })
     expect(events).toEqual([])
     expect(await call('update_task', { id: uuid(3), status: 'blocked', outcome: 'no road' })).toMatchObject({
@@ -372,7 +372,7 @@ describe('task_manager: after a review', () => {
   })
 
   it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
-    expect(taskManager.retry({ state: await desk.state(), turnId: 't1' })).toBe(
+    expect(retryFor(taskManager, { state: await desk.state(), turnId: 't1' })).toBe(
       'add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: Look. Do not add these again.',
     )
   })

@@ -136,13 +136,25 @@ export const taskManager: Toolset = {
       },
     }),
   ],
-  prompt: `## Tasks
-For a request with several steps, propose them all at once with add_task; a person edits and confirms the list before it is written. Follow
-the confirmed list, and do not propose again what was removed. Work through the tasks in order, complete each with its outcome, and do not give
-your final answer before every task is done, blocked or cancelled. Do not plan for a plain question or a single step.`,
-  retry: view =>
-    `add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: ${existing(tasksIn(view))}. Do not add these again.`,
-  vocabulary: { idOf: ({ id }) => id, words: ROW_STATUS },
+  prompt: named => `## Tasks
+For a request with several steps, propose them all at once with ${named('add_task')}; a person edits and confirms the list before it is written. Follow
+the confirmed list, and do not propose again what was removed. Work through the tasks in order and complete each with ${named('complete_task')} and its
+outcome. Set what cannot be done to blocked with ${named('update_task')}, with the reason as its outcome. Do not give your final answer before
+every task is done, blocked or cancelled. Do not plan for a plain question or a single step.`,
+  retry: (view, named) =>
+    `${named('add_task')} takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: ${existing(tasksIn(view))}. Do not add these again.`,
+  settling: named =>
+    `complete each task with ${named('complete_task')} and its outcome. If one cannot be done, set it to blocked with ${named('update_task')} and say in the outcome what is in the way.`,
+  vocabulary: {
+    idOf: ({ id }) => id,
+    words: { ...ROW_STATUS, criteria: 'done when' },
+    sentences: {
+      reviewed_tasks_are_fixed: ({ action }) =>
+        action === 'reword'
+          ? 'A reviewed task cannot be reworded. Propose the new wording as a new task.'
+          : 'A reviewed task cannot be deleted. Set it to cancelled, with an outcome.',
+    },
+  },
   refused: error => ({ ok: false, error }),
 }
 

@@ -31,15 +31,24 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject
 }
 
+/** The name under which a model knows a tool. */
+export type NameOf = (tool: string) => string
+
+/** Texts that name tools take a `NameOf`, so that a prefix holds in all of them; refusals name none. */
 export interface Toolset {
   readonly name: ToolsetName
+  /** Under their bare names, which events and metrics keep. */
   readonly tools: readonly Tool[]
+  /** Put before each tool name that a model reads or sends. */
+  readonly prefix?: string
   /** The section for the system prompt. */
-  readonly prompt: string
+  readonly prompt: (named: NameOf) => string
   /** The same for a loop without an assessor, if the section speaks of one. */
-  readonly unjudgedPrompt?: string
+  readonly unjudgedPrompt?: (named: NameOf) => string
   /** Guidance for a model that got the form wrong: the right form, and what exists already. */
-  readonly retry: (view: View) => string
+  readonly retry: (view: View, named: NameOf) => string
+  /** How to settle a task, and what to do with one that cannot be done; follows "do the work, and". */
+  readonly settling: (named: NameOf) => string
   /** How its model names tasks, fields and statuses. */
   readonly vocabulary: Vocabulary & { readonly idOf: (task: TaskName) => string | number }
   /** Wraps a refusal's message in the toolset's answer. */

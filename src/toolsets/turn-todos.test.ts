@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
 import { cases, deskPerTest, uuid } from '../../test/support/desk.ts'
+import { promptFor, retryFor } from './guidance.ts'
 import { turnTodos } from './turn-todos.ts'
 
 const desk = deskPerTest(turnTodos)
@@ -234,6 +235,14 @@ describe('turn_todos: complete_todo', () => {
     })
   })
 
+  it.each(['completed', 'cancelled'])('[TT7] nor does a blocked one become %s', async status => {
+    await desk.person({ task: 1, fields: { status: 'blocked', outcome: 'fog' } })
+    await complete({ todoId: uuid(1), outcome: 'saw', status })
+    const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'saw', status }))
+    expect(answer).toEqual({ error: `Task ${uuid(1)} is already blocked. Open: ${uuid(2)} (Leap).` })
+    expect(events).toEqual([])
+  })
+
   it.each(
     cases(
       [{ todoId: 1, outcome: 'x' }, 'todoId must be a string, got 1.'],
@@ -293,12 +302,12 @@ describe('turn_todos: review and words', () => {
   })
 
   it('[TS19] the section says to do the work oneself', () => {
-    expect(turnTodos.prompt).toMatch(/yourself/)
+    expect(promptFor(turnTodos, { judged: true })).toMatch(/yourself/)
   })
 
   it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {
     await create({ title: 'Look' }, { title: 'Leap' })
-    expect(turnTodos.retry({ state: await desk.state(), turnId: 't1' })).toBe(
+    expect(retryFor(turnTodos, { state: await desk.state(), turnId: 't1' })).toBe(
       'create_todo takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: Look; Leap. Do not create these again.',
     )
   })

@@ -129,15 +129,19 @@ export const turnTodos: Toolset = {
       },
     }),
   ],
-  prompt: `## Planning
-For a request with several distinct steps, plan first: one create_todo call with all items. Then work through them yourself, one after the
-other, and call complete_todo with the outcome after each. Its answer says how many remain; list_todo shows them. Do not give your final
-answer before every item is completed, cancelled or blocked. Do not plan for a plain question or a single step.`,
-  retry: view =>
-    `create_todo takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: ${existing(planOf(view))}. Do not create these again.`,
+  prompt: named => `## Planning
+For a request with several distinct steps, plan first: one ${named('create_todo')} call with all items. Then work through them yourself, one after the
+other, and call ${named('complete_todo')} with the outcome after each. Its answer says how many remain; ${named('list_todo')} shows them. Cancel an item that
+cannot be done, with the reason as its outcome. Do not give your final answer before every item is completed or cancelled. Do not plan for
+a plain question or a single step.`,
+  retry: (view, named) =>
+    `${named('create_todo')} takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: ${existing(planOf(view))}. Do not create these again.`,
+  settling: named =>
+    `complete each item with ${named('complete_todo')} and its outcome. If one cannot be done, cancel it: status cancelled, with the reason as its outcome.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
+    // Its own `priority` is the place in the plan.
+    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType', priority: 'importance' },
   },
   refused: error => ({ error }),
 }

@@ -1,6 +1,7 @@
 import { type Conversation, listed, openTasks } from '../domain/conversation.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
+import { cut } from '../domain/text.ts'
 
 /** A conversation as one turn sees it. */
 export interface View {
@@ -26,7 +27,17 @@ export function nextIn(view: View): Task | undefined {
 
 export const remainingIn = (view: View): number => openIn(view).length
 
-/** The existing tasks by name, for a model that is asked to try again. */
-export function existing(tasks: readonly Task[], name: (task: Task) => string = task => task.title): string {
-  return tasks.length === 0 ? 'nothing' : tasks.map(name).join('; ')
+/** Enough for a plan; the retry text is part of the next prompt. */
+const MAX_EXISTING = 40
+const MAX_TITLE = 200
+
+/** The existing tasks by name, the newest if there are many, for a model that is asked to try again. */
+export function existing(tasks: readonly Task[], idOf?: (task: Task) => string | number): string {
+  if (tasks.length === 0) return 'nothing'
+  const names = tasks.slice(-MAX_EXISTING).map(task => {
+    const title = cut(task.title, MAX_TITLE)
+    return idOf ? `${idOf(task)} ${title}` : title
+  })
+  const more = tasks.length - names.length
+  return `${names.join('; ')}${more > 0 ? ` and ${more} more` : ''}`
 }

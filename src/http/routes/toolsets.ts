@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { TOOLSETS } from '../../domain/policy.ts'
-import type { ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
+import type { RetryAnswer, ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
 import { StoreError } from '../../door/door.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
-import { promptFor } from '../../toolsets/guidance.ts'
+import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '../../toolsets/guidance.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall } from '../../toolsets/calls.ts'
@@ -16,6 +16,12 @@ import { type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
 
 const CALL_PATH = '/api/toolsets/:name/tools/:tool'
+
+const prefix = z
+  .string()
+  .regex(PREFIX, { error: 'at most 32 characters of A-Z a-z 0-9 _ -' })
+  .optional()
+  .meta({ description: 'put before each tool name, for tools that sit beside others' })
 
 export const toolsetRoutes = [
   route({
@@ -36,19 +42,38 @@ export const toolsetRoutes = [
     role: 'agent',
     summary: 'The tool definitions in the OpenAI function format, and a section for the system prompt',
     params: z.object({ name: z.string() }),
+    query: z.object({ prefix }),
     answers: {
       200: {
         description: 'The toolset',
         schema: a.toolset,
       },
     },
-    handle: async ({ params }) => {
-      const toolset = named(params.name)
+    handle: async ({ params, query }) => {
+      const toolset = named(params.name, query.prefix)
       const tools = openAiTools(toolset).map(({ type, function: definition }) => ({
         type,
         function: { ...definition },
       }))
       return { body: { name: toolset.name, tools, prompt: promptFor(toolset) } satisfies ToolsetAnswer }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/toolsets/:name/retry',
+    operationId: 'getRetryGuidance',
+    tag: 'Toolsets',
+    role: 'agent',
+    summary: 'Guidance for a model that called the planning tool in the wrong form, for its next prompt',
+    params: z.object({ name: z.string() }),
+    query: z.object({ session_id: s.id, turn_id: s.id, prefix }),
+    answers: { 200: { description: 'The right form, and what exists already', schema: a.retryGuidance } },
+    handle: async ({ params, query, caller }, { door }) => {
+      const toolset = named(params.name, query.prefix)
+      // Not 404 without a conversation: a first call that was refused has written nothing.
+      const state = await door.read({ tenant: caller.tenant, conversation: query.session_id })
+      const guidance = retryFor(toolset, { state, turnId: query.turn_id })
+      return { body: { guidance } satisfies RetryAnswer }
     },
   }),
   route({
@@ -59,6 +84,7 @@ export const toolsetRoutes = [
     role: 'agent',
     summary: 'Calls a tool for an agent that runs elsewhere',
     params: z.object({ name: z.string(), tool: z.string() }),
+    query: z.object({ prefix }),
     body: z.strictObject({
       session_id: s.id,
       turn_id: s.id,
@@ -77,11 +103,10 @@ export const toolsetRoutes = [
       },
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
     },
-    handle: async ({ params, body, caller, connection }, deps) => {
-      const toolset = named(params.name)
-      if (!toolset.tools.some(({ name }) => name === params.tool)) {
-        const names = toolset.tools.map(({ name }) => name).join(', ')
-        throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. Available: ${names}.`)
+    handle: async ({ params, query, body, caller, connection }, deps) => {
+      const toolset = named(params.name, query.prefix)
+      if (!toolNamed(toolset, params.tool)) {
+        throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. Available: ${available(toolset)}.`)
       }
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
       const { door, host } = deps
@@ -168,9 +193,9 @@ async function waitedFor(
   }
 }
 
-function named(name: string): Toolset {
+function named(name: string, prefix = ''): Toolset {
   const toolset = Object.hasOwn(toolsets, name) ? toolsets[name as keyof typeof toolsets] : undefined
-  if (toolset) return toolset
+  if (toolset) return withPrefix(toolset, prefix)
   throw notFound('toolset_not_found', `There is no such toolset. Available: ${Object.keys(toolsets).join(', ')}.`)
 }
 

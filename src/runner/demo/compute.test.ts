@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { resultOf, compute } from './compute.ts'
+import { compute } from './compute.ts'
+import { workOn } from './work.ts'
 
 describe('what the demo model can do', () => {
   it.each([
@@ -15,8 +16,9 @@ describe('what the demo model can do', () => {
     ['Reverse "stressed"', 'desserts'],
     ['Write “Hello” in uppercase: uppercase “Hello”', 'HELLO'],
     ['Make it lowercase: "ABC"', 'abc'],
+    ['Compare Ann 120, Bob 95 and Cem 140', '1. Bob: 95\n2. Ann: 120\n3. Cem: 140'],
   ])('[MO5] %s: %s', (title, outcome) => {
-    expect(resultOf(title)).toBe(outcome)
+    expect(compute(title)).toBe(outcome)
   })
 
   it.each([
@@ -26,8 +28,10 @@ describe('what the demo model can do', () => {
     'Print it 10x15',
     'Compute 1 / 0',
     'Call mum',
-  ])('[MO5] %s: walked through, and it says so', title => {
+    'Write the code',
+    'Write to Bob',
+  ])('[MO5] %s: simulated, and it says so', title => {
     expect(compute(title)).toBeUndefined()
-    expect(resultOf(title)).toBe(`Walked through “${title}”, as the demo model does.`)
+    expect(workOn(title, [])).toEqual({ simulated: 'Simulated: the demo model has no tool for this.' })
   })
 })

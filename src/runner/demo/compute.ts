@@ -1,7 +1,4 @@
-/** The outcome of a step: computed for sums, words and letters; anything else is only walked through. */
-export const resultOf = (title: string): string =>
-  compute(title) ?? `Walked through “${title}”, as the demo model does.`
-
+/** The result of a step that asks for one that can be computed: a sum, a count, a changed text, a ranking. */
 export function compute(title: string): string | undefined {
   const sum = arithmetic(title)
   if (sum !== undefined) return sum
@@ -11,7 +8,7 @@ export function compute(title: string): string | undefined {
   if (letters !== undefined) return `${Array.from(letters).length} characters.`
   const [, how, text] = /\b(reverse|uppercase|lowercase)\b.*?["“'‘](.+)["”'’]/i.exec(title) ?? []
   if (how !== undefined && text !== undefined) return changed(how.toLowerCase(), text)
-  return undefined
+  return ranking(title)
 }
 
 function arithmetic(title: string): string | undefined {
@@ -28,4 +25,20 @@ function arithmetic(title: string): string | undefined {
 function changed(how: string, text: string): string {
   if (how === 'reverse') return Array.from(text).toReversed().join('')
   return how === 'uppercase' ? text.toUpperCase() : text.toLowerCase()
+}
+
+/** "Compare A 120, B 95 and C 140": the named numbers, in order. */
+function ranking(title: string): string | undefined {
+  const [, list = ''] = /^(?:compare|rank|sort|比较|排序)\s*[:：]?\s*(.+)$/i.exec(title) ?? []
+  const named = [...list.matchAll(/([^\s,，、:：][^,，、:：\d]*?)\s*[:：]?\s*(\d+(?:\.\d+)?)/g)].map(
+    ([, name = '', value]) => ({
+      name: name.replace(/^(?:and|和)\s*/i, ''),
+      value: Number(value),
+    }),
+  )
+  if (named.length < 2) return undefined
+  return named
+    .toSorted((a, b) => a.value - b.value)
+    .map(({ name, value }, place) => `${place + 1}. ${name}: ${value}`)
+    .join('\n')
 }

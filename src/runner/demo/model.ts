@@ -2,7 +2,9 @@ import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
-import { type Message, type Schema, type Prompt, think, type Reply } from './think.ts'
+import type { Call } from './planners.ts'
+import { type Message, type Prompt, think } from './think.ts'
+import type { Schema } from './tools.ts'
 
 type PartStream = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream']
 
@@ -14,13 +16,13 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
     modelId: 'demo',
     supportedUrls: {},
     doGenerate: async options => {
-      const { text, call } = think(promptIn(options))
+      const { text, calls = [] } = think(promptIn(options))
       return {
         content: [
           ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-          ...(call ? [toolCall(options, call)] : []),
+          ...calls.map((call, place) => toolCall(options, call, place)),
         ],
-        finishReason: finish(call),
+        finishReason: finish(calls),
         usage: usageOf(options, text),
         warnings: [],
       }
@@ -37,7 +39,7 @@ async function* streamed(
   options: LanguageModelV4CallOptions,
   paceMs: number,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
-  const { text, call } = think(promptIn(options))
+  const { text, calls = [] } = think(promptIn(options))
   yield { type: 'stream-start', warnings: [] }
   await pace(paceMs * 10, options.abortSignal)
   if (text !== '') {
@@ -48,21 +50,21 @@ async function* streamed(
     }
     yield { type: 'text-end', id: '1' }
   }
-  if (call) yield toolCall(options, call)
-  yield { type: 'finish', finishReason: finish(call), usage: usageOf(options, text) }
+  for (const [place, call] of calls.entries()) yield toolCall(options, call, place)
+  yield { type: 'finish', finishReason: finish(calls), usage: usageOf(options, text) }
 }
 
-function toolCall({ prompt }: LanguageModelV4CallOptions, { tool, input }: NonNullable<Reply['call']>) {
+function toolCall({ prompt }: LanguageModelV4CallOptions, { tool, input }: Call, place: number) {
   return {
     type: 'tool-call' as const,
-    toolCallId: `demo-${prompt.length}`,
+    toolCallId: `demo-${prompt.length}-${place}`,
     toolName: tool,
     input: JSON.stringify(input),
   }
 }
 
-const finish = (call: Reply['call']) =>
-  call ? { unified: 'tool-calls' as const, raw: undefined } : { unified: 'stop' as const, raw: undefined }
+const finish = (calls: readonly Call[]) =>
+  calls.length > 0 ? { unified: 'tool-calls' as const, raw: undefined } : { unified: 'stop' as const, raw: undefined }
 
 function promptIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Prompt {
   return {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { stepsIn } from './split.ts'
+import { planFor } from './goals.ts'
+import { isGoal, stepsIn } from './split.ts'
 
 const REQUESTS: readonly (readonly [kind: string, request: string, steps: readonly string[]])[] = [
   ['a numbered list', '1. Buy milk\n2. Call mum\n3) Fix the bike', ['Buy milk', 'Call mum', 'Fix the bike']],
@@ -35,6 +36,7 @@ const REQUESTS: readonly (readonly [kind: string, request: string, steps: readon
     'Explain the difference between tea and green tea.',
     ['Explain the difference between tea and green tea'],
   ],
+  ['a comparison', 'Compare Ann 120, Bob 95 and Cem 140.', ['Compare Ann 120, Bob 95 and Cem 140']],
   ['abbreviations', 'Ask Dr. Smith. Write it down.', ['Ask Dr. Smith', 'Write it down']],
   ['numbers with a point', 'Compute 3.5 + 4.25, then say it.', ['Compute 3.5 + 4.25', 'Say it']],
   ['a condition', 'If it rains then take an umbrella.', ['If it rains then take an umbrella']],
@@ -65,4 +67,76 @@ describe('the steps of a request', () => {
     const [title = ''] = stepsIn(`- ${'😀'.repeat(900)}\n- b`)
     expect([Array.from(title).length, title.isWellFormed()]).toEqual([200, true])
   })
+})
+
+describe('a goal that names no steps', () => {
+  it.each([
+    [
+      'Plan a birthday party for 20 people',
+      [
+        'List what the birthday party needs',
+        'Work out the budget for 20 people at 15 each: 20 * 15',
+        'Draft the invitation to the birthday party',
+        'Write the schedule for the day',
+        'Write the shopping list',
+      ],
+    ],
+    [
+      'Transfer 500 euros to Bob',
+      [
+        'List what it takes to transfer 500 euros to Bob',
+        'Transfer 500 euros to Bob',
+        'Check that it worked: transfer 500 euros to Bob',
+      ],
+    ],
+    [
+      'Write a haiku about autumn',
+      [
+        'List three images for a haiku about autumn',
+        'Write the haiku about autumn',
+        'Count the syllables of the haiku about autumn',
+      ],
+    ],
+    [
+      '为20个人策划一场生日聚会',
+      [
+        '列出生日聚会需要准备的东西',
+        '按每人 100 元计算 20 人的预算：20 * 100',
+        '起草邀请函',
+        '写出当天的日程',
+        '写一份购物清单',
+      ],
+    ],
+    ['转账500欧元给小明', ['列出“转账500欧元给小明”需要的东西', '转账500欧元给小明', '检查结果：转账500欧元给小明']],
+  ])('[MO8] %s is planned', (goal, steps) => {
+    expect(isGoal(goal)).toBe(true)
+    expect(planFor(goal)).toEqual(steps)
+  })
+
+  it.each([
+    'Organise a team dinner',
+    'Plan a trip to Rome',
+    'Write an email to my landlord about the heating',
+    'Learn Spanish',
+    'Choose a new laptop',
+    'Build a website for my bakery',
+    'Fix the login bug',
+    'Clean the kitchen',
+    '计划一次去北京的旅行',
+    '写一封邮件给房东',
+    '学习西班牙语',
+  ])('[MO8] %s: three to five different steps, in its language', goal => {
+    const steps = planFor(goal)
+    expect(steps.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(steps).size).toBe(steps.length)
+    expect(steps.length).toBeLessThanOrEqual(5)
+    for (const step of steps) expect(/\p{Script=Han}/u.test(step)).toBe(/\p{Script=Han}/u.test(goal))
+  })
+
+  it.each(['What is the capital of France?', 'Hello', 'Tell me a joke', 'Go on', 'Thanks!', 'Go', '你好', '继续', '法国的首都是什么？'])(
+    '[MO4] %s is not a goal',
+    request => {
+      expect(isGoal(request)).toBe(false)
+    },
+  )
 })

@@ -1,4 +1,5 @@
 import { cut } from '../../domain/text.ts'
+import { isChinese } from './language.ts'
 
 const MAX_TITLE = 200
 /** Leading words that are not part of a step. */
@@ -19,6 +20,18 @@ export function stepsIn(request: string): string[] {
   // Questions are answered, not planned.
   return actions.every(isQuestion) ? actions.slice(0, 1) : [...new Set(actions)]
 }
+
+/** Whether a request of one step is a goal to plan for, and not a question, a remark or a call for words. */
+export function isGoal(request: string): boolean {
+  const [step = ''] = stepsIn(request)
+  // A Chinese question mark ends a sentence, and is not part of its step.
+  const isAsking = isQuestion(step) || (isChinese(request) && isQuestion(request))
+  if (isAsking || isSmallTalk(step) || TALK.test(step)) return false
+  return step.split(/\s+/).length >= 2 || /\p{Script=Han}{4,}/u.test(step)
+}
+
+const TALK =
+  /^(?:tell|explain|say|show|define|translate|answer|continue|go on|carry on|proceed|retry|try again|ok|okay|yes|no|stop|wait|继续|告诉|解释|翻译|说|好的|不用)(?:\b|$|\p{Script=Han})/iu
 
 export const isQuestion = (text: string): boolean => /[?？]\s*$/.test(text)
 export const isSmallTalk = (text: string): boolean => SMALL_TALK.test(text.trim())
@@ -43,9 +56,12 @@ function sentences(request: string): string[] {
     .flatMap(series)
 }
 
+/** Its commas separate what is compared. */
+const COMPARISON = /^\s*(?:compare|rank|sort|比较|排序)\b.*\d/iu
+
 /** "Do this: read a, write b and send c" is three steps; "bread and butter" is one. */
 function series(sentence: string): string[] {
-  if (/\b(?:between|both|either)\b/i.test(sentence)) return [sentence]
+  if (/\b(?:between|both|either)\b/i.test(sentence) || COMPARISON.test(sentence)) return [sentence]
   const [, rest = sentence] = /^[^:：]{3,80}[:：]\s*(\S.*)$/.exec(sentence) ?? []
   const several = rest.split(/\s*[,，、]\s*(?:and\s+)?|\s+and\s+(?=\w+\s+\w+)/i)
   const areActions = several.every(part => part.trim().split(/\s+/).length >= 2 || /\p{Script=Han}{3,}/u.test(part))

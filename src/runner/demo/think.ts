@@ -1,241 +1,243 @@
-import type { Case } from '../case.ts'
 import { LIMITS } from '../../domain/text.ts'
 import { toolNames } from '../../toolsets/index.ts'
-import { resultOf, compute } from './compute.ts'
-import { isQuestion, isSmallTalk, stepsIn } from './split.ts'
+import { compute } from './compute.ts'
+import { planFor } from './goals.ts'
+import { caseIn, verdictOn } from './judge.ts'
+import { type Phrases, phrasesFor } from './phrases.ts'
+import { type Call, PLANNERS } from './planners.ts'
+import { revised, wishedInstead } from './revise.ts'
+import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
+import { type Standing, standingIn, type Step } from './standing.ts'
+import { filled, type Offered, toolFor } from './tools.ts'
+import { isSimulated, workOn } from './work.ts'
+import type { Done } from './write.ts'
 
 /** The prompt of one model call. */
 export interface Prompt {
   readonly system: string
   readonly messages: readonly Message[]
-  /** The offered tools. */
-  readonly tools: readonly { readonly name: string; readonly description: string; readonly schema: Schema }[]
+  readonly tools: readonly Offered[]
 }
 export type Message =
   | { readonly role: 'user' | 'assistant'; readonly text: string }
   | { readonly role: 'tool'; readonly tool: string; readonly result: unknown }
-export interface Schema {
-  readonly properties?: Readonly<Record<string, { readonly type?: string }>>
-  readonly required?: readonly string[]
-}
 
 export interface Reply {
   readonly text: string
-  readonly call?: { readonly tool: string; readonly input: unknown }
+  readonly calls?: readonly Call[]
 }
 
-/** How each toolset plans and settles, by its planning tool. */
-const PLANNERS: Readonly<Record<string, { plan: (steps: string[]) => unknown; settle?: Settle }>> = {
-  plan: {
-    plan: steps => ({ tasks: steps.map(title => ({ title })) }),
-    settle: (id, outcome, isBlocked) => ({
-      tool: 'update',
-      input: { id: Number(id), outcome, ...(isBlocked ? { status: 'blocked' } : {}) },
-    }),
-  },
-  add_task: {
-    plan: steps => ({ tasks: steps.map(title => ({ title })) }),
-    settle: (id, outcome, isBlocked) =>
-      isBlocked
-        ? { tool: 'update_task', input: { id, status: 'blocked', outcome } }
-        : { tool: 'complete_task', input: { id, outcome } },
-  },
-  create_todo: {
-    plan: steps => ({ items: steps.map(title => ({ title })) }),
-    settle: (id, outcome, isBlocked) => ({
-      tool: 'complete_todo',
-      input: { todoId: id, outcome, ...(isBlocked ? { status: 'cancelled' } : {}) },
-    }),
-  },
-  // Text answers settle its steps.
-  manage_todos: { plan: steps => ({ add: steps }) },
-}
-type Settle = (id: string, outcome: string, isBlocked: boolean) => { readonly tool: string; readonly input: unknown }
-
-const DEMO =
-  'I am the demo model. I need no network and know nothing, but I plan what you ask, work through it and finish it, so that you can see how Runsheet works. For real work, set RUNSHEET_MODEL to a real model.'
-const HINT = 'Give me several steps (a list, or “first …, then …”), and I will plan them and work through them.'
 /** The starts of synthetic user messages. */
-const NOT_DONE = 'That step is not done yet'
-const SYNTHETIC = new RegExp(`^(?:NEXT_TODO: |The plan is not finished\\.|${NOT_DONE})`)
+const SYNTHETIC = /^(?:NEXT_TODO: |The plan is not finished\.|That step is not done yet)/
+/** Rounds of changes that a person may ask for. */
+const MAX_REVISIONS = 5
+
+/** What a reply is made from. */
+interface Scene {
+  readonly prompt: Prompt
+  readonly request: string
+  /** The messages since the request. */
+  readonly since: readonly Message[]
+  readonly phrases: Phrases
+  /** The offered tool that plans; empty in the last call of a budget. */
+  readonly planner: string
+}
 
 /** What to say or call next. Depends on the prompt alone. */
 export function think(prompt: Prompt): Reply {
-  if (prompt.system.startsWith('You are the assessor')) return { text: verdict(prompt) }
-  const { request, since } = thisTurn(prompt.messages)
-  const planner = Object.keys(PLANNERS).find(name => prompt.tools.some(tool => tool.name === name))
-  const now = currentIn(prompt.system)
-  if (now && planner) return work(prompt, since, now, planner)
-  const planned = since.findLast(message => message.role === 'tool' && message.tool === planner)
-  if (planned?.role === 'tool') return afterPlan(prompt, since, planned.result, planner ?? '')
-  // An earlier plan, or the last call of a budget, which has no tools.
-  if (prompt.system.includes(DIGEST)) return { text: report(prompt) }
-  const steps = stepsIn(request)
-  if (planner && steps.length >= 2) return planning(planner, steps)
-  return plain(prompt, since, request)
+  if (prompt.system.startsWith('You are the assessor')) return { text: verdictOn(caseIn(prompt.messages)) }
+  const scene = sceneOf(prompt)
+  const standing = standingIn(prompt.system)
+  if (standing && standing.open.length > 0 && scene.planner !== '') return work(scene, standing)
+  const planned = scene.since.findLast(message => message.role === 'tool' && message.tool === scene.planner)
+  if (planned?.role === 'tool') return afterPlan(scene, planned.result, standing)
+  // An earlier plan, or the last call of a budget.
+  if (standing) return report(scene, standing)
+  const steps = scene.planner === '' ? [] : stepsFor(scene)
+  return steps.length > 0 ? propose(scene, steps) : plain(scene)
 }
 
-const DIGEST = '## Where the plan stands'
+function sceneOf(prompt: Prompt): Scene {
+  const place = prompt.messages.findLastIndex(message => message.role === 'user' && !SYNTHETIC.test(message.text))
+  const message = prompt.messages[place]
+  const request = message?.role === 'user' ? message.text : ''
+  const planner = Object.keys(PLANNERS).find(name => prompt.tools.some(tool => tool.name === name)) ?? ''
+  return { prompt, request, since: prompt.messages.slice(place + 1), phrases: phrasesFor(request), planner }
+}
 
-function planning(planner: string, steps: readonly string[], why = ''): Reply {
+/** The steps that the request names, or those of a plan for its goal. */
+function stepsFor({ prompt, request }: Scene): string[] {
+  const steps = stepsIn(request)
+  if (steps.length >= 2) return steps
+  const [goal = ''] = steps
+  const isSingle = compute(goal) !== undefined || toolFor(prompt.tools, goal) !== undefined
+  return isSingle || !isGoal(request) ? [] : planFor(goal)
+}
+
+function propose({ planner, phrases, request }: Scene, steps: readonly string[], why = ''): Reply {
   const taken = steps.slice(0, LIMITS.batch)
-  const more = steps.length > taken.length ? ` (of ${steps.length}; a plan holds at most ${LIMITS.batch})` : ''
-  return {
-    text: `${why}I see ${taken.length} ${taken.length === 1 ? 'step' : 'steps'}${more} and propose ${taken.length === 1 ? 'it' : 'them'} as a plan.`,
-    call: { tool: planner, input: PLANNERS[planner]?.plan([...taken]) },
-  }
+  const isAsked = stepsIn(request).length >= 2 && why === ''
+  const text = isAsked ? phrases.stepsSeen(taken.length, steps.length) : phrases.planned(taken.length)
+  const { plan, settle } = PLANNERS[planner] ?? {}
+  // Where texts settle the steps, the last of them is the answer.
+  const demo = settle ? '' : ` ${phrases.demo}`
+  return { text: `${why}${text}${demo}`, calls: plan?.(taken) ?? [] }
 }
 
 /** Nothing to plan: use a tool that fits, compute a result, or just reply. */
-function plain(prompt: Prompt, since: readonly Message[], request: string): Reply {
-  const helper = toolFor(prompt, request)
+function plain({ prompt, since, request, phrases }: Scene): Reply {
+  const helper = toolFor(prompt.tools, request)
   const answer = since.findLast(message => message.role === 'tool' && message.tool === helper?.name)
-  if (helper && !answer) return { text: '', call: { tool: helper.name, input: filled(helper.schema, request) } }
-  if (helper && answer?.role === 'tool') return { text: `${helper.name} answered: ${short(answer.result)}\n\n${DEMO}` }
-  const done = compute(request)
-  if (done !== undefined) return { text: `${done}\n\n${DEMO}` }
-  const word = isSmallTalk(request) ? 'Hello!' : isQuestion(request) ? 'I cannot answer that.' : resultOf(request)
-  return { text: `${word} ${DEMO}\n\n${HINT}` }
+  if (helper && !answer) return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, request) }] }
+  if (helper && answer?.role === 'tool')
+    return { text: `${phrases.toolAnswered(helper.name, short(answer.result))}\n\n${phrases.demo}` }
+  const result = compute(request)
+  if (result !== undefined) return { text: `${result}\n\n${phrases.demo}` }
+  if (/\bjoke\b|笑话/i.test(request)) return { text: `${phrases.joke}\n\n${phrases.demo}` }
+  const isTalk = isSmallTalk(request) || !isQuestion(request)
+  return { text: `${isTalk ? phrases.hello : phrases.noAnswer} ${phrases.demo}` }
 }
 
-/** The request of this turn, and the messages since. */
-function thisTurn(messages: readonly Message[]): { request: string; since: readonly Message[] } {
-  const place = messages.findLastIndex(message => message.role === 'user' && !SYNTHETIC.test(message.text))
-  const message = messages[place]
-  return { request: message?.role === 'user' ? message.text : '', since: messages.slice(place + 1) }
-}
-
-interface Current {
-  readonly id: string
-  readonly title: string
-}
-
-/** The current step, from the digest. The last match counts: the request, which comes first, may look like one. */
-function currentIn(system: string): Current | undefined {
-  const [, id, title] = [...system.matchAll(/^Now:\n- (\S+) (.+)$/gm)].at(-1) ?? []
-  return id === undefined || title === undefined ? undefined : { id, title }
-}
-
-function work(prompt: Prompt, since: readonly Message[], now: Current, planner: string): Reply {
-  const last = since.at(-1)
-  const { settle } = PLANNERS[planner] ?? {}
-  const settled = (outcome: string, isBlocked: boolean): Reply =>
-    settle ? { text: '', call: settle(now.id, outcome, isBlocked) } : { text: outcome }
-  if (last?.role === 'tool' && isSettlingAnswer(last, planner)) {
-    const refusal = errorIn(last.result)
-    if (refusal !== undefined) return settled(`It was not accepted: ${refusal}`.slice(0, 400), true)
+/** Works on the current step; where a step cannot be put aside, on the first one that can be done. */
+function work(scene: Scene, standing: Standing): Reply {
+  const { since, planner } = scene
+  const [now] = standing.open
+  const { settle, putAside } = PLANNERS[planner] ?? {}
+  const refusal = refusalOf(since.at(-1), planner)
+  if (now && refusal !== undefined && refusal.includes(`Task ${now.id} was not accepted`)) {
+    const why = scene.phrases.notAccepted(refusal).slice(0, 400)
+    return putAside ? { text: '', calls: [putAside(now.id, why)] } : report(scene, standing)
   }
-  if (last?.role === 'user' && last.text.startsWith(NOT_DONE)) return settled(`I could not do it any better.`, true)
-  const helper = toolFor(prompt, now.title)
-  if (helper && !(last?.role === 'tool' && last.tool === helper.name)) {
-    return { text: '', call: { tool: helper.name, input: filled(helper.schema, now.title) } }
+  const done = standing.settled.filter(({ isDone }) => isDone)
+  for (const step of putAside || !settle ? standing.open.slice(0, 1) : standing.open) {
+    const reply = attempt(scene, step, done)
+    if (reply) return reply
   }
-  if (!helper || last?.role !== 'tool') return settled(resultOf(now.title), false)
-  const failed = errorIn(last.result)
-  if (failed !== undefined) return settled(`${helper.name} failed: ${short(failed)}`, true)
-  return settled(`${helper.name} answered: ${short(last.result)}`, false)
+  return report(scene, standing)
 }
 
-/** No step is current: the plan is done or was never created. */
-function afterPlan(prompt: Prompt, since: readonly Message[], result: unknown, planner: string): Reply {
+/** The next reply about a step; undefined if it cannot be done and has to be left. */
+function attempt(
+  { prompt, since, planner, phrases }: Scene,
+  { id, title }: Step,
+  done: readonly Done[],
+): Reply | undefined {
+  const { settle, putAside, saysOutcome } = PLANNERS[planner] ?? {}
+  const settled = (outcome: string): Reply =>
+    settle ? { text: saysOutcome ? outcome : '', calls: [settle(id, outcome)] } : { text: outcome }
+  const aside = (reason: string): Reply | undefined =>
+    putAside ? { text: '', calls: [putAside(id, reason)] } : settle ? undefined : { text: reason }
+  const helper = toolFor(prompt.tools, title)
+  if (!helper) {
+    const result = workOn(title, done)
+    return 'outcome' in result ? settled(result.outcome) : aside(result.simulated)
+  }
+  const answer = since.findLast(message => message.role === 'tool' && !toolNames.has(message.tool))
+  const isAnswered = answer?.role === 'tool' && answer.tool === helper.name
+  const failed = isAnswered ? errorIn(answer.result) : undefined
+  if (failed !== undefined) return aside(phrases.toolFailed(helper.name, short(failed)))
+  if (isAnswered && since.at(-1) === answer) return settled(phrases.toolAnswered(helper.name, short(answer.result)))
+  return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, title) }] }
+}
+
+/** No step is open: the plan is done or was never created. */
+function afterPlan(scene: Scene, result: unknown, standing: Standing | undefined): Reply {
+  const { phrases } = scene
   const answer = asRecord(result)
-  if (answer['confirmed'] === false) return rejected(since, answer, planner)
+  if (answer['confirmed'] === false) return rejected(scene, answer)
   const error = errorIn(result)
-  if (error !== undefined) return { text: `The plan could not be created: ${error}\n\n${DEMO}` }
-  const comment =
-    typeof answer['comment'] === 'string' ? `You said: “${answer['comment']}”. I passed it on with the plan.` : ''
-  return { text: report(prompt, comment) }
+  if (error !== undefined) return { text: `${phrases.planFailed(error)}\n\n${phrases.demo}` }
+  const comment = textOf(answer['comment'])
+  const heard = comment === '' ? '' : `${phrases.youSaid(comment)} ${phrases.passedOn}`
+  return report(scene, standing ?? { open: [], settled: [] }, heard)
 }
 
-/** The settled steps and their outcomes, from the digest. */
-function report({ system }: Prompt, comment = ''): string {
-  const settled = [...system.matchAll(/^- \S+ (.+?) \((completed|blocked|cancelled)(?:: (.*))?\)$/gm)]
-  const lines = settled.map(([, title, status, outcome]) => {
-    const word = status === 'completed' ? '' : ` (${status})`
-    return `- ${title}${word}${outcome ? `: ${outcome}` : ''}`
-  })
-  const isDone = currentIn(system) === undefined
-  const opening = isDone ? 'Finished.' : 'This is as far as I got.'
-  return [opening, lines.join('\n'), comment, DEMO].filter(part => part !== '').join('\n\n')
+/** What is done, with the texts that were written, and what is not. */
+function report({ phrases }: Scene, { open, settled }: Standing, heard = ''): Reply {
+  const done = settled.filter(({ isDone }) => isDone)
+  const rest = settled.filter(({ isDone }) => !isDone)
+  const left = open.filter(({ title }) => 'simulated' in workOn(title, done)).map(({ title }) => title)
+  const parts = [
+    phrases.done(done.length, open.length + settled.length),
+    done.map(step => lineFor(step, done)).join('\n'),
+    ...rest.flatMap(({ title, outcome }) => (isSimulated(outcome) ? [] : [phrases.notDone(title, outcome)])),
+    rest.some(({ outcome }) => isSimulated(outcome)) ? phrases.simulated : '',
+    left.length === 0 ? '' : phrases.leftOpen(left),
+    heard,
+    phrases.demo,
+  ]
+  return { text: parts.filter(part => part !== '').join('\n\n') }
 }
 
-/** After a rejection, proposes once what the person wants instead. */
-function rejected(since: readonly Message[], answer: Readonly<Record<string, unknown>>, planner: string): Reply {
-  const comment = typeof answer['comment'] === 'string' ? answer['comment'] : ''
+/** The outcome in full where the demo model wrote it: the digest has it cut and in one line. */
+function lineFor({ title, outcome }: Done, done: readonly Done[]): string {
+  const work = workOn(
+    title,
+    done.slice(
+      0,
+      done.findIndex(each => each.title === title),
+    ),
+  )
+  const text = 'outcome' in work ? work.outcome : ''
+  const isOwn = text.includes('\n') && text.replaceAll(/\s+/g, ' ').startsWith(outcome.replace(/…$/, ''))
+  return isOwn
+    ? `- ${title}:\n\n${text.replaceAll(/^/gm, '  ')}\n`
+    : `- ${title}${outcome === '' ? '' : `: ${outcome}`}`
+}
+
+/** Changes the plan as a person asked; after a no, proposes once what they want instead. */
+function rejected(scene: Scene, answer: Readonly<Record<string, unknown>>): Reply {
+  const { since, planner, phrases } = scene
+  const comment = textOf(answer['comment'])
+  const said = comment === '' ? '' : `${phrases.youSaid(comment)} `
+  const reason = textOf(answer['reason'])
   const tries = since.filter(message => message.role === 'tool' && message.tool === planner).length
-  const steps = stepsIn(comment.replace(/,?\s*\binstead\b/gi, '')).filter(step => !NO.test(step) && !isQuestion(step))
-  if (steps.length >= 1 && tries === 1) return planning(planner, steps, `You said: “${comment}”. `)
-  const reasons: Readonly<Record<string, string>> = {
-    review_timeout: 'The review timed out, so nothing was written.',
-    panel_closed: 'The review was closed without a decision, so nothing was written.',
+  if (reason === 'changes_requested') {
+    const steps = tries > MAX_REVISIONS ? undefined : revisedPlan(scene, answer, comment)
+    return steps ? propose(scene, steps, said) : { text: `${said}${phrases.unclearComment}\n\n${phrases.demo}` }
   }
-  const reason = reasons[String(answer['reason'])] ?? 'You rejected the plan, so nothing was written.'
-  const said = comment === '' ? '' : ` You said: “${comment}”.`
-  return { text: `${reason}${said} Tell me what you would like instead.\n\n${DEMO}` }
+  const steps = wishedInstead(comment)
+  if (steps.length >= 1 && tries === 1) return propose(scene, steps, said)
+  return { text: `${phrases.rejected(reason)} ${said}${phrases.instead}\n\n${phrases.demo}` }
 }
 
-/** How a comment starts that says what is wrong rather than what to do. */
-const NO =
-  /^(?:no|nope|not|don't|do not|never|stop|too|only|just|fewer|less|wrong|wait|later|maybe|why|不|别|没|太)(?:\b|\p{Script=Han}|$)/iu
-
-/** An outside tool whose name or description matches the step and whose arguments the step can fill. */
-function toolFor(prompt: Prompt, title: string): Prompt['tools'][number] | undefined {
-  const words = new Set(wordsIn(title))
-  return prompt.tools.find(({ name, description, schema }) => {
-    if (toolNames.has(name) || !canFill(schema, title)) return false
-    const own = wordsIn(name.split('__').at(-1) ?? '')
-    return own.some(word => words.has(word)) || wordsIn(description).filter(word => words.has(word)).length >= 2
-  })
+/** The rows as the person left them, with what the comment asks for. */
+function revisedPlan(
+  scene: Scene,
+  answer: Readonly<Record<string, unknown>>,
+  comment: string,
+): readonly string[] | undefined {
+  const rows = rowsIn(answer['changes'])
+  const after = revised(rows ?? stepsFor(scene), comment) ?? rows
+  if (after) return after
+  const wished = /\binstead\b|改成|改为/i.test(comment) ? wishedInstead(comment.replace(/改成|改为/, '')) : []
+  return wished.length > 0 ? wished : undefined
 }
 
-const wordsIn = (text: string): string[] =>
-  [...new Set(text.toLowerCase().match(/\p{L}{3,}/gu) ?? [])].filter(word => !COMMON.has(word))
-const COMMON = new Set(
-  'the and for with that this then from into use using tool tools get set its you your are was not all any can has have'.split(
-    ' ',
-  ),
-)
-
-const isSettlingAnswer = (message: Message, planner: string): boolean =>
-  message.role === 'tool' && toolNames.has(message.tool) && message.tool !== planner
-
-const numbersIn = (title: string): number[] => (title.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number)
-const isNumber = (type: string | undefined): boolean => type === 'number' || type === 'integer'
-
-function canFill({ required = [], properties = {} }: Schema, title: string): boolean {
-  const types = required.map(name => properties[name]?.type)
-  if (types.some(type => !isNumber(type) && type !== 'string' && type !== 'boolean')) return false
-  return types.filter(isNumber).length <= numbersIn(title).length
+/** The titles of the rows that a person kept, edited and added, if they changed any. */
+function rowsIn(changes: unknown): readonly string[] | undefined {
+  const { kept, edited, added, removed } = asRecord(changes)
+  const rows = (list: unknown): Readonly<Record<string, unknown>>[] => (Array.isArray(list) ? list.map(asRecord) : [])
+  const now = [...rows(kept), ...rows(edited).map(({ to }) => asRecord(to)), ...rows(added)]
+  const titles = now.map(({ title }) => textOf(title)).filter(title => title !== '')
+  const isChanged = rows(edited).length + rows(added).length + rows(removed).length > 0
+  return isChanged && titles.length > 0 ? titles : undefined
 }
 
-/** Numbers in order; for a string the quoted part, or the whole title. */
-function filled({ required = [], properties = {} }: Schema, title: string): Record<string, unknown> {
-  const numbers = numbersIn(title)
-  const [, quoted = title] = /["“'‘](.+)["”'’]/.exec(title) ?? []
-  const value = (type: string | undefined): unknown =>
-    type === 'boolean' ? true : isNumber(type) ? numbers.shift() : quoted
-  return Object.fromEntries(required.map(name => [name, value(properties[name]?.type)]))
-}
-
-/** The demo assessor: there must be an outcome, and it must not report a failure. */
-function verdict({ messages }: Prompt): string {
-  // The case is the last line of its prompt.
-  const text = messages.map(message => (message.role === 'tool' ? '' : message.text)).join('\n')
-  const { outcome, worker_text } = JSON.parse(text.slice(text.lastIndexOf('\n') + 1)) as Case
-  const said = outcome.trim() === '' ? worker_text.join('\n') : outcome
-  if (said.trim() === '') return 'NOT_OK: there is no outcome.'
-  // Quotes are the task's own wording.
-  const statement = said.replaceAll(/“[^”]*”/g, '')
-  if (/\b(?:could not|cannot|can't|failed|Error:|not done)/i.test(statement))
-    return 'NOT_OK: the outcome says that it failed.'
-  return 'OK'
-}
+/** What the plan's own tools refused. */
+const refusalOf = (message: Message | undefined, planner: string): string | undefined =>
+  message?.role === 'tool' && toolNames.has(message.tool) && message.tool !== planner
+    ? errorIn(message.result)
+    : undefined
 
 function errorIn(result: unknown): string | undefined {
   if (typeof result === 'string') return result.startsWith('Error:') ? result : undefined
-  const { error } = asRecord(result)
+  const { error, failedItems } = asRecord(result)
+  if (Array.isArray(failedItems)) return errorIn(failedItems[0])
   return typeof error === 'string' ? error : undefined
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

@@ -1,0 +1,83 @@
+import { isChinese } from './language.ts'
+
+/** What the demo model says, besides what it writes for a step. */
+export interface Phrases {
+  /** Said once in each answer. */
+  readonly demo: string
+  readonly hello: string
+  readonly noAnswer: string
+  readonly joke: string
+  readonly stepsSeen: (count: number, of: number) => string
+  readonly planned: (count: number) => string
+  readonly youSaid: (comment: string) => string
+  readonly passedOn: string
+  readonly unclearComment: string
+  readonly planFailed: (error: string) => string
+  readonly rejected: (reason: string) => string
+  readonly instead: string
+  readonly toolAnswered: (tool: string, answer: string) => string
+  readonly toolFailed: (tool: string, error: string) => string
+  readonly notAccepted: (why: string) => string
+  readonly done: (count: number, of: number) => string
+  readonly simulated: string
+  readonly leftOpen: (titles: readonly string[]) => string
+  readonly notDone: (title: string, why: string) => string
+}
+
+export const phrasesFor = (text: string): Phrases => (isChinese(text) ? chinese : english)
+
+const english: Phrases = {
+  demo: 'I am the demo model: set RUNSHEET_MODEL for real work.',
+  hello: 'Hello! Tell me what you want done, and I will plan it.',
+  noAnswer: 'I cannot answer that.',
+  joke: 'A plan walks into a bar. Nothing happens: nobody had confirmed it.',
+  stepsSeen: (count, of) =>
+    `I see ${count} steps${of > count ? ` (of ${of}; a plan holds at most ${count})` : ''} and propose them as a plan.`,
+  planned: count => `I propose a plan of ${count} ${count === 1 ? 'step' : 'steps'}.`,
+  youSaid: comment => `You said: “${comment}”.`,
+  passedOn: 'I passed it on with the plan.',
+  unclearComment: 'I do not see how to change the plan by that: edit its rows, or say “add …” or “remove …”.',
+  planFailed: error => `The plan could not be created: ${error}`,
+  rejected: reason =>
+    ({
+      review_timeout: 'The review timed out, so nothing was written.',
+      panel_closed: 'The review was closed without a decision, so nothing was written.',
+      superseded: 'Another plan took its place, so nothing was written.',
+    })[reason] ?? 'You rejected the plan, so nothing was written.',
+  instead: 'Tell me what you would like instead.',
+  toolAnswered: (tool, answer) => `${tool} answered: ${answer}`,
+  toolFailed: (tool, error) => `${tool} failed: ${error}`,
+  notAccepted: why => `It was not accepted: ${why}`,
+  done: (count, of) => (count === of ? 'Finished.' : `${count} of ${of} ${of === 1 ? 'step is' : 'steps are'} done.`),
+  simulated: 'I have no tool for the rest, so I only simulated it.',
+  leftOpen: titles => `Not done, because I have no tool for it: ${titles.join('; ')}.`,
+  notDone: (title, why) => `Not done: ${title}${why === '' ? '' : ` (${why})`}.`,
+}
+
+const chinese: Phrases = {
+  demo: '我是演示模型：要做真正的工作，请设置 RUNSHEET_MODEL。',
+  hello: '你好！告诉我你想做什么，我来制定计划。',
+  noAnswer: '这个我回答不了。',
+  joke: '一个计划走进酒吧，什么都没发生：还没有人确认它。',
+  stepsSeen: (count, of) =>
+    `我看到 ${count} 个步骤${of > count ? `（共 ${of} 个，一个计划最多 ${count} 个）` : ''}，提议作为计划。`,
+  planned: count => `我提议一个 ${count} 步的计划。`,
+  youSaid: comment => `你说：“${comment}”。`,
+  passedOn: '我已随计划转达。',
+  unclearComment: '我不知道怎样按这句话修改计划：请直接修改各行，或者说“加上……”“去掉……”。',
+  planFailed: error => `无法创建计划：${error}`,
+  rejected: reason =>
+    ({
+      review_timeout: '审阅已超时，没有写入任何内容。',
+      panel_closed: '审阅未作决定就被关闭，没有写入任何内容。',
+      superseded: '另一个计划取代了它，没有写入任何内容。',
+    })[reason] ?? '你否决了计划，没有写入任何内容。',
+  instead: '告诉我你想改成什么。',
+  toolAnswered: (tool, answer) => `${tool} 的回答：${answer}`,
+  toolFailed: (tool, error) => `${tool} 失败：${error}`,
+  notAccepted: why => `未被接受：${why}`,
+  done: (count, of) => (count === of ? '全部完成。' : `${of} 步中完成了 ${count} 步。`),
+  simulated: '其余的我没有相应的工具，只是模拟了一下。',
+  leftOpen: titles => `没有完成，因为我没有相应的工具：${titles.join('；')}。`,
+  notDone: (title, why) => `没有完成：${title}${why === '' ? '' : `（${why}）`}。`,
+}

@@ -1,0 +1,48 @@
+/** A tool call of the demo model. */
+export interface Call {
+  readonly tool: string
+  readonly input: unknown
+}
+
+/** How a toolset plans and settles. */
+interface Planner {
+  readonly plan: (steps: readonly string[]) => readonly Call[]
+  /** Absent where a text settles the step. */
+  readonly settle?: (id: string, outcome: string) => Call
+  /** Absent where a step that cannot be done is left open. */
+  readonly putAside?: (id: string, reason: string) => Call
+  /** Whether `settle` has no place for the outcome, so that it has to be said. */
+  readonly saysOutcome?: boolean
+}
+
+/** By the tool that plans. */
+export const PLANNERS: Readonly<Record<string, Planner>> = {
+  plan: {
+    plan: steps => [{ tool: 'plan', input: { tasks: titled(steps) } }],
+    settle: (id, outcome) => ({ tool: 'update', input: { id: Number(id), outcome } }),
+    putAside: (id, outcome) => ({ tool: 'update', input: { id: Number(id), outcome, status: 'blocked' } }),
+  },
+  add_task: {
+    plan: steps => [{ tool: 'add_task', input: { tasks: titled(steps) } }],
+    settle: (id, outcome) => ({ tool: 'complete_task', input: { id, outcome } }),
+    putAside: (id, outcome) => ({ tool: 'update_task', input: { id, status: 'blocked', outcome } }),
+  },
+  create_todo: {
+    plan: steps => [{ tool: 'create_todo', input: { items: titled(steps) } }],
+    settle: (todoId, outcome) => ({ tool: 'complete_todo', input: { todoId, outcome } }),
+    putAside: (todoId, outcome) => ({ tool: 'complete_todo', input: { todoId, outcome, status: 'cancelled' } }),
+  },
+  add_multiple_checklist_items: {
+    plan: steps => [{ tool: 'add_multiple_checklist_items', input: { items: titled(steps) } }],
+    settle: id => ({ tool: 'update_checklist_items', input: { items: [{ id, isChecked: true }] } }),
+    saysOutcome: true,
+  },
+  AddTask: {
+    plan: steps => steps.map(title => ({ tool: 'AddTask', input: { title } })),
+    settle: taskId => ({ tool: 'CompleteTask', input: { taskId } }),
+    saysOutcome: true,
+  },
+  manage_todos: { plan: steps => [{ tool: 'manage_todos', input: { add: steps } }] },
+}
+
+const titled = (steps: readonly string[]): { title: string }[] => steps.map(title => ({ title }))

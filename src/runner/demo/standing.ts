@@ -1,0 +1,43 @@
+/** Where a plan stands, as the digest in the system prompt tells it. */
+export interface Standing {
+  /** The current step first. */
+  readonly open: readonly Step[]
+  readonly settled: readonly (Step & { readonly isDone: boolean; readonly outcome: string })[]
+}
+export interface Step {
+  readonly id: string
+  readonly title: string
+}
+
+/** Read from its last line backwards: the request, which comes first, may look like a digest itself. */
+export function standingIn(system: string): Standing | undefined {
+  const lines = system.split('\n')
+  let at = lines.findLastIndex(line => /^\d+ remaining\.$/.test(line))
+  if (at < 0) return undefined
+  const sections = new Map<string, string[]>()
+  for (const name of ['Next:', 'Now:', 'Settled:']) {
+    const end = at
+    while (/^(?:- | {2})/.test(lines[at - 1] ?? '')) at -= 1
+    if (lines[at - 1] === name) {
+      sections.set(name, lines.slice(at, end))
+      at -= 1
+    } else at = end
+  }
+  const of = (name: string): string[] => sections.get(name) ?? []
+  return { open: [...of('Now:'), ...of('Next:')].flatMap(stepIn), settled: of('Settled:').flatMap(settledIn) }
+}
+
+function stepIn(line: string): Step[] {
+  const [, id, title] = /^- (?!and \d+ more$)(\S+) (.+)$/.exec(line) ?? []
+  return id === undefined || title === undefined ? [] : [{ id, title }]
+}
+
+/** The words for completed, in the toolsets' vocabularies, come first. */
+const SETTLED = /^(.+?) \((?:(completed|done|ticked)|blocked|cancelled|removed|unticked|not done)(?:: (.*))?\)$/
+
+function settledIn(line: string): Standing['settled'] {
+  return stepIn(line).flatMap(({ id, title: rest }) => {
+    const [, title, done, outcome = ''] = SETTLED.exec(rest) ?? []
+    return title === undefined ? [] : [{ id, title, isDone: done !== undefined, outcome }]
+  })
+}

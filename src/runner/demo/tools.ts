@@ -1,0 +1,48 @@
+import { toolNames } from '../../toolsets/index.ts'
+
+/** A tool that the model is offered. */
+export interface Offered {
+  readonly name: string
+  readonly description: string
+  readonly schema: Schema
+}
+export interface Schema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>
+  readonly required?: readonly string[]
+}
+
+/** An outside tool whose name or description matches the step and whose arguments the step can fill. */
+export function toolFor(tools: readonly Offered[], title: string): Offered | undefined {
+  const words = new Set(wordsIn(title))
+  return tools.find(({ name, description, schema }) => {
+    if (toolNames.has(name) || !canFill(schema, title)) return false
+    const own = wordsIn(name.split('__').at(-1) ?? '')
+    return own.some(word => words.has(word)) || wordsIn(description).filter(word => words.has(word)).length >= 2
+  })
+}
+
+/** Numbers in order; for a string the quoted part, or the whole title. */
+export function filled({ required = [], properties = {} }: Schema, title: string): Record<string, unknown> {
+  const numbers = numbersIn(title)
+  const [, quoted = title] = /["“'‘](.+)["”'’]/.exec(title) ?? []
+  const value = (type: string | undefined): unknown =>
+    type === 'boolean' ? true : isNumber(type) ? numbers.shift() : quoted
+  return Object.fromEntries(required.map(name => [name, value(properties[name]?.type)]))
+}
+
+function canFill({ required = [], properties = {} }: Schema, title: string): boolean {
+  const types = required.map(name => properties[name]?.type)
+  if (types.some(type => !isNumber(type) && type !== 'string' && type !== 'boolean')) return false
+  return types.filter(isNumber).length <= numbersIn(title).length
+}
+
+const numbersIn = (title: string): number[] => (title.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number)
+const isNumber = (type: string | undefined): boolean => type === 'number' || type === 'integer'
+
+export const wordsIn = (text: string): string[] =>
+  [...new Set(text.toLowerCase().match(/\p{L}{3,}/gu) ?? [])].filter(word => !COMMON.has(word))
+const COMMON = new Set(
+  'the and for with that this then from into use using tool tools get set its you your are was not all any can has have'.split(
+    ' ',
+  ),
+)
