@@ -275,7 +275,7 @@ async function endUnreadable(turn: ActiveTurn, deps: TurnDeps, error: StoreError
   await turn.catchUpInLog()
   const open = lastStep(turn.run)?.calls.filter(({ answer }) => !answer) ?? []
   for (const call of open) await recordAnswer(turn, deps, call, `Error: ${error.message}`)
-  const message = `${error.message} Repair the file, and continue.`
+  const message = `The task file${error.file ? ` ${error.file}` : ''} is corrupt or invalid. Repair it, then continue.`
   await finish(turn, deps, 'error', { code: error.code, message, isRetryable: false })
 }
 

@@ -177,4 +177,44 @@ describe('a JSON file that cannot be trusted', () => {
     await store.close()
     expect(readdirSync(join(folder, '.agents', 'tasks')).sort()).toEqual(['c1.json', 'c2.json'])
   })
+
+  it.each(['{"tasks":[{"id":"1","ti', JSON.stringify({ tasks: [{ ...task, title: 'x'.repeat(401) }] })])(
+    '[TR35] %s: a driven turn can still record how it ends, but the list and the file stay as they are',
+    async broken => {
+      const before = await openFileStore({ data: folder })
+      const start = { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Go', model: 'demo' } as const
+      await before.commit(ref, run(start, { type: 'edit_tasks', by: 'person', create: [{ id: 'a', title: 'a' }] }))
+      const theirs = { ...JSON.parse(readFileSync(file(), 'utf8')), theirs: 1 }
+      writeFileSync(file(), JSON.stringify(theirs))
+      await before.load(ref)
+      await before.close()
+      writeFileSync(file(), broken)
+
+      const store = await openFileStore({ data: folder })
+      const lease = await store.claim('runner', 60_000)
+      const says = (text: string) =>
+        ({ type: 'message_added', data: { message_id: text, role: 'assistant', text } }) as const
+      const record = (text: string) => run({ type: 'record', turn_id: 't1', fact: says(text) })
+      const refused = { code: 'file_invalid' }
+      await expect(store.commit({ ...ref, ...(lease ? { lease } : {}) }, record('The end.'))).resolves.toBeTruthy()
+      await expect(
+        store.commit(
+          { ...ref, ...(lease ? { lease } : {}) },
+          run({ type: 'edit_tasks', by: 'person', create: [{ id: 'b', title: 'b' }] }),
+        ),
+      ).rejects.toMatchObject(refused)
+      await expect(store.commit(ref, record('No lease.'))).rejects.toMatchObject(refused)
+      expect(readFileSync(file(), 'utf8')).toBe(broken)
+
+      writeFileSync(file(), JSON.stringify(theirs))
+      const again = run({ type: 'edit_tasks', by: 'person', create: [{ id: 'c', title: 'c' }] })
+      await store.commit(ref, again)
+      expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({
+        theirs: 1,
+        tasks: [{ title: 'a' }, { title: 'c' }],
+      })
+      expect((await store.eventsAfter(ref, 0, 100)).filter(({ type }) => type === 'message_added')).toHaveLength(1)
+      await store.close()
+    },
+  )
 })

@@ -34,7 +34,7 @@ it('[TR35] a task file that breaks during a run: the call is answered, and the t
   await reader.over
   expect(reader.of('turn_failed')[0]?.data).toMatchObject({
     code: 'file_invalid',
-    message: expect.stringMatching(/^Task file is corrupt or invalid\./),
+    message: 'The task file .agents/tasks/c1.json is corrupt or invalid. Repair it, then continue.',
   })
   expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'failed', remaining: 2, steps: 2 })
   const log = await at.log()
@@ -43,6 +43,7 @@ it('[TR35] a task file that breaks during a run: the call is answered, and the t
     result: 'Error: Task file is corrupt or invalid.',
     ok: false,
   })
+  expect(reader.of('message_added').at(-1)?.data.text).toContain('.agents/tasks/c1.json is corrupt or invalid.')
   expect(at.complaints).toMatchObject([{ code: 'file_invalid' }])
   expect(readFileSync(file, 'utf8')).toBe(BROKEN)
 })

@@ -431,3 +431,16 @@ describe('the command line', () => {
     }
   })
 })
+
+it.each([
+  [{ model: 'openai:gpt-5' }, true],
+  [{ model: 'anthropic:claude-sonnet-4-5' }, true],
+  [{ model: 'google:gemini-2.5-pro' }, true],
+  [{ model: 'openai:gpt-5', url: 'http://127.0.0.1:1/v1' }, false],
+  [{ model: 'openai-compatible:llama', url: 'http://127.0.0.1:1/v1' }, false],
+  [{ model: 'demo' }, false],
+  [{ model: 'demo', assessor: 'openai:gpt-5' }, true],
+])('[JU11] %j: is known to answer in a given JSON schema: %s', (settings, isStructured) => {
+  const models = configuredModels({ ...settings, key: 'k' })
+  expect(models.assessorFor(settings.model).isStructured).toBe(isStructured)
+})
