@@ -22,11 +22,11 @@ try {
     await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
   }
   const finished = () => page.getByRole('button', { name: 'Send' }).waitFor()
-  await ask('Plan the release: tag it, build it, then tell the team.')
+  await ask('Plan a birthday party for 20 people')
   await page.getByRole('button', { name: 'Confirm' }).click()
   await finished()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await ask('Collect the figures, compute 12*7 and then write the report.')
+  await ask('Compute 12*7, compute 84 / 4 and then write the report.')
   await page
     .getByLabel(/^Title/)
     .last()
@@ -36,7 +36,9 @@ try {
   await finished()
   await page.getByRole('button', { name: 'New chat' }).click()
   await page.emulateMedia({ colorScheme: 'dark' })
-  await ask('1. Draft the invitation\n2. Choose a date\n3. Book the room\n4. Order the cake\n5. Send it to everyone')
+  await ask(
+    '1. Draft the invitation\n2. Write the schedule\n3. Write the shopping list\n4. Compute 20 * 15\n5. Write the report',
+  )
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.locator('.rs-summary').click()
   await page.locator('.rs-status-completed').nth(1).waitFor()

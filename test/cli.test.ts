@@ -347,7 +347,7 @@ describe('serve', () => {
     const { url } = await serve()
     expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['No judgements yet.'])
     const person = createClient({ url, token: secret('person-token') })
-    await person.chat({ session_id: 'c', turn_id: 't', message: 'Look left. Look right.', review: false })
+    await person.chat({ session_id: 'c', turn_id: 't', message: 'Compute 1 + 1. Compute 2 + 2.', review: false })
     await expect.poll(async () => (await person.session('c')).turns[0]?.status, { timeout: 20_000 }).toBe('done')
     const [task] = (await person.tasks('c')).tasks
     await person.changeTask('c', task?.id ?? '', task?.version ?? 0, { status: 'pending' })

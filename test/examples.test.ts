@@ -36,7 +36,7 @@ const run = async (name: string, ...args: readonly string[]): Promise<string> =>
 
 it('the quickstart plans, asks, writes what was confirmed, and works it off', async () => {
   const stdout = await run('quickstart.ts')
-  expect(stdout).toContain('- 1 Collect the figures (completed: Twelve figures, from the ledger.)')
+  expect(stdout).toContain('- 1 Collect the figures (done: Twelve figures, from the ledger.)')
   expect(stdout).toContain('2 Write two pages in_progress')
   expect(stdout).toContain("status: 'incomplete'")
 })

@@ -35,9 +35,9 @@ export const englishPage: PageStrings = {
   emptyTitle: 'What do you want to get done?',
   emptyHint: 'You review the plan before anything runs. Edit it, confirm it, and follow the work step by step.',
   examples: [
-    'Collect the figures, compute 12*7 and then write the report.',
-    '1. Draft the invitation\n2. Choose a date\n3. Send it to everyone',
-    'Plan the release: tag it, build it, then tell the team.',
+    'Plan a birthday party for 20 people',
+    'Compute 12*7, compute 84 / 4 and then write the report.',
+    'Write a haiku about autumn',
   ],
   otherAgent:
     'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',

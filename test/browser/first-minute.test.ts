@@ -24,13 +24,13 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   const { page, context, problems } = await visit(browser, link)
   await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
   // The message box has the focus.
-  await page.keyboard.type('Collect the figures, compute 12*7 and then write the report.')
+  await page.keyboard.type('Compute 12*7, compute 84 / 4 and then write the report.')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
   const titles = page.getByLabel(/^Title/)
   expect(await titles.evaluateAll(inputs => inputs.map(input => (input as HTMLInputElement).value))).toEqual([
-    'Collect the figures',
     'Compute 12*7',
+    'Compute 84 / 4',
     'Write the report',
   ])
   await titles.last().fill('Write two pages')
@@ -53,7 +53,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   expect(said).toContain('12 * 7 = 84')
   expect(said).toContain('Write two pages')
   expect(said).not.toContain('Write the report:')
-  expect(await page.title()).toBe('Collect the figures, compute 12*7 and then write the report. · Runsheet')
+  expect(await page.title()).toBe('Compute 12*7, compute 84 / 4 and then write the report. · Runsheet')
   // A reload keeps everything.
   await page.reload()
   await page.getByText('3 of 3 · 0 remaining').waitFor()

@@ -28,23 +28,23 @@ const statuses = async (session: string): Promise<[string, string][]> =>
 
 describe.concurrent('the demo model, from the command line, with nothing set', () => {
   it('[MO6] plans what a newcomer asks for, goes by their edits, and finishes', async () => {
-    const message = 'Read the report, then write a summary, and finally send it to Anna.'
+    const message = 'List the guests, then draft the invitation, and finally write the report.'
     const reader = await server.chat({ session_id: 'new', message }, ({ draft_tasks: [first] }) => ({
       action: 'confirm',
       tasks: [
         { title: 'Compute 12 * 7' },
         { title: `${first?.title} twice`, draft_index: 0 },
-        { title: 'Send it to Anna', draft_index: 2 },
+        { title: 'Write the report', draft_index: 2 },
       ],
       comment: 'Be brief.',
     }))
-    expect(drafted(reader)).toEqual(['Read the report', 'Write a summary', 'Send it to Anna'])
+    expect(drafted(reader)).toEqual(['List the guests', 'Draft the invitation', 'Write the report'])
     expect(reader.of('turn_started')[0]?.data).toMatchObject({ model: 'demo', policy: { toolset: 'runsheet' } })
     expect(finished(reader)).toMatchObject({ status: 'done', remaining: 0, counts: { completed: 3, blocked: 0 } })
     expect(await statuses('new')).toEqual([
       ['Compute 12 * 7', 'completed'],
-      ['Read the report twice', 'completed'],
-      ['Send it to Anna', 'completed'],
+      ['List the guests twice', 'completed'],
+      ['Write the report', 'completed'],
     ])
     const { tasks } = await server.person.tasks('new')
     expect(tasks.map(({ outcome }) => outcome)[0]).toBe('12 * 7 = 84')
@@ -53,9 +53,9 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       Array.from({ length: 3 }, () => ['ok', 'demo']),
     )
     const words = lastWords(reader)
-    expect(words).toMatch(/^Finished\.\n\n- Compute 12 \* 7: 12 \* 7 = 84\n- Read the report twice: /)
+    expect(words).toMatch(/^Finished\.\n\n- Compute 12 \* 7: 12 \* 7 = 84\n- List the guests twice:\n/)
     expect(words).toContain('You said: “Be brief.”.')
-    expect(words).toContain(DEMO)
+    expect(words.split(DEMO)).toHaveLength(2)
     expect(reader.asides('text_delta').length).toBeGreaterThan(10)
     expect(reader.of('gate_followed')).toEqual([])
   })
@@ -73,7 +73,41 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     const session_id = `split-${name.replaceAll(' ', '-')}`
     const reader = await server.chat({ session_id, message }, confirmAll)
     expect(drafted(reader)).toEqual(titles)
-    expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: titles.length } })
+    // None of these can be done without tools, and the turn says so.
+    expect(finished(reader)).toMatchObject({ status: 'incomplete', counts: { completed: 0, blocked: titles.length } })
+  })
+
+  it('[MO8] plans a goal that names no steps, and really does what it can write or compute', async () => {
+    const message = 'Plan a birthday party for 20 people'
+    const reader = await server.chat({ session_id: 'party', message }, confirmAll)
+    expect(drafted(reader)).toHaveLength(5)
+    expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: 5 } })
+    const { tasks } = await server.person.tasks('party')
+    expect(tasks.map(({ outcome }) => outcome)).toContain('20 * 15 = 300')
+    for (const { outcome, judged_by } of tasks)
+      expect([outcome?.includes('Simulated'), judged_by]).toEqual([false, 'assessor'])
+  })
+
+  it('[MO9] what it has no tool for is simulated, blocked and not judged done; the turn ends incomplete and says why', async () => {
+    const reader = await server.chat({ session_id: 'bob', message: 'Transfer 500 euros to Bob' }, confirmAll)
+    expect(await statuses('bob')).toEqual([
+      ['List what it takes to transfer 500 euros to Bob', 'completed'],
+      ['Transfer 500 euros to Bob', 'blocked'],
+      ['Check that it worked: transfer 500 euros to Bob', 'blocked'],
+    ])
+    const { tasks } = await server.person.tasks('bob')
+    expect(tasks[1]).toMatchObject({ outcome: 'Simulated: the demo model has no tool for this.', judged_by: null })
+    expect(finished(reader)?.status).toBe('incomplete')
+    expect(lastWords(reader)).toContain(
+      '- Transfer 500 euros to Bob (blocked: Simulated: the demo model has no tool for this.)',
+    )
+  })
+
+  it('[MO8] plans, works and answers in Chinese', async () => {
+    const reader = await server.chat({ session_id: 'zh', message: '为20个人策划一场生日聚会' }, confirmAll)
+    expect(drafted(reader).every(title => /\p{Script=Han}/u.test(title))).toBe(true)
+    expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: 5 } })
+    expect(lastWords(reader)).toMatch(/^全部完成。[^]*我是演示模型/)
   })
 
   it.each([
@@ -105,10 +139,18 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       ['Call Anna', 'Write to Bob'],
     ])
     expect(await statuses('but')).toEqual([
-      ['Call Anna', 'completed'],
-      ['Write to Bob', 'completed'],
+      ['Call Anna', 'blocked'],
+      ['Write to Bob', 'blocked'],
     ])
-    expect(finished(reader)?.status).toBe('done')
+  })
+
+  it('[MO6] changes the plan as a person asks, and works on what they then confirm', async () => {
+    const message = 'Compute 2 + 3. Send it.'
+    const reader = await server.chat({ session_id: 'revise', message }, (review, count) =>
+      count === 0 ? { action: 'revise', comment: 'Remove “Send it”, add draft the invitation.' } : confirmed(review),
+    )
+    expect(drafted(reader, 1)).toEqual(['Compute 2 + 3', 'Draft the invitation'])
+    expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: 2 } })
   })
 
   it('[MO6] says so when the review timed out', async () => {
@@ -118,27 +160,34 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe('done')
   })
 
-  it.each<[ToolsetName, string]>([
-    ['task_manager', 'add_task'],
-    ['turn_todos', 'create_todo'],
-    ['manage_todos', 'manage_todos'],
-  ])('[MO4] works with %s', async (toolset, tool) => {
-    const message = 'Read it. Compute 2 + 3. Send it.'
+  it.each<[ToolsetName, string, string, string]>([
+    ['runsheet', 'plan', 'blocked', 'incomplete'],
+    ['task_manager', 'add_task', 'blocked', 'done'],
+    ['turn_todos', 'create_todo', 'cancelled', 'done'],
+    ['manage_todos', 'manage_todos', 'blocked', 'incomplete'],
+    ['checklist', 'add_multiple_checklist_items', 'in_progress', 'done'],
+    ['task_list', 'AddTask', 'in_progress', 'done'],
+  ])('[MO4][MO9] works with %s', async (toolset, tool, undone, status) => {
+    const message = 'Send it. Compute 2 + 3. Draft the invitation.'
     const reader = await server.chat({ session_id: `with-${toolset}`, toolset, message }, confirmAll)
     expect(reader.of('tool_answered')[0]?.data).toMatchObject({ tool, ok: true })
     expect(await statuses(`with-${toolset}`)).toEqual([
-      ['Read it', 'completed'],
+      ['Send it', undone],
       ['Compute 2 + 3', 'completed'],
-      ['Send it', 'completed'],
+      ['Draft the invitation', 'completed'],
     ])
     const { tasks } = await server.person.tasks(`with-${toolset}`)
     expect(tasks[1]?.outcome).toBe('2 + 3 = 5')
-    expect(finished(reader)).toMatchObject({ status: 'done', remaining: 0 })
+    expect(tasks[2]?.outcome).toMatch(/^You are invited\./)
+    expect(finished(reader)?.status).toBe(status)
+    expect(reader.of('gate_followed')).toEqual([])
     expect(reader.of('todos_resubmitting')).toHaveLength(toolset === 'manage_todos' ? 2 : 0)
+    const said = reader.of('step_finished').map(({ data }) => data.text)
+    expect([...said, lastWords(reader)].join('\n')).toContain(DEMO)
   })
 
   it('[TR19] a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {
-    const message = Array.from({ length: 8 }, (_, place) => `- Step ${place + 1}`).join('\n')
+    const message = Array.from({ length: 8 }, (_, place) => `- Compute ${place} + 1`).join('\n')
     const first = await server.chat({ session_id: 'long', toolset: 'manage_todos', message })
     expect(first.of('todos_limit_reached')).toHaveLength(1)
     expect(finished(first)).toMatchObject({ status: 'incomplete', remaining: 2 })
@@ -148,7 +197,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
   })
 
   it('[TR19] a plan that was stopped is gone on with, and reported', async () => {
-    const reader = await server.open({ session_id: 'halt', message: 'Read it. Fix it.' })
+    const reader = await server.open({ session_id: 'halt', message: 'Compute 1 + 1. Compute 2 + 2.' })
     await reader.reached('task_create_review_required')
     const review = reader.of('task_create_review_required')[0]?.data
     if (review) await server.person.decide(review.review_id, confirmed(review))

@@ -19,11 +19,11 @@ export function write(title: string, done: readonly Done[]): string | undefined 
 }
 
 const VERBS =
-  /^(?:write|draft|compose|list|outline|sketch|note|brainstorm|name|suggest|propose|describe|summari[sz]e|plan|count the syllables|(?:make|prepare) (?:a|an|the) (?:\w+ )?(?:list|plan|outline|schedule|checklist|agenda|budget))\b/i
+  /^(?:write|draft|compose|list|outline|sketch|note|brainstorm|name|suggest|propose|describe|summari[sz]e|plan|count the syllables|(?:tell|show) (?:me|us)|say (?:it|so)|(?:make|prepare) (?:a|an|the) (?:\w+ )?(?:list|plan|outline|schedule|checklist|agenda|budget))\b/i
 /** Texts that need more than a template, and letters that have to be sent. */
 const BEYOND =
   /^write (?:to|back)\b|\b(?:code|scripts?|programs?|functions?|tests|software|patch|query|files?|database)\b/i
-const CHINESE_VERBS = /^(?:写|起草|草拟|撰写|拟定|列出|列一|概述|总结|制定|整理出)/
+const CHINESE_VERBS = /^(?:告诉我|写|起草|草拟|撰写|拟定|列出|列一|概述|总结|制定|整理出)/
 
 interface Form {
   readonly of: RegExp
@@ -147,7 +147,7 @@ const ENGLISH: readonly Form[] = [
       ),
   },
   {
-    of: /\b(?:report|summary|minutes|findings)\b|^summari[sz]e\b/i,
+    of: /\b(?:report|summary|minutes|findings)\b|^(?:summari[sz]e|tell|show|say)\b/i,
     text: (_, done) => reportOf('Report', done),
   },
   {
@@ -209,7 +209,7 @@ const CHINESE: readonly Form[] = [
     of: /问题/,
     text: () => bullets('它有什么用？', '先学什么？', '最容易错在哪里？', '怎样知道学会了？', '怎样讲给朋友听？'),
   },
-  { of: /报告|总结/, text: (_, done) => reportOf('报告', done) },
+  { of: /报告|总结|^告诉我/, text: (_, done) => reportOf('报告', done) },
   { of: /检查|修改/, text: () => bullets('名字和数字正确', '没有遗漏', '请别人读过', '可以撤回') },
   {
     of: /大纲|提纲|方案|计划/,
