@@ -66,7 +66,7 @@ export const reviewRoutes = [
         schema: s.errorBody,
       },
     },
-    handle: async ({ params, body, caller }, { door, metrics }) => {
+    handle: async ({ params, body, caller }, { door }) => {
       const decided = await door.reviews.decide(
         caller.tenant,
         params.review_id,
@@ -74,7 +74,6 @@ export const reviewRoutes = [
         'http',
         (state, record): DecisionAnswer => ({ review: record.review, result: reviewAnswer(state, record) }),
       )
-      metrics?.decision(body.action)
       return { body: decided }
     },
   }),
