@@ -80,7 +80,7 @@ export interface EventData {
     readonly result: Json
     readonly duration_ms: number
     readonly ok: boolean
-    /** For the tools of a toolset: the way in, and the length of the list in the arguments. Absent in older logs. */
+    /** The way in, and the length of the list in the arguments. Absent for tools from outside, and in older logs. */
     readonly edge?: Edge
     readonly items?: number
     /** The reopened review whose outcome the answer also carries. */

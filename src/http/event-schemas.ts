@@ -158,7 +158,7 @@ export const storedEvents = [
       ok: described(z.boolean(), 'false if the call was refused or failed'),
       edge: described(
         z.enum(['turn', 'http', 'mcp', 'library']),
-        "the way in; only for the plan's own tools",
+        'the way in; absent for tools from outside',
       ).exactOptional(),
       items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
       review_id: described(z.string(), 'the reopened review whose outcome the answer also carries').exactOptional(),

@@ -116,7 +116,7 @@ async function callOutside(
   const { id: tool_call_id, tool: name, arguments: args } = call
   if (call.called && !tool.isRepeatable) {
     const message = 'The call was interrupted and may have run. Check before you repeat it.'
-    return recordAnswer(turn, deps, call, `Error: ${message}`)
+    return recordAnswer(turn, deps, call, `Error: ${message}`, false, 0, true)
   }
   if (!call.called) {
     const data = { tool_call_id, tool: name, arguments: args }
@@ -124,7 +124,7 @@ async function callOutside(
   }
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, signal, deps.limits)
-  await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started))
+  await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 
 /** Stores what a call is answered. */
@@ -135,8 +135,10 @@ export async function recordAnswer(
   result: Json,
   ok = false,
   duration_ms = 0,
+  isOutside = false,
 ): Promise<void> {
-  const data = { tool_call_id, tool, result, duration_ms, ok }
+  const edge = isOutside ? {} : ({ edge: 'turn' } as const)
+  const data = { tool_call_id, tool, result, duration_ms, ok, ...edge }
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
 

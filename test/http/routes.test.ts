@@ -1007,8 +1007,8 @@ describe('probes', () => {
       'runsheet_http_request_duration_seconds_count{method="POST",route="/api/task-manager/reviews/:review_id/decision",status="200"} 1'
     for (const line of [
       decision,
-      'runsheet_tool_calls_total{toolset="task_manager",tool="add_task",outcome="refused"} 1',
-      'runsheet_review_decisions_total{action="confirm"} 1',
+      'runsheet_tool_calls_total{toolset="task_manager",tool="add_task",edge="http",outcome="refused"} 1',
+      'runsheet_reviews_resolved_total{action="confirm",reason="none"} 1',
       'runsheet_stream_readers 0',
       'runsheet_stream_cuts 0',
     ]) {

@@ -816,6 +816,19 @@ describe('a model that does not take a no', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toBe(TURNED_DOWN)
   })
 
+  it('[TR32] a model whose plans are sent back for ever asks at most 20 times, and its turn ends', async () => {
+    const many = (count: number): Script => ({
+      calls: Array.from({ length: 8 }, (_, place) => plan(`Way ${count * 8 + place}`).calls?.[0] ?? note('')),
+    })
+    const ended = await turn(({ tools = [] }, count) => (tools.length > 0 ? many(count) : 'I give up.'), {
+      body: { review: true },
+      decide: () => ({ action: 'revise', comment: 'Another way.' }),
+    })
+    expect(ended.reader.of('task_create_review_required')).toHaveLength(20)
+    expect([ended.finished.status, ended.finished.steps, ended.text]).toEqual(['done', 10, 'I give up.'])
+    expect(JSON.stringify(results(ended).at(-1))).toMatch(/20/)
+  })
+
   it('[TR14] a removed row that is proposed again is reviewed again, not written', async () => {
     const ended = await turn([plan('Dig', 'Sell the house'), plan('Sell the house'), { calls: [update(1)] }, 'Done.'], {
       body: { review: true },
