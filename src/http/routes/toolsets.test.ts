@@ -20,6 +20,7 @@ describe('a call that waits for a person', () => {
       const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }
       const asked = {
         params: { name: 'runsheet', tool: 'plan' },
+        query: {},
         body,
         caller: { role: 'agent', tenant: 'local' },
         connection: new NodeConnection(outgoing as unknown as ServerResponse),
