@@ -786,7 +786,7 @@ describe('a model that would be done with it', () => {
     const digest = turns.provider.system(5).slice(turns.provider.system(5).indexOf(DIGEST))
     expect(digest).toContain('58 remaining.')
     expect(digest).toContain('- 1 T1 ')
-    expect(digest).toContain('(completed: outcome of 1)')
+    expect(digest).toContain('(done: outcome of 1)')
     expect(digest).toContain('- and 17 more')
     expect(digest.length).toBeLessThan(20_000)
   })

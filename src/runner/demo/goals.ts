@@ -13,7 +13,7 @@ interface Kind {
 }
 
 /** What the goal is about: "Plan a trip to Rome" is about "trip to Rome". */
-export function topicOf(goal: string): string {
+function topicOf(goal: string): string {
   const bare = goal
     .replace(/^(?:please\s+)?[\p{L}]+(?:\s+(?:out|up|down))?\s+(?:me\s+|us\s+)?(?:(?:a|an|the|my|our|some)\s+)?/iu, '')
     .replace(/[.!?]+$/, '')

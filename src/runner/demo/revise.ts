@@ -5,13 +5,10 @@ import { wordsIn } from './tools.ts'
 export function revised(steps: readonly string[], comment: string): readonly string[] | undefined {
   const [, count] = ONLY_FIRST.exec(comment) ?? []
   if (count !== undefined) return steps.slice(0, NUMBERS[count.toLowerCase()] ?? Number(count))
-  let after = steps
-  for (const wish of stepsIn(comment)) {
-    const [, added] = ADD.exec(wish) ?? []
-    const [, removed] = REMOVE.exec(wish) ?? []
-    if (added !== undefined) after = [...after, capitalised(added)]
-    else if (removed !== undefined) after = after.filter(step => !isNamed(step, removed))
-  }
+  const wishes = stepsIn(comment)
+  const added = wishes.flatMap(wish => ADD.exec(wish)?.[1] ?? []).map(capitalised)
+  const removed = wishes.flatMap(wish => REMOVE.exec(wish)?.[1] ?? [])
+  const after = [...steps.filter(step => !removed.some(wish => isNamed(step, wish))), ...added]
   return after.length === 0 || after.join('\n') === steps.join('\n') ? undefined : after
 }
 
