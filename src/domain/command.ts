@@ -78,6 +78,8 @@ export type Command =
       /** Opens the turn of an agent elsewhere, for its tool calls. */
       readonly type: 'open_turn'
       readonly turn_id: string
+      /** The program that opens it and its folder, for people. */
+      readonly client?: string | undefined
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
     }

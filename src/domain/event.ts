@@ -23,7 +23,11 @@ export interface ToolCallRecord {
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
   policy_set: { readonly policy: Policy; readonly by: Actor }
-  turn_opened: { readonly turn_id: string }
+  turn_opened: {
+    readonly turn_id: string
+    /** The program that opened it and its folder, for people. */
+    readonly client?: string
+  }
   turn_started: {
     readonly turn_id: string
     readonly message_id: string

@@ -30,6 +30,7 @@ const turn = exact<Turn>()(
     id: z.string(),
     ...s.turnFields,
     model: s.described(z.string(), 'the model that drives it; absent in a turn of an agent elsewhere').exactOptional(),
+    client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
   }),
 )
 const review = exact<Review>()(

@@ -54,7 +54,9 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
   stored('policy_set', 'The policy was set.')(z.object({ policy: described(policy, 'the whole policy'), by })),
-  stored('turn_opened', 'An agent elsewhere began a turn with its first tool call.')(z.object({ turn_id })),
+  stored('turn_opened', 'An agent elsewhere began a turn with its first tool call.')(
+    z.object({ turn_id, client: described(z.string(), 'the program that began it and its folder').exactOptional() }),
+  ),
   stored(
     'turn_started',
     'A person sent a message, and the server began a turn.',

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelcontextprotocol/server'
 import { type DraftRow, type ReviewRequest, type RowStatus, type SubmittedRow, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Priority } from '../domain/task.ts'
-import { LIMITS } from '../domain/text.ts'
+import { isBlank, LIMITS } from '../domain/text.ts'
 import type { Decision } from '../door/door.ts'
 
 /** Empty rows in which a person may add tasks. */
@@ -16,16 +16,21 @@ export interface FormError {
   readonly content: FormContent
 }
 
+export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =>
+  length === 1 ? '1 task' : `${length} tasks`
+
 /**
- * A plan as an elicitation form. Forms are flat, so each row is a numbered title and priority: a cleared title removes
- * the row, a filled spare row adds one. A row has a status field only if it would not start as to do. After an error the
- * form shows it, and what the person typed.
+ * A plan as an elicitation form, row by row. Forms are flat, so each row is a numbered title and priority; a filled spare
+ * row adds one, and only its number in `remove` removes one. A row has a status field only if it would not start as to
+ * do. After an error the form shows it, and what the person typed.
  */
-export function reviewForm({ draft_tasks }: ReviewRequest, error?: FormError): ElicitRequestFormParams {
+export function rowsForm(review: ReviewRequest, error?: FormError): ElicitRequestFormParams {
+  const { draft_tasks } = review
   const properties: Record<string, PrimitiveSchemaDefinition> = {}
-  const typed = (name: string): string | undefined => {
-    const value = error?.content[name]
-    return typeof value === 'string' ? value : undefined
+  const typed = (name: string): string | undefined => textIn(error?.content ?? {}, name)
+  const addText = (name: string, title: string, fallback?: string): void => {
+    const text = typed(name) ?? fallback
+    properties[name] = { type: 'string', title, ...(text === undefined ? {} : { default: text }) }
   }
   const addChoice = (name: string, title: string, options: readonly string[], fallback: string): void => {
     const chosen = typed(name) ?? ''
@@ -35,7 +40,7 @@ export function reviewForm({ draft_tasks }: ReviewRequest, error?: FormError): E
   for (let i = 1; i <= Math.min(draft_tasks.length + SPARE_ROWS, LIMITS.batch); i += 1) {
     const row = draft_tasks[i - 1]
     const description = row ? describe(row) : ''
-    const title = typed(`title_${i}`) ?? (row && error && isCleared(error.content, i) ? '' : row?.title)
+    const title = typed(`title_${i}`) ?? row?.title
     properties[`title_${i}`] = {
       type: 'string',
       title: row ? `Task ${i}` : 'Another task (optional)',
@@ -46,17 +51,12 @@ export function reviewForm({ draft_tasks }: ReviewRequest, error?: FormError): E
     addChoice(`priority_${i}`, `Priority ${i}`, PRIORITIES, row?.priority ?? 'medium')
     if (row && row.status !== 'todo') addChoice(`status_${i}`, `Status ${i}`, Object.keys(TASK_STATUS), row.status)
   }
-  const comment = typed('comment')
-  properties['comment'] = {
-    type: 'string',
-    title: 'Comment for the agent (optional)',
-    ...(comment === undefined ? {} : { default: comment }),
-  }
-  const proposal = `The agent proposes ${draft_tasks.length === 1 ? '1 task' : `${draft_tasks.length} tasks`}.`
-  const help = 'Edit a title, clear it to remove the task, or fill an empty row to add one.'
+  addText('remove', 'Numbers of tasks to remove, such as 2, 4 (optional)')
+  addText('comment', 'Comment for the agent (optional)')
+  const help = 'Edit titles, fill an empty row to add a task, or name the numbers of tasks to remove.'
   return {
     mode: 'form',
-    message: `${error ? `${error.message} ` : ''}${proposal} ${help} Nothing is written unless you accept.`,
+    message: `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. ${help} Nothing is written unless you accept.`,
     requestedSchema: { type: 'object', properties },
   }
 }
@@ -67,16 +67,6 @@ function describe({ details, criteria, tags }: DraftRow): string {
   return parts.filter(Boolean).join(' · ')
 }
 
-const hasTitles = (content: FormContent): boolean => Object.keys(content).some(key => /^title_\d+$/.test(key))
-
-/** Whether no field of a row was sent. Some clients send only changed fields. */
-const isAbsent = (content: FormContent, row: number): boolean =>
-  ['title', 'priority', 'status'].every(name => content[`${name}_${row}`] === undefined)
-
-/** Clients omit a cleared title but send the row's other fields. */
-const isCleared = (content: FormContent, row: number): boolean =>
-  hasTitles(content) && content[`title_${row}`] === undefined && !isAbsent(content, row)
-
 export interface FormDecision {
   readonly decision: Decision
   /** The form's row number of each task in the decision. */
@@ -84,28 +74,42 @@ export interface FormDecision {
 }
 
 /**
- * The decision in a submitted form. Undefined without any title: such a form was not filled in, and is not a yes. A title
- * missing beside its priority was cleared; a row without any field is unchanged.
+ * The decision in a submitted form: undefined if it has none of the form's fields, a sentence if `remove` names no tasks.
+ * What is missing or empty is unchanged: some clients send only what was changed, others nothing that they did not show.
  */
-export function decisionFrom({ draft_tasks }: ReviewRequest, content: FormContent): FormDecision | undefined {
-  if (!hasTitles(content)) return undefined
+export function decisionFrom(
+  { draft_tasks }: ReviewRequest,
+  content: FormContent,
+): FormDecision | string | undefined {
+  if (!Object.keys(content).some(key => /^(title|priority|status)_\d+$|^(remove|comment)$/.test(key))) return undefined
+  const removed = numbersIn(textIn(content, 'remove') ?? '')
+  const unknown = removed.find(number => !(number >= 1 && number <= draft_tasks.length))
+  if (unknown !== undefined) return `To remove tasks, give their numbers from 1 to ${draft_tasks.length}.`
   const tasks: SubmittedRow[] = []
   const formRows: number[] = []
   for (let i = 1; i <= LIMITS.batch; i += 1) {
     const draft = draft_tasks[i - 1]
+    const title = textIn(content, `title_${i}`)
+    if (removed.includes(i) || (!draft && title === undefined)) continue
     const priority = content[`priority_${i}`] as Priority | undefined
     const status = content[`status_${i}`] as RowStatus | undefined
-    const title = content[`title_${i}`] ?? (isAbsent(content, i) ? draft?.title : undefined) ?? ''
-    if (typeof title === 'string' && title.trim() === '') continue
     formRows.push(i)
     tasks.push({
-      title: title as string,
+      ...(title === undefined ? {} : { title }),
       ...(priority === undefined ? {} : { priority }),
       ...(status === undefined ? {} : { status }),
       ...(draft ? { draft_index: i - 1 } : {}),
     })
   }
-  const { comment } = content
-  const commented = typeof comment === 'string' && comment.trim() !== '' ? { comment } : {}
-  return { decision: { action: 'confirm', tasks, ...commented }, formRows }
+  const comment = textIn(content, 'comment')
+  return { decision: { action: 'confirm', tasks, ...(comment === undefined ? {} : { comment }) }, formRows }
 }
+
+/** The text in a field, unless that is blank. */
+export function textIn(content: FormContent, name: string): string | undefined {
+  const value = content[name]
+  return typeof value === 'string' && !isBlank(value) ? value : undefined
+}
+
+/** NaN for what is not a number. */
+const numbersIn = (text: string): number[] => text.split(/[\s,;]+/).filter(Boolean).map(Number)

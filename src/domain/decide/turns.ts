@@ -31,7 +31,8 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
-  const opens: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id } }]
+  const client = command.client === undefined ? {} : { client: command.client }
+  const opens: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client } }]
   return [...fixes, ...opens]
 }
 
