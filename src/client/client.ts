@@ -45,6 +45,10 @@ export interface ToolCallRequest {
   readonly tool_call_id?: string
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
+  /** The provider of the model that calls, for the server's log. */
+  readonly provider?: string
+  /** The model that calls, for the server's log. */
+  readonly model?: string
 }
 /** A message that starts a turn. */
 export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {

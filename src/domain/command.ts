@@ -80,6 +80,8 @@ export type Command =
       readonly turn_id: string
       /** The program that opens it and its folder, for people. */
       readonly client?: string | undefined
+      /** The call that opens it makes a plan, so it adopts none. */
+      readonly plans?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
     }

@@ -9,6 +9,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** Token counts as the provider reports them. */
 export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
+/** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
+export type Edge = 'turn' | 'http' | 'mcp' | 'library'
 export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
 
 /** A tool call as its step stores it. */
@@ -27,6 +29,8 @@ export interface EventData {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
+    /** The open tasks of the conversation that join its plan. */
+    readonly adopts?: readonly string[]
   }
   turn_started: {
     readonly turn_id: string
@@ -80,6 +84,9 @@ export interface EventData {
     readonly ok: boolean
     /** The reopened review whose outcome the answer also carries. */
     readonly review_id?: string
+    /** For the tools of a toolset: the way in, and the length of the list in the arguments. Absent in older logs. */
+    readonly edge?: Edge
+    readonly items?: number
   }
   todos_resubmitting: {
     readonly next: string

@@ -108,7 +108,17 @@ it('[HT26] is ready as long as storage answers', async () => {
 
 it('[TS24] every observer hears of a call, until it is removed', () => {
   const heard: string[] = []
-  const call: ObservedCall = { toolset: 'runsheet', tool: 'plan', items: 1, duration_ms: 1, outcome: 'ok' }
+  const call: ObservedCall = {
+    toolset: 'runsheet',
+    tool: 'plan',
+    items: 1,
+    duration_ms: 1,
+    outcome: 'ok',
+    edge: 'library',
+    session_id: 'c1',
+    turn_id: 't1',
+    stored: true,
+  }
   const stop = door.observe(({ tool }) => heard.push(`a ${tool}`))
   door.observe(({ tool }) => heard.push(`b ${tool}`))
   door.observed(call)

@@ -2,7 +2,7 @@ import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
 import type { Command, Decision } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import type { DecisionVia, EventType, StoredEvent } from '../domain/event.ts'
+import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
@@ -26,6 +26,7 @@ import type {
 export { hashOf } from './hash.ts'
 export { Transaction } from './transaction.ts'
 export type { Decision } from '../domain/command.ts'
+export type { Edge } from '../domain/event.ts'
 export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
 export type { ReviewRecord } from '../store/rows.ts'
@@ -60,6 +61,16 @@ export interface ObservedCall {
   readonly duration_ms: number
   /** How the call ended. A call that waits is reported once it is answered. */
   readonly outcome: 'ok' | 'refused' | 'failed'
+  /** The way in that the call took. */
+  readonly edge: Edge
+  /** The conversation of the call. */
+  readonly session_id: string
+  /** The turn of the call. */
+  readonly turn_id: string
+  /** The call's id; absent if the host gave none and the call was refused before it got one. */
+  readonly tool_call_id?: string
+  /** Whether the answer is in the log. A refusal of the call's form leaves no event, unless a run of ours stores it. */
+  readonly stored: boolean
   /** The provider of the model that called, where the host named it. */
   readonly provider?: string
   /** The model that called, where the host named it. */

@@ -55,8 +55,15 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
   stored('policy_set', 'The policy was set.')(z.object({ policy: described(policy, 'the whole policy'), by })),
-  stored('turn_opened', 'An agent elsewhere began a turn with its first tool call.')(
-    z.object({ turn_id, client: described(z.string(), 'the program that began it and its folder').exactOptional() }),
+  stored(
+    'turn_opened',
+    'An agent elsewhere began a turn with its first tool call.',
+  )(
+    z.object({
+      turn_id,
+      client: described(z.string(), 'the program that began it and its folder').exactOptional(),
+      adopts: described(z.array(z.string()), 'ids of the open tasks that join its plan').exactOptional(),
+    }),
   ),
   stored(
     'turn_started',
@@ -151,6 +158,11 @@ export const storedEvents = [
       duration_ms: described(z.number(), 'how long it took'),
       ok: described(z.boolean(), 'false if the call was refused or failed'),
       review_id: described(z.string(), 'the reopened review whose outcome the answer also carries').exactOptional(),
+      edge: described(
+        z.enum(['turn', 'http', 'mcp', 'library']),
+        "the way in; only for the plan's own tools",
+      ).exactOptional(),
+      items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
     }),
   ),
   stored(

@@ -22,6 +22,10 @@ export interface TurnOptions {
   readonly prefix?: string
   /** The tools to offer, by their names without the prefix. Default: all of the toolset. */
   readonly names?: readonly string[]
+  /** The provider of the model that calls, for `observe`. */
+  readonly provider?: string
+  /** The model that calls, for `observe`. */
+  readonly model?: string
 }
 
 /** A tool as plain data. `parameters` is JSON Schema. */
@@ -66,14 +70,16 @@ export class Turn {
   readonly #deps: ConversationDeps
   readonly #toolset: Toolset
   readonly #prefix: string
+  readonly #caller: Pick<TurnOptions, 'provider' | 'model'>
 
   /** @internal */
-  constructor(id: string, { toolset, prefix = '', names }: TurnOptions, deps: ConversationDeps) {
+  constructor(id: string, { toolset, prefix = '', names, ...caller }: TurnOptions, deps: ConversationDeps) {
     if (!isId(id)) throw invalidId('turn')
     this.id = id
     this.#deps = deps
     this.#toolset = offered(toolset ?? deps.policy.toolset ?? 'runsheet', names)
     this.#prefix = prefix
+    this.#caller = caller
   }
 
   /** The definitions for the model. */
@@ -170,6 +176,7 @@ export class Turn {
       turn: this.id,
       toolCallId,
       host: policy,
+      ...this.#caller,
       source_user_message_id: messages.userMessageId,
       source_assistant_message_id: messages.assistantMessageId,
     } satisfies ToolContext

@@ -216,7 +216,7 @@ export class Connection {
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
     const { label } = clientOf(this.#server, ctx)
     const client = [label, this.#connection.folder].filter(Boolean).join(' · ')
-    return { door: this.#door, tenant, conversation, turn, toolCallId, host, client, ...sources }
+    return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
   }
 
   /** Turns every failure into an answer for the model. */

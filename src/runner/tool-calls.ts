@@ -46,7 +46,7 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     conversation: lease.conversation,
     turn: run.turn,
     toolCallId: call.id,
-    model: run.request.model,
+    ...callerOf(run.request.model),
     run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
@@ -99,6 +99,10 @@ async function recordAnswer(
   const data = { tool_call_id, tool, result, duration_ms, ok }
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
+
+/** A configured model names its provider before the colon. */
+const callerOf = (model: string): Pick<ToolContext, 'provider' | 'model'> =>
+  model.includes(':') ? { provider: model.slice(0, model.indexOf(':')), model } : { model }
 
 /** The latest text of the turn, truncated to an outcome. */
 function lastText({ steps }: Run): string | undefined {

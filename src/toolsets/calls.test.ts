@@ -120,6 +120,8 @@ describe('a call', () => {
     expect(answer).toEqual({
       tool_call_id: 'first',
       tool: 'create_todo',
+      edge: 'library',
+      items: 1,
       result: created(1),
       duration_ms: expect.any(Number),
       ok: true,

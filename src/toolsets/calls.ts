@@ -1,7 +1,7 @@
 import type { Claim } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
-import type { Json } from '../domain/event.ts'
+import type { Edge, Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
@@ -38,12 +38,12 @@ export async function beginCall(
   const started = performance.now()
   // Invented names must not become metric labels.
   const tool = toolset.tools.some(each => each.name === name) ? name : 'unknown'
-  const report = (outcome: ObservedCall['outcome']): void =>
-    observe(context, { toolset: toolset.name, tool, items: countItems(input), started, outcome })
+  const report = (outcome: ObservedCall['outcome'], callId = context.toolCallId, stored = false): void =>
+    observe(context, callId, { toolset: toolset.name, tool, items: countItems(input), started, outcome, stored })
   try {
-    const { call, repeated } = await begin(toolset, name, input, context, started)
+    const { call, callId, repeated } = await begin(toolset, name, input, context, started)
     // A waiting call is reported once it is answered.
-    if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused')
+    if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, call.stored)
     return call
   } catch (error) {
     report(error instanceof Refusal ? 'refused' : 'failed')
@@ -66,17 +66,20 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const reopened = await unheardOutcome(context, review.review_id)
-  const { value, replayed } = await door.transact({ ...ref, once, ...(run ? { lease: run.lease } : {}) }, work => {
+  const items = review.draft_tasks.length
+  const at = { ...ref, once, ...(run ? { lease: run.lease } : {}) }
+  const { value, replayed, events } = await door.transact(at, work => {
     // The tasks as they are now, with any edits since the decision.
     const tasks = record.tasks.flatMap(({ id }) => work.state.tasks.get(id) ?? [])
     const answer = withOutcome(work.state, reviewAnswer(work.state, { ...record, tasks }), reopened)
-    work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, ...answer, ok, started }))
+    work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, ...answer, ok, items, started }))
     return answer.result
   })
   if (!replayed) {
-    const items = record.review.draft_tasks.length
     const outcome = ok ? 'ok' : 'refused'
-    observe(context, { toolset: toolset.name, tool: tool.name, items, started, outcome })
+    // The turn may have ended meanwhile: then the answer is not stored.
+    const stored = events.length > 0
+    observe(context, callId, { toolset: toolset.name, tool: tool.name, items, started, outcome, stored })
   }
   return value
 }
@@ -117,6 +120,8 @@ export async function failureAnswer(toolset: Toolset, error: unknown, context: T
 
 interface Begun {
   readonly call: CallState
+  /** Absent if the call was refused before it got an id. */
+  readonly callId?: string
   /** The call id was known: this is its stored answer. */
   readonly repeated: boolean
 }
@@ -152,7 +157,8 @@ async function begin(
     const other = toolsetMismatch(transaction.state, toolset.name)
     if (other) throw other
     const { client } = context
-    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, client })
+    const plans = tool.created !== undefined
+    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, client, plans })
     // Without an id, a call that equals a waiting one joins it.
     const repeats = context.toolCallId === undefined && tool.created
     const review = repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now)
@@ -162,7 +168,7 @@ async function begin(
     }
     return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started, reopened })
   })
-  return { call: value, repeated: replayed }
+  return { call: value, callId: toolCallId, repeated: replayed }
 }
 
 interface PerformDeps {
@@ -183,7 +189,10 @@ function perform(deps: PerformDeps): CallState {
   const { run, turn, door } = context
   const record = (own: Json, ok: boolean): CallState => {
     const answer = withOutcome(transaction.state, own, reopened)
-    transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, started }))
+    const items = countItems(input)
+    transaction.mustRun(
+      answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
+    )
     return { status: 'answered', result: answer.result, ok, stored: true }
   }
   // A call that may wait is logged before its review.
@@ -222,24 +231,34 @@ interface Answered extends AnswerWithOutcome {
   readonly tool_call_id: string
   readonly tool: string
   readonly ok: boolean
+  readonly items: number
   readonly started: number
 }
 
-function answeredFact({ turn }: ToolContext, { started, ...answer }: Answered): CommandOf<'record'> {
-  const data = { ...answer, duration_ms: elapsed(started) }
-  return { type: 'record', turn_id: turn, fact: { type: 'tool_answered', data } }
+function answeredFact(context: ToolContext, { started, ...answer }: Answered): CommandOf<'record'> {
+  const data = { ...answer, duration_ms: elapsed(started), edge: edgeOf(context) }
+  return { type: 'record', turn_id: context.turn, fact: { type: 'tool_answered', data } }
 }
 
-type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome'> & { readonly started: number }
+type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome' | 'stored'> & {
+  readonly started: number
+}
 
-function observe({ door, provider, model }: ToolContext, { started, ...call }: Observation): void {
+function observe(context: ToolContext, callId: string | undefined, { started, ...call }: Observation): void {
+  const { door, conversation, turn, provider, model } = context
   door.observed({
     ...call,
     duration_ms: elapsed(started),
+    edge: edgeOf(context),
+    session_id: conversation,
+    turn_id: turn,
+    ...(callId === undefined ? {} : { tool_call_id: callId }),
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
   })
 }
+
+const edgeOf = ({ edge, run }: ToolContext): Edge => edge ?? (run ? 'turn' : 'library')
 
 const unknownTool = ({ tools }: Toolset, name: string): string =>
   `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${tools.map(each => each.name).join(', ')}.`

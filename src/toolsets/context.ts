@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { Lease, Door } from '../door/door.ts'
+import type { Edge, Lease, Door } from '../door/door.ts'
 import type { Judged } from '../domain/claim.ts'
 
 /** The conversation and turn of a tool call. The host sets it; nothing in it comes from the model. */
@@ -16,6 +16,8 @@ export interface ToolContext extends Sources {
   readonly host?: PolicyPatch | undefined
   /** The program that calls and its folder: the beginning of the title of a new conversation. */
   readonly client?: string | undefined
+  /** The way in. Default: `turn` for a run of ours, else `library`. */
+  readonly edge?: Edge | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
   /** Set for calls from our own runs. */

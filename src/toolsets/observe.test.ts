@@ -34,7 +34,7 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
   return lines.map(line => JSON.parse(line))
 }
 
-it('[TS24] every call is logged at debug, with its toolset, tool, items, duration, outcome, provider and model', async () => {
+it('[TS24] every call is logged at debug: what was called, where, by which model, and how it went', async () => {
   const lines = await logged('debug')
   expect(lines.map(({ toolset, tool, items, outcome }) => [toolset, tool, items, outcome])).toEqual([
     ['turn_todos', 'create_todo', 2, 'ok'],
@@ -43,8 +43,15 @@ it('[TS24] every call is logged at debug, with its toolset, tool, items, duratio
     ['runsheet', 'plan', 2, 'refused'],
     ['runsheet', 'unknown', 0, 'refused'],
   ])
-  for (const line of lines)
-    expect(line).toMatchObject({ provider: 'openai', model: 'm1', duration_ms: expect.any(Number) })
+  expect(lines.map(({ session_id, turn_id, tool_call_id }) => [session_id, turn_id, typeof tool_call_id])).toEqual([
+    ['c1', 't1', 'string'],
+    ['c1', 't1', 'undefined'],
+    ['c1', 't1', 'undefined'],
+    ['c2', 't1', 'string'],
+    ['c2', 't1', 'undefined'],
+  ])
+  const named = { edge: 'library', provider: 'openai', model: 'm1', duration_ms: expect.any(Number) }
+  for (const line of lines) expect(line).toMatchObject(named)
 })
 
 it('[TS24] no line holds what the tasks say, and at info there is no line', async () => {

@@ -141,14 +141,16 @@ describe('runsheet: update', () => {
 
   it('[RS3] reaches tasks of other turns, and lists those that are open; next and remaining are about its own plan', async () => {
     const other = desk.in('t2')
-    expect(await other.call('update', { id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
+    await other.call('plan', { tasks: [{ title: 'Rest' }] })
+    expect(await other.call('update', { id: 1, outcome: 'saw' })).toEqual({ next: '4 Rest', remaining: 1 })
     expect(await other.call('tasks', {})).toMatchObject({
       tasks: [
         { id: 2, title: 'Leap', status: 'doing' },
         { id: 3, title: 'Land', status: 'todo' },
+        { id: 4, title: 'Rest', status: 'doing' },
       ],
-      next: null,
-      remaining: 0,
+      next: '4 Rest',
+      remaining: 1,
     })
     expect(await tasks()).toMatchObject({ next: '2 Leap', remaining: 2 })
   })

@@ -329,7 +329,7 @@ describe('the list in view', () => {
   it('[SS10] changes when a person switches to a toolset with another scope', async () => {
     server = await startServer()
     await run(openTurn('t1'), add('t1', 'old'))
-    await run(openTurn('t2'), add('t2', 'new'))
+    await run({ type: 'open_turn', turn_id: 't2', plans: true }, add('t2', 'new'))
     const line = await broughtBy(
       () => run({ type: 'set_policy', by: 'person', policy: { toolset: 'turn_todos' } }),
       't2',

@@ -126,9 +126,14 @@ export async function overHttp(
 /** A page server that is still starting when its test ends cannot be found and killed: it exits by itself. */
 export const PAGE_ENV = { RUNSHEET_PORT: '0', RUNSHEET_IDLE_EXIT: '20s' }
 
-/** Over stdio, with the built program as a child process. */
-export async function overStdio(data: string, host: Host, args: readonly string[] = []): Promise<Host & StdioEnd> {
-  const main = fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))
+/** Over stdio, with the program as a child process: as built, or from its source. */
+export async function overStdio(
+  data: string,
+  host: Host,
+  args: readonly string[] = [],
+  file = 'dist/cli/runsheet.js',
+): Promise<Host & StdioEnd> {
+  const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
   const clean = Object.entries(process.env).filter(([key]) => !key.startsWith('RUNSHEET_'))
   const transport = new StdioClientTransport({
     command: process.execPath,

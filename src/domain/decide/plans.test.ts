@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { authors, dataOf, Driver, inRun, starts, typesOf } from '../../../test/support/domain.ts'
+import type { Command } from '../command.ts'
 import { planTurnOf } from '../conversation.ts'
 import type { PolicyPatch } from '../policy.ts'
 
@@ -22,7 +23,7 @@ describe('a plan', () => {
     expect(dataOf(chat.log, 'turn_started').at(-1)?.continue_turn_id).toBe('turn-1')
   })
 
-  it('[PL4] no other turn picks up old tasks', () => {
+  it('[PL4] a turn of ours that continues none picks up no old tasks', () => {
     const chat = leftOver()
     chat.start('turn-2')
     expect(chat.titles('turn-2')).toEqual([])
@@ -83,6 +84,67 @@ describe('a plan', () => {
   })
 })
 
+const REACHING = ['checklist', 'task_manager', 'task_list', 'runsheet'] as const
+
+describe('a turn from outside', () => {
+  const opens = (turn_id: string): Command => ({ type: 'open_turn', turn_id })
+
+  it.each(REACHING)('[PL7] with %s it adopts the open tasks of the conversation when it opens', toolset => {
+    const chat = leftOver({ toolset })
+    const events = chat.run(opens('turn-2'))
+    const [B, C] = [chat.task(2), chat.task(3)]
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ['turn_opened', { turn_id: 'turn-2', adopts: [B.id, C.id] }],
+    ])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+    expect(chat.titles('turn-1')).toEqual(['A'])
+    expect(B.conversation_turn_id).toBe('turn-1')
+  })
+
+  it.each(['manage_todos', 'turn_todos'] as const)('[PL7] with %s it adopts nothing', toolset => {
+    const chat = leftOver({ toolset, assessor: true })
+    expect(dataOf(chat.run(opens('turn-2')), 'turn_opened')).toEqual([{ turn_id: 'turn-2' }])
+    expect(chat.titles('turn-2')).toEqual([])
+  })
+
+  it('[PL7] it adopts nothing if it opens with a plan of its own', () => {
+    const chat = leftOver()
+    chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
+    expect(chat.titles('turn-2')).toEqual([])
+    expect(chat.titles('turn-1')).toEqual(['A', 'B', 'C'])
+  })
+
+  it('[PL7] it adopts nothing after its opening, and nothing where all is settled', () => {
+    const chat = leftOver()
+    chat.run(chat.sets('person', 2, { status: 'completed' }))
+    chat.run(chat.sets('person', 3, { status: 'cancelled' }))
+    expect(dataOf(chat.run(opens('turn-2')), 'turn_opened')).toEqual([{ turn_id: 'turn-2' }])
+    chat.run(chat.sets('person', 3, { status: 'pending' }))
+    expect(chat.run(opens('turn-2'))).toEqual([])
+    expect(chat.titles('turn-2')).toEqual([])
+  })
+
+  it('[PL7][CU1] of the current tasks of several plans the first stays current', () => {
+    const chat = leftOver({ review: false })
+    chat.start('turn-2')
+    chat.run(chat.adds('model', 'D', 'E'))
+    chat.finish('turn-2')
+    expect([...chat.statuses('turn-1'), ...chat.statuses('turn-2')].filter(s => s === 'in_progress')).toHaveLength(2)
+    const events = chat.run(opens('turn-3'))
+    expect(chat.titles('turn-3')).toEqual(['B', 'C', 'D', 'E'])
+    expect(chat.statuses('turn-3')).toEqual(['in_progress', 'pending', 'pending', 'pending'])
+    expect(authors(events)).toEqual([[4, 'system']])
+  })
+
+  it('[PL7][CU2] a plan without a current task gets one with the opening', () => {
+    const chat = leftOver()
+    const current = { ...chat.task(2), status: 'pending' as const }
+    chat.state = { ...chat.state, tasks: chat.state.tasks.with(current.id, current) }
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened', 'task_changed'])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+  })
+})
+
 describe('the reach of a model', () => {
   it.each(['manage_todos', 'turn_todos'] as const)('[PL5] with %s it is its own plan', toolset => {
     const chat = leftOver({ toolset, assessor: true })
@@ -94,16 +156,13 @@ describe('the reach of a model', () => {
     chat.run(chat.sets('model', 4, { outcome: 'x' }))
   })
 
-  it.each(['checklist', 'task_manager', 'task_list', 'runsheet'] as const)(
-    '[PL5] with %s it is the conversation',
-    toolset => {
-      const chat = leftOver({ toolset })
-      chat.start('turn-2')
-      const events = chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
-      expect(chat.statuses('turn-1')).toEqual(['blocked', 'completed', 'in_progress'])
-      expect(events.map(event => event.turn_id)).toEqual(['turn-2', 'turn-2'])
-    },
-  )
+  it.each(REACHING)('[PL5] with %s it is the conversation', toolset => {
+    const chat = leftOver({ toolset })
+    chat.start('turn-2')
+    const events = chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
+    expect(chat.statuses('turn-1')).toEqual(['blocked', 'completed', 'in_progress'])
+    expect(events.map(event => event.turn_id)).toEqual(['turn-2', 'turn-2'])
+  })
 
   it('[PL5] what its turn adopted is within reach', () => {
     const chat = leftOver({ toolset: 'turn_todos' })

@@ -3,7 +3,7 @@ import { type Conversation, openTasks, planCounts, apply, stamped } from '../con
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
-import { type PolicyPatch, policyWith, samePolicy, type ToolsetName } from '../policy.ts'
+import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
@@ -19,8 +19,9 @@ export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>)
   return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
 }
 
-export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): NewEvent[] | Refusal {
-  const { turn_id, toolset, host = {} } = command
+/** Opens a turn of an agent elsewhere. Unless it plans, it goes on with what is open, as far as its toolset reaches. */
+export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
+  const { turn_id, toolset, host = {}, plans = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const turn = state.turns.get(turn_id)
@@ -31,9 +32,12 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>): 
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
+  if (turn) return fixes
+  const reached = !plans && TOOLSETS[policy.toolset].scope === 'conversation' ? openTasks(state) : []
+  const adopts = reached.length > 0 ? { adopts: reached.map(({ id }) => id) } : {}
   const client = command.client === undefined ? {} : { client: command.client }
-  const opens: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client } }]
-  return [...fixes, ...opens]
+  const opened: NewEvent[] = [...fixes, { type: 'turn_opened', turn_id, data: { turn_id, ...client, ...adopts } }]
+  return [...opened, ...oneCurrent(stamped(state, opened, now).reduce(apply, state), turn_id, now)]
 }
 
 /** The refusal for a toolset other than the conversation's. */
@@ -63,7 +67,7 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
     { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued } },
   ]
-  return [...started, ...activateFirst(stamped(state, started, now).reduce(apply, state), turn_id, now)]
+  return [...started, ...oneCurrent(stamped(state, started, now).reduce(apply, state), turn_id, now)]
 }
 
 /** Requests a stop: an event, not a signal. It also cancels the turn's pending reviews. */
@@ -96,13 +100,13 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
 
-/** Gives an adopted plan its current task, in the same commit. */
-function activateFirst(state: Conversation, turnId: string, now: Instant): NewEvent[] {
+/** Gives an adopted plan its current task, in the same commit: the first one in progress, else the first one. */
+function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   const open = openTasks(state, turnId)
-  const first = open[0]
-  if (!first || open.some(task => task.status === 'in_progress')) return []
+  const [first, ...others] = open.filter(task => task.status === 'in_progress')
   const editor = new ListEditor(state, now, 'system', turnId)
-  editor.change(first.id, { status: 'in_progress' })
+  if (!first && open[0]) editor.change(open[0].id, { status: 'in_progress' })
+  for (const { id } of others) editor.change(id, { status: 'pending' })
   const events = editor.finish()
   return events instanceof Refusal ? [] : events
 }

@@ -63,6 +63,8 @@ export const toolsetRoutes = [
       arguments: z.unknown().meta({ description: "what the model sent, in the form of the tool's schema" }),
       source_user_message_id: s.reference.optional(),
       source_assistant_message_id: s.reference.optional(),
+      provider: s.reference.optional().meta({ description: 'the provider of the model that calls, for the log' }),
+      model: s.reference.optional().meta({ description: 'the model that calls, for the log' }),
     }),
     answers: {
       200: { description: 'The answer for the model', schema: a.answeredCall },
@@ -82,13 +84,14 @@ export const toolsetRoutes = [
       const { door, host } = deps
       const context = {
         door,
+        edge: 'http',
         host,
         tenant: caller.tenant,
         conversation: session_id,
         turn: turn_id,
         toolCallId: tool_call_id,
         ...sources,
-      }
+      } satisfies ToolContext
       const answer = await answerCall(toolset, params.tool, input, context, deps, connection)
       return { status: 'status' in answer ? 202 : 200, body: answer }
     },

@@ -1,4 +1,4 @@
-import { type Conversation, fold } from '../../domain/conversation.ts'
+import { type Conversation, emptyConversation, fold } from '../../domain/conversation.ts'
 import type { Commit, LiveEntry, Ref, Door } from '../../door/door.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
@@ -156,7 +156,23 @@ export class Channel {
     const events = end < 0 ? page : page.slice(0, end + 1)
     const last = events.at(-1)
     if (!last) throw new Error(`the log ends at ${after}, before ${upTo}`)
-    return { frames: events.map(framed).join(''), seq: last.seq, isOver: end >= 0 }
+    const frames = events.map(framed)
+    if (end < 0) return { frames: frames.join(''), seq: last.seq }
+    // Before the end of the turn, at which clients may stop reading.
+    return { frames: frames.toSpliced(-1, 0, await this.#listAt(last.seq)).join(''), seq: last.seq, isOver: true }
+  }
+
+  /** The list in view as it was last sent before `seq`. */
+  async #listAt(seq: number): Promise<string> {
+    let state = emptyConversation(this.#ref.conversation)
+    let shown = state
+    for await (const { events, seq: head } of this.#door.tail(this.#ref, this.#stop)) {
+      const before = state
+      state = fold(before, events)
+      if (touchesView(events, before, state)) shown = state
+      if (head >= seq) break
+    }
+    return framedTodos(shown)
   }
 
   #framedTodos(): Buffer {

@@ -1,0 +1,61 @@
+import { rmSync } from 'node:fs'
+import { expect, it, onTestFinished } from 'vitest'
+import type { StoredEvent } from '../src/domain/event.ts'
+import { runCli } from './support/children.ts'
+import { type Host, hostOf, overStdio, personAt } from './support/mcp.ts'
+import { scratchFolder } from './support/scratch.ts'
+import { startServer } from './support/server.ts'
+
+const PLAN = { tasks: [{ title: 'Look' }, { title: 'Leap' }, { title: 'Land' }] }
+
+it('[PL7] over HTTP, a new turn id goes on with the open tasks', async () => {
+  const server = await startServer({ host: { review: false } })
+  onTestFinished(server.close)
+  const call = (turn_id: string, tool: string, args: unknown): Promise<unknown> =>
+    server.agent.call('runsheet', tool, { session_id: 'c1', turn_id, arguments: args })
+  await call('t1', 'plan', PLAN)
+  await call('t1', 'update', { id: 1, outcome: 'Looked.' })
+  expect(await call('t2', 'tasks', {})).toMatchObject({
+    result: { tasks: [{ id: 2, status: 'doing' }, { id: 3 }], next: '2 Leap', remaining: 2 },
+  })
+  expect(await call('t2', 'update', { id: 2, outcome: 'Leapt.' })).toEqual({ result: { next: '3 Land', remaining: 1 } })
+  const { turns, tasks } = await server.agent.session('c1')
+  expect(turns.find(({ turn_id }) => turn_id === 't2')?.adopted).toEqual([tasks[1]?.id, tasks[2]?.id])
+  expect(tasks.map(({ conversation_turn_id }) => conversation_turn_id)).toEqual(['t1', 't1', 't1'])
+})
+
+it('[PL7] over MCP, a host that starts anew goes on with the open tasks', async () => {
+  const data = scratchFolder()
+  onTestFinished(() => rmSync(data, { recursive: true }))
+  const page = runCli(['serve', '--port', '0', '--data', data])
+  onTestFinished(async () => {
+    page.process.kill()
+    await page.ended
+  })
+  await page.line(line => line.startsWith('Runsheet is ready'))
+  const join = async (): Promise<Host> => {
+    const args = ['--session', 'c1', '--review', 'off']
+    const host = await overStdio(data, hostOf({ era: '2025' }), args, 'src/cli/main.ts')
+    onTestFinished(() => host.client.close())
+    return host
+  }
+  const call = async ({ client }: Host, turn: string, name: string, args: Record<string, unknown>): Promise<unknown> =>
+    (await client.callTool({ name, arguments: args, _meta: { 'runsheet/turn_id': turn } })).structuredContent
+  const before = await join()
+  await call(before, 't1', 'plan', PLAN)
+  await call(before, 't1', 'update', { id: 1, outcome: 'Looked.' })
+  await before.client.close()
+  const after = await join()
+  expect(await call(after, 't2', 'update', { id: 2, outcome: 'Leapt.' })).toEqual({ next: '3 Land', remaining: 1 })
+  expect(await call(after, 't2', 'tasks', {})).toMatchObject({ next: '3 Land', remaining: 1 })
+  const { tasks } = await personAt(data).session('c1')
+  const opened: StoredEvent[] = []
+  for (let seq = 1; opened.length < 2; seq += 1) {
+    const event = await personAt(data).event('c1', seq)
+    if (event.type === 'turn_opened') opened.push(event)
+  }
+  expect(opened.map(({ data }) => data)).toEqual([
+    { turn_id: 't1' },
+    { turn_id: 't2', adopts: [tasks[1]?.id, tasks[2]?.id] },
+  ])
+})
