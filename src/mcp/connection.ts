@@ -102,9 +102,8 @@ export class Connection {
     return this.#answer(async () => {
       const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
       if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
-      const binding = this.#binding(ctx)
-      const newest = await this.#newest(parsed.data.review_id, binding)
-      return this.#waitForReview(AWAIT_REVIEW, input, newest, binding, ctx)
+      const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
+      return this.#waitForReview(AWAIT_REVIEW, input, newest, this.#binding(ctx), ctx)
     })
   }
 
@@ -183,16 +182,6 @@ export class Connection {
     const context = await this.#toolContext({ ...binding, turn: review.conversation_turn_id }, ctx, false)
     const round = this.#reviews.roundState(ctx, tool, input)
     return this.#reviews.wait({ tool, input, review, context }, ctx, round)
-  }
-
-  /** The review that a person opened again, or the model proposed anew, in place of this one; else the review itself. */
-  async #newest(reviewId: string, { conversation }: Binding): Promise<string> {
-    const { reviews } = await this.#door.read({ tenant: this.#options.tenant, conversation })
-    let newest = reviewId
-    for (let next = reviews.get(newest)?.successor; next !== undefined; next = reviews.get(newest)?.successor) {
-      newest = next
-    }
-    return newest
   }
 
   /** The conversation of a task list's URI, which must be the request's own. */
