@@ -8,8 +8,9 @@ const PASSED_ON_WINDOWS = ['SystemRoot', 'USERPROFILE', 'APPDATA', 'TEMP']
 
 /** What the page's server gets of the host's environment, which holds secrets of the host: what it needs, and no more. */
 export function pageEnvironment(environment: Environment): Record<string, string> {
-  const names = [...PASSED, ...(process.platform === 'win32' ? PASSED_ON_WINDOWS : []), ...keyVariables(environment)]
-  const passed = Object.entries(environment).filter(([name]) => name.startsWith('RUNSHEET_') || names.includes(name))
+  const onWindows = process.platform === 'win32' ? PASSED_ON_WINDOWS : []
+  const names = new Set([...PASSED, ...onWindows, ...keyVariables(environment)])
+  const passed = Object.entries(environment).filter(([name]) => name.startsWith('RUNSHEET_') || names.has(name))
   return Object.fromEntries(passed.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 

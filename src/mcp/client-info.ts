@@ -19,7 +19,7 @@ export interface ClientInfo {
 
 /** A 2026 client describes itself in every request, a 2025 client once. */
 export function clientOf({ server }: McpServer, { mcpReq }: ServerContext): ClientInfo {
-  const envelope = mcpReq.envelope as Envelope | undefined
+  const envelope: Envelope | undefined = mcpReq.envelope
   const { name, title } = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion() ?? {}
   const traits = traitsOf(name)
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}

@@ -7,11 +7,17 @@ import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
 import type { Decision, Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { type Choice, changesForm, choiceForm } from './choice-form.ts'
 import { clientOf } from './client-info.ts'
 import { answerIn, type FormScreen } from './form-answer.ts'
 import { type Environment, hostMeta, isHeadlessIn } from './host-meta.ts'
-import { countTasks, type FormContent, type FormError, rowsForm } from './review-form.ts'
+import {
+  changesForm,
+  choiceForm,
+  countTasks,
+  type FormContent,
+  type FormError,
+  type FormOptions,
+} from './review-form.ts'
 import type { WaitLimits } from './wait-limits.ts'
 
 /** How a client can ask its person: by a form, or by a link to the page. */
@@ -93,9 +99,9 @@ export class Elicitor {
     ctx: ServerContext,
     error?: FormError,
   ): Promise<ReturnType<typeof inputRequired.elicit>> {
-    if (screen === 'rows') return inputRequired.elicit(rowsForm(review, error))
     if (screen === 'changes') return inputRequired.elicit(changesForm(error))
-    if (screen === 'choice') return inputRequired.elicit(choiceForm(review, await this.#choices(review, ctx), error))
+    if (screen === 'choice')
+      return inputRequired.elicit(choiceForm(review, await this.#formOptions(review, ctx), error))
     const { isPerson, era, server, pageUrl } = this.#deps
     const { sharesUrls = false } = clientOf(server, ctx).traits
     const url = (await pageUrl(review.session_id, isPerson && !sharesUrls)) ?? ''
@@ -133,8 +139,8 @@ export class Elicitor {
       }
       case 'invalid':
         return this.#again(asked, { message: answer.message, content }, call, ctx)
-      case 'form':
-        return ask(answer.screen)
+      case 'changes':
+        return ask('changes')
       case 'page':
         return this.#deps.openBrowser ? SHOW_PAGE : this.#after(asked, call, ctx)
       case 'nothing':
@@ -177,12 +183,7 @@ export class Elicitor {
     }
   }
 
-  async #again(
-    { screen, refused }: Question,
-    error: FormError,
-    call: WaitingCall,
-    ctx: ServerContext,
-  ): Promise<Step> {
+  async #again({ screen, refused }: Question, error: FormError, call: WaitingCall, ctx: ServerContext): Promise<Step> {
     const question = { screen, refused: refused + 1 }
     return refused < MAX_REFUSED ? { kind: 'ask', question, error } : this.#after(question, call, ctx)
   }
@@ -197,15 +198,14 @@ export class Elicitor {
     const url = elicitation?.url !== undefined
     // Without a mode it is the capability of an older protocol, which had forms only. An agent's form could not decide.
     const form = elicitation !== undefined && (elicitation.form !== undefined || !url) && this.#deps.isPerson
-    const [way] = ways.filter(each => ({ form, url })[each] && !this.#usedByMachine.has(each))
+    const way = ways.find(each => ({ form, url })[each] && !this.#usedByMachine.has(each))
     if (way === 'form') return ask('choice')
     return way === 'url' && (await this.#hasPage(review)) ? ask('url') : SHOW_PAGE
   }
 
-  async #choices(review: ReviewRequest, ctx: ServerContext): Promise<readonly Choice[]> {
-    const { drawsRows } = clientOf(this.#deps.server, ctx).traits
-    const hasPage = await this.#hasPage(review)
-    return ['approve', 'changes', 'reject', ...(hasPage ? (['page'] as const) : []), ...(drawsRows ? (['rows'] as const) : [])]
+  async #formOptions(review: ReviewRequest, ctx: ServerContext): Promise<FormOptions> {
+    const { drawsRows = false } = clientOf(this.#deps.server, ctx).traits
+    return { hasPage: await this.#hasPage(review), hasRows: drawsRows }
   }
 
   async #hasPage({ session_id }: ReviewRequest): Promise<boolean> {

@@ -31,9 +31,7 @@ export async function repeatedReview(tool: Tool, input: unknown, context: ToolCo
   return open.find(({ tool_call_id }) =>
     called.some(
       ({ type, data }) =>
-        type === 'tool_called' &&
-        data.tool_call_id === tool_call_id &&
-        hashOf([data.tool, data.arguments]) === wanted,
+        type === 'tool_called' && data.tool_call_id === tool_call_id && hashOf([data.tool, data.arguments]) === wanted,
     ),
   )?.review_id
 }
