@@ -21,11 +21,6 @@ export interface PageServerOptions {
   readonly invocation: string
 }
 
-/** The fourth descriptor stays open as long as the server runs; nothing is written to it. */
-const START_DETACHED = `require('node:child_process').spawn(process.execPath, process.argv.slice(1), {
-  detached: true, windowsHide: true, stdio: ['ignore', 'ignore', 'inherit', 3],
-}).unref()`
-
 const START_TIMEOUT_MS = 20_000
 const POLL_MS = 50
 const RETRY_AFTER_MS = 10_000
@@ -117,7 +112,7 @@ export class PageServer {
     const { store, config, idleExit, program, environment } = this.#options
     const log = openSync(this.#logFile, 'a', 0o600)
     const serve = ['serve', '--port', port, '--idle-exit', idleExit, '--config', config]
-    const between = spawn(process.execPath, ['-e', START_DETACHED, '--', ...program, ...serve], {
+    const between = spawn(process.execPath, ['-e', startDetached([...program, ...serve])], {
       windowsHide: true,
       stdio: ['ignore', 'ignore', log, 'pipe'],
       // Not on the command line, which every process can read: a store's URL may contain a password.
@@ -155,6 +150,12 @@ export class PageServer {
     this.#print(line)
   }
 }
+
+/** A script that starts Node in a session of its own. The last descriptor stays open as long as that one runs. */
+const startDetached = (args: readonly string[]): string =>
+  `require('node:child_process').spawn(process.execPath, ${JSON.stringify(args)}, {
+    detached: true, windowsHide: true, stdio: ['ignore', 'ignore', 'inherit', 3],
+  }).unref()`
 
 const pageAt = (url: string, command: string): string =>
   `Runsheet: review plans at ${url} (for a sign-in link: ${command})`
