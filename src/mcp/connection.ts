@@ -13,6 +13,7 @@ import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { cut } from '../domain/text.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
@@ -23,6 +24,7 @@ import type { Environment } from './host-meta.ts'
 import { repeatedReview } from './repeated-call.ts'
 import type { ResourceUpdates } from './resource-updates.ts'
 import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
+import { firstRoot } from './roots.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
 import { AWAIT_REVIEW, errorResult, toolResult } from './tool-result.ts'
 
@@ -56,6 +58,9 @@ export interface ConnectionOptions {
 
 type Result = CallToolResult | InputRequiredResult
 
+/** Of the client's and the folder's name. */
+const MAX_NAME = 40
+
 export const AWAIT_REVIEW_INPUT = z.object({ review_id: z.string() })
 
 /** Handles the requests of one connection. */
@@ -67,6 +72,7 @@ export class Connection {
   readonly #reviews: ReviewWaiter
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
+  #root: Promise<string | undefined> | undefined
 
   constructor(server: McpServer, options: McpOptions, connection: ConnectionOptions) {
     this.#server = server
@@ -203,9 +209,19 @@ export class Connection {
     const { tenant, host } = this.#options
     const { conversation, toolCallId, sources } = binding
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
-    const { label } = clientOf(this.#server, ctx)
-    const client = [label, this.#connection.folder].filter(Boolean).join(' · ')
+    const client = await this.#clientTitle(ctx, creates)
     return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+  }
+
+  /** The program and its folder. The client is asked for its roots only where a conversation may get its name from them. */
+  async #clientTitle(ctx: ServerContext, creates: boolean): Promise<string> {
+    const { folder, era } = this.#connection
+    const { label, capabilities } = clientOf(this.#server, ctx)
+    if (creates && folder === undefined && era === 'legacy' && capabilities.roots) {
+      this.#root ??= firstRoot(ctx).catch(() => undefined)
+    }
+    const parts = [label, folder ?? (await this.#root)]
+    return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
   /** Turns every failure into an answer for the model. */

@@ -104,8 +104,8 @@ function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<s
   })
   return {
     ...Object.fromEntries(rows),
-    remove: field('remove', 'Numbers of tasks to remove, such as 2, 4 (optional)'),
-    comment: field('comment', 'Comment for the agent (optional)'),
+    remove: field('remove', 'Remove tasks (numbers, such as 2, 4)'),
+    comment: field('comment', 'Comment (optional)'),
   }
 }
 

@@ -182,6 +182,17 @@ describe('ids of a host', () => {
   })
 })
 
+it('[MC44] over HTTP, the folder is the first root of the client', async () => {
+  await server.person.setPolicy('c1', { review: false })
+  const host = hostOf({ era: '2025', name: 'opencode', capabilities: { roots: {} } })
+  onTestFinished(() => host.client.close())
+  host.client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///home/ann/web%20site' }] }))
+  await overHttp(server, host, { headers: { 'runsheet-session': 'c1' } })
+  await host.call('plan', PLAN)
+  const { sessions } = await server.person.sessions()
+  expect(sessions.map(({ title }) => title)).toEqual(['OpenCode · web site · Look'])
+})
+
 it('[MC45] malformed JSON is a parse error of JSON-RPC', async () => {
   const answer = await fetch(new URL('/mcp', server.url), {
     method: 'POST',
