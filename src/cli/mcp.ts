@@ -1,8 +1,10 @@
-import { resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
+import { conversationOf } from '../mcp/binding.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
@@ -10,6 +12,7 @@ import { openDoor } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
+import { browserFor } from './browser.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
 import { checkStore, openStore } from './open-store.ts'
@@ -22,6 +25,7 @@ export interface McpCommand extends PageServerOptions {
   readonly toolset?: ToolsetName
   readonly review?: 'on' | 'off'
   readonly session?: string
+  readonly browser: 'on' | 'off'
 }
 
 /** The host lists the tools first; starting the page meanwhile would delay that. */
@@ -31,12 +35,12 @@ const PAGE_START_DELAY_MS = 250
 export async function serveMcp(options: McpCommand): Promise<void> {
   // Hosts run one server per session: a fixed young generation saves about 40 MB and costs no time.
   setFlagsFromString('--semi-space-growth-factor=1')
-  const { session = `mcp-${v7()}` } = options
+  const { session, environment } = options
   checkStore(options.store)
   if (options.store === 'memory') {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
-  if (!isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
+  if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
   const data = resolve(options.data)
   const folder = new DataFolder(data)
   const { policy } = readSettings(options.config)
@@ -45,7 +49,9 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const door = openDoor({ store, onError: printError })
   const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(line))
-  const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: session })
+  const conversation = `mcp-${v7()}`
+  const known = conversationOf(undefined, { session, environment, own: () => conversation })
+  const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: known })
   const stdio = serveOverStdio({
     door,
     tenant: LOCAL_TENANT,
@@ -57,7 +63,11 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     closing: closing.signal,
     pageUrl: (conversation, signedIn) => page.link(conversation, signedIn),
     toolset: toolsets[options.toolset ?? stored?.toolset ?? host.toolset ?? 'runsheet'],
-    conversation: session,
+    conversation,
+    session,
+    environment,
+    folder: folderName(process.cwd()),
+    openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
   setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
   await hostDisconnected()
@@ -67,6 +77,10 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   // Handles that the host left open would keep the process alive.
   process.exit(0)
 }
+
+/** The folder that the host works in. Desktop hosts start servers in / or the home folder, which says nothing. */
+const folderName = (folder: string): string | undefined =>
+  folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
 /** One short line: the message may contain client input. */
 function printError(error: unknown): void {

@@ -47,8 +47,11 @@ export const mcpOptions = (): readonly Option[] => [
   storeOption(),
   fromEnv('--toolset <name>', "tools for the host's model (default: runsheet)").choices(Object.keys(TOOLSETS)),
   reviewOption(),
-  fromEnv('--session <id>', 'conversation to use (default: a new one)'),
+  fromEnv('--session <id>', "conversation to use (default: the host's, or a new one)"),
   configOption(),
+  fromEnv('--browser <on|off>', 'whether to open the page of a plan that waits, where there is a display')
+    .choices(['on', 'off'])
+    .default('on'),
   fromEnv('--idle-exit <time>', '--idle-exit of the page server that it starts')
     .default('30m')
     .argParser(time => (parseDuration(time), time)),

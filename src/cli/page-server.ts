@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
 import { storeLocation } from './open-store.ts'
+import { pageEnvironment } from './page-environment.ts'
 import { ServerLock, type ServerNote } from './server-lock.ts'
 
 export interface PageServerOptions {
@@ -88,34 +90,38 @@ export class PageServer {
   }
 
   async #startOn(port: string): Promise<ServerNote | 'exited' | 'slow'> {
-    const child = this.#spawn(port)
+    const server = this.#spawn(port)
     let hasExited = false
-    child.once('exit', () => (hasExited = true)).once('error', () => (hasExited = true))
+    server.once('close', () => (hasExited = true))
     const deadline = performance.now() + START_TIMEOUT_MS
     while (performance.now() < deadline) {
       await delay(POLL_MS, undefined, { ref: false })
       const serving = ServerLock.serving(this.#folder.path)
       if (typeof serving === 'object') return serving
-      // The child also exits if another server is starting on this folder: then wait for that one.
+      // It also exits if another server is starting on this folder: then wait for that one.
       if (hasExited && serving === undefined) return 'exited'
     }
     return 'slow'
   }
 
-  #spawn(port: string): ChildProcess {
+  /**
+   * Starts the server with its own session and, by a process between that exits at once, without us as its parent: a host
+   * that ends its servers with all their descendants must not end the page. Returns a stream that closes with the server.
+   */
+  #spawn(port: string): Socket {
     const { store, config, idleExit, program, environment } = this.#options
     const log = openSync(this.#logFile, 'a', 0o600)
     const serve = ['serve', '--port', port, '--idle-exit', idleExit, '--config', config]
-    const child = spawn(process.execPath, [...program, ...serve], {
-      detached: true,
+    const between = spawn(process.execPath, ['-e', startDetached([...program, ...serve])], {
       windowsHide: true,
-      stdio: ['ignore', 'ignore', log],
+      stdio: ['ignore', 'ignore', log, 'pipe'],
       // Not on the command line, which every process can read: a store's URL may contain a password.
-      env: { ...environment, RUNSHEET_DATA: this.#folder.path, RUNSHEET_STORE: store },
+      env: { ...pageEnvironment(environment), RUNSHEET_DATA: this.#folder.path, RUNSHEET_STORE: store },
     })
     closeSync(log)
-    child.unref()
-    return child
+    between.once('error', () => {}).unref()
+    const lifeline = between.stdio[3] as Socket
+    return lifeline.resume().unref()
   }
 
   /** Undefined if the server has another token: then its page asks to sign in. */
@@ -144,6 +150,12 @@ export class PageServer {
     this.#print(line)
   }
 }
+
+/** A script that starts Node in a session of its own. The last descriptor stays open as long as that one runs. */
+const startDetached = (args: readonly string[]): string =>
+  `require('node:child_process').spawn(process.execPath, ${JSON.stringify(args)}, {
+    detached: true, windowsHide: true, stdio: ['ignore', 'ignore', 'inherit', 3],
+  }).unref()`
 
 const pageAt = (url: string, command: string): string =>
   `Runsheet: review plans at ${url} (for a sign-in link: ${command})`

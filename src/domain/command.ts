@@ -78,6 +78,8 @@ export type Command =
       /** Opens the turn of an agent elsewhere, for its tool calls. */
       readonly type: 'open_turn'
       readonly turn_id: string
+      /** The program that opens it and its folder, for people. */
+      readonly client?: string | undefined
       /** The call that opens it makes a plan, so it adopts none. */
       readonly plans?: boolean
       readonly toolset?: ToolsetName | undefined

@@ -182,8 +182,11 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
-  turn_opened: (state, { data: { turn_id, adopts = [] }, timestamp }) => ({
-    turns: state.turns.with(turn_id, newTurn(turn_id, 'open', timestamp)),
+  turn_opened: (state, { data: { turn_id, client, adopts = [] }, timestamp }) => ({
+    turns: state.turns.with(turn_id, {
+      ...newTurn(turn_id, 'open', timestamp),
+      ...(client === undefined ? {} : { client }),
+    }),
     latest_turn: turn_id,
     adopted: adopts.reduce((all, id) => all.with(id, turn_id), state.adopted),
   }),

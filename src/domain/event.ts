@@ -27,6 +27,8 @@ export interface EventData {
   policy_set: { readonly policy: Policy; readonly by: Actor }
   turn_opened: {
     readonly turn_id: string
+    /** The program that opened it and its folder, for people. */
+    readonly client?: string
     /** The open tasks of the conversation that join its plan. */
     readonly adopts?: readonly string[]
   }

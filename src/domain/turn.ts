@@ -41,6 +41,8 @@ export interface Turn {
   readonly started_at: Instant
   /** The model that drives it. Absent in a turn of an agent elsewhere. */
   readonly model?: string
+  /** The program elsewhere that opened it and its folder, for people. */
+  readonly client?: string
   /** How many tasks were removed from its plan. They still count when the turn finishes. */
   readonly removed: number
   /** How many of them a model removed. */

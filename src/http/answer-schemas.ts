@@ -31,6 +31,7 @@ const turn = exact<Turn>()(
     ...s.turnFields,
     dropped: s.described(z.int(), 'how many of the removed tasks a model removed'),
     model: s.described(z.string(), 'the model that drives it; absent in a turn of an agent elsewhere').exactOptional(),
+    client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
   }),
 )
 const review = exact<Review>()(

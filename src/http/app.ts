@@ -85,7 +85,8 @@ export function createApp({ deps, routes, guard, limits, log, basePath, page, mc
     if (!MCP_METHODS.includes(c.req.method)) return refuseMethod(c, false, MCP_METHODS.join(', '))
     const isPost = c.req.method === 'POST'
     if (isPost) limits.write(caller)
-    const body = isPost ? await readJson(c) : undefined
+    const body = isPost ? await readJson(c).catch(asParseError) : undefined
+    if (body instanceof Response) return body
     const closed = new AbortController()
     c.env.connection.onClose(() => closed.abort())
     const answered = await mcp(c.req.raw, { role: caller.role, body, closed: closed.signal })
@@ -126,6 +127,13 @@ const withoutBase = (path: string, base: string): string =>
 
 /** A path that no route has. */
 const OUTSIDE = '/outside'
+
+/** Malformed JSON in the words of JSON-RPC. */
+function asParseError(error: unknown): Response {
+  if (!(error instanceof HttpError) || error.code !== 'malformed_json') throw error
+  const body = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: error.message } }
+  return Response.json(body, { status: 400, headers: SAFE })
+}
 
 const MCP_METHODS = ['POST', 'GET', 'DELETE']
 

@@ -61,6 +61,7 @@ export const storedEvents = [
   )(
     z.object({
       turn_id,
+      client: described(z.string(), 'the program that began it and its folder').exactOptional(),
       adopts: described(z.array(z.string()), 'ids of the open tasks that join its plan').exactOptional(),
     }),
   ),

@@ -1,11 +1,24 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { Driver, outside, underReview } from '../../test/support/domain.ts'
-import { type Binding, bindingOf, turnFor } from './binding.ts'
+import { type Binding, bindingOf, type ConversationNames, turnFor } from './binding.ts'
 
-const bound = (meta: Record<string, unknown>, headers: Record<string, string> = {}): Binding => {
+const bound = (
+  meta: Record<string, unknown>,
+  headers: Record<string, string> = {},
+  names: Partial<ConversationNames> = {},
+): Binding => {
   const req = new Request('http://localhost/mcp', { headers })
-  return bindingOf({ mcpReq: { _meta: meta }, http: { req } } as ServerContext, () => 'its-own')
+  return bindingOf({ mcpReq: { _meta: meta }, http: { req } } as ServerContext, { own: () => 'its-own', ...names })
+}
+
+const CODEX = { client: 'codex-mcp-client' }
+const CLAUDE = { client: 'claude-code', environment: { CLAUDE_CODE_SESSION_ID: 'claude-session' } }
+/** As Codex 0.166 sends it. */
+const CODEX_META = {
+  callId: 'call_1',
+  sessionId: 'codex-session',
+  'x-codex-turn-metadata': { session_id: 'codex-session', turn_id: 'codex-turn', turn_trigger: 'user' },
 }
 
 describe('where a request belongs', () => {
@@ -18,6 +31,50 @@ describe('where a request belongs', () => {
       ['by-header', 'turn-by-header'],
       ['its-own', undefined],
     ])
+  })
+
+  it('[MC3] the order: _meta, header, --session, Codex, Claude Code, its own', () => {
+    const headers = { 'runsheet-session': 'by-header' }
+    const all = { session: 'by-option', ...CODEX, environment: CLAUDE.environment }
+    const conversations = [
+      bound({ ...CODEX_META, 'runsheet/session_id': 'by-meta' }, headers, all),
+      bound(CODEX_META, headers, all),
+      bound(CODEX_META, {}, all),
+      bound(CODEX_META, {}, { ...CODEX, environment: CLAUDE.environment }),
+      bound({}, {}, CLAUDE),
+      bound({}, {}, { client: 'claude-code', environment: {} }),
+    ].map(({ conversation }) => conversation)
+    expect(conversations).toEqual(['by-meta', 'by-header', 'by-option', 'codex-session', 'claude-session', 'its-own'])
+  })
+
+  it('[MC3] a known host does not take the session of the host from whose shell it was started', () => {
+    for (const client of ['opencode', 'gemini-cli-mcp-client', 'qwen-cli-mcp-client-runsheet', 'codex-mcp-client'])
+      expect(bound({}, {}, { ...CLAUDE, client }).conversation).toBe('its-own')
+    expect(bound({}, {}, { ...CLAUDE, client: 'an SDK of theirs' }).conversation).toBe('claude-session')
+  })
+
+  it("[MC3] sessionId and callId are Codex's only", () => {
+    const { 'x-codex-turn-metadata': _, ...anyones } = CODEX_META
+    expect(bound(anyones, {}, { client: 'a host' })).toMatchObject({ conversation: 'its-own', toolCallId: undefined })
+  })
+
+  it('[MC5] the id of a host that is not one for us is hashed: the same each time, and valid', () => {
+    const conversation = (sessionId: unknown): string => bound({ sessionId }, {}, CODEX).conversation
+    expect(conversation('a/b c')).toMatch(/^host-[0-9a-f]{32}$/)
+    expect(conversation('a/b c')).toBe(conversation('a/b c'))
+    expect(conversation('x'.repeat(129))).not.toBe(conversation('x'.repeat(130)))
+    expect([conversation(''), conversation(7), conversation(null)]).toEqual(['its-own', 'its-own', 'its-own'])
+  })
+
+  it("[MC6][MC7] the turn is Codex's, and the call's id is the host's, unless they are named", () => {
+    expect(bound(CODEX_META, {}, CODEX)).toMatchObject({ turn: 'codex-turn', toolCallId: 'call_1', isHostCallId: true })
+    expect(bound({ 'claudecode/toolUseId': 'toolu_1' }, {}, CLAUDE)).toMatchObject({
+      turn: undefined,
+      toolCallId: 'toolu_1',
+      isHostCallId: true,
+    })
+    const named = { ...CODEX_META, 'runsheet/turn_id': 't1', 'runsheet/tool_call_id': 'k1' }
+    expect(bound(named, {}, CODEX)).toMatchObject({ turn: 't1', toolCallId: 'k1', isHostCallId: false })
   })
 
   it('[MC7] carries the ids of its call and messages', () => {

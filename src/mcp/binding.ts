@@ -3,6 +3,7 @@ import type { Sources } from '../domain/command.ts'
 import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import { invalidField } from '../domain/refusal.ts'
 import { LIMITS, line, Problem } from '../domain/text.ts'
+import { type Environment, hostMeta, type Meta, sessionIn } from './host-meta.ts'
 
 /** Keys that a host may set in `_meta` of a request. Models neither see nor set them. */
 export const META = {
@@ -21,28 +22,59 @@ export interface Binding {
   /** Undefined if the host names none: then each plan has a turn of its own. */
   readonly turn: string | undefined
   readonly toolCallId: string | undefined
+  /** The id is the host's own: it identifies the call for the host, and not necessarily for us. */
+  readonly isHostCallId: boolean
   readonly sources: Sources
 }
 
-/** `_meta` counts before headers, headers before the connection's own conversation. An invalid name is refused, not ignored. */
-export function bindingOf({ mcpReq, http }: ServerContext, ownConversation: () => string): Binding {
-  const meta = (key: string): string | undefined => {
-    const value = mcpReq._meta?.[key]
-    if (value === undefined) return undefined
-    const clean = line(value, LIMITS.reference)
-    if (clean instanceof Problem) throw invalidField(`_meta ${key}`, clean.fact)
-    return clean
-  }
-  const header = (name: string): string | undefined => http?.req?.headers.get(name) ?? undefined
+/** What names a conversation besides the request's `_meta`. */
+export interface ConversationNames {
+  readonly headers?: Headers | undefined
+  /** `--session` */
+  readonly session?: string | undefined
+  /** What the host that started this process gave it; absent over HTTP. */
+  readonly environment?: Environment | undefined
+  readonly client?: string | undefined
+  /** For a host that names none: one for each process, MCP session or client. */
+  readonly own: () => string
+}
+
+/** Which conversation a request belongs to. An invalid `_meta` is refused, not ignored. */
+export function conversationOf(meta: Meta | undefined, names: ConversationNames): string {
+  const { headers, session, environment = {}, client, own } = names
+  return (
+    named(meta, META.session) ??
+    headers?.get(HEADERS.session) ??
+    session ??
+    hostMeta(meta, client).session ??
+    sessionIn(environment, client) ??
+    own()
+  )
+}
+
+export function bindingOf({ mcpReq, http }: ServerContext, names: ConversationNames): Binding {
+  const meta: Meta | undefined = mcpReq._meta
+  const headers = http?.req?.headers
+  const host = hostMeta(meta, names.client)
+  const toolCallId = named(meta, META.call)
   return {
-    conversation: meta(META.session) ?? header(HEADERS.session) ?? ownConversation(),
-    turn: meta(META.turn) ?? header(HEADERS.turn),
-    toolCallId: meta(META.call),
+    conversation: conversationOf(meta, { ...names, headers }),
+    turn: named(meta, META.turn) ?? headers?.get(HEADERS.turn) ?? host.turn,
+    toolCallId: toolCallId ?? host.call,
+    isHostCallId: toolCallId === undefined && host.call !== undefined,
     sources: {
-      source_user_message_id: meta(META.userMessage),
-      source_assistant_message_id: meta(META.assistantMessage),
+      source_user_message_id: named(meta, META.userMessage),
+      source_assistant_message_id: named(meta, META.assistantMessage),
     },
   }
+}
+
+function named(meta: Meta | undefined, key: string): string | undefined {
+  const value = meta?.[key]
+  if (value === undefined) return undefined
+  const clean = line(value, LIMITS.reference)
+  if (clean instanceof Problem) throw invalidField(`_meta ${key}`, clean.fact)
+  return clean
 }
 
 /** The conversation of a client without sessions: one for each client name. */

@@ -13,25 +13,29 @@ import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { cut } from '../domain/text.ts'
 import { type Door, StoreError } from '../door/door.ts'
-import { beginCall, failureAnswer } from '../toolsets/calls.ts'
+import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
+import { clientOf } from './client-info.ts'
+import type { Environment } from './host-meta.ts'
+import { repeatedReview } from './repeated-call.ts'
 import type { ResourceUpdates } from './resource-updates.ts'
 import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
+import { firstRoot } from './roots.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
 import { AWAIT_REVIEW, errorResult, toolResult } from './tool-result.ts'
-import { DEFAULT_WAIT_LIMITS, type WaitLimits } from './wait-limits.ts'
 
 /** What all connections share. */
-export interface McpOptions extends Pick<ReviewWaiterDeps, 'door' | 'codec' | 'pageUrl' | 'closing' | 'onError'> {
+export interface McpOptions
+  extends Pick<ReviewWaiterDeps, 'door' | 'codec' | 'pageUrl' | 'openBrowser' | 'closing' | 'onError' | 'waitLimits'> {
   readonly tenant: string
   readonly version: string
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
-  readonly waitLimits?: Partial<WaitLimits>
 }
 
 /** One connection: its protocol, its tools and its client. */
@@ -40,13 +44,22 @@ export interface ConnectionOptions {
   readonly toolset: Toolset
   /** Whether answers to the client's forms count as a person's. */
   readonly isPerson: boolean
-  /** The conversation of a request that names none. */
+  /** `--session` */
+  readonly session?: string | undefined
+  /** The conversation of a request for which the host names none. */
   readonly conversation: (ctx: ServerContext, client: string | undefined) => string
+  /** What the host that started this process gave it; absent over HTTP. */
+  readonly environment?: Environment | undefined
+  /** The name of the folder that the host works in. */
+  readonly folder?: string | undefined
   /** Whether the connection outlives a request, so that updates can be sent on it. */
   readonly persistent: boolean
 }
 
 type Result = CallToolResult | InputRequiredResult
+
+/** Of the client's and the folder's name. */
+const MAX_NAME = 40
 
 export const AWAIT_REVIEW_INPUT = z.object({ review_id: z.string() })
 
@@ -59,15 +72,15 @@ export class Connection {
   readonly #reviews: ReviewWaiter
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
+  #root: Promise<string | undefined> | undefined
 
   constructor(server: McpServer, options: McpOptions, connection: ConnectionOptions) {
     this.#server = server
     this.#options = options
     this.#connection = connection
     this.#door = options.door
-    const { era, isPerson } = connection
-    const waitLimits = { ...DEFAULT_WAIT_LIMITS, ...options.waitLimits }
-    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, waitLimits })
+    const { era, isPerson, environment } = connection
+    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment })
   }
 
   callTool(tool: Tool, input: unknown, ctx: ServerContext): Promise<Result> {
@@ -76,9 +89,11 @@ export class Connection {
       const binding = this.#binding(ctx)
       const round = this.#reviews.roundState(ctx, tool.name, input)
       if (round) return this.#waitForReview(tool.name, input, round.review, binding, ctx)
-      const context = await this.#toolContext(binding, tool.created !== undefined)
+      const context = await this.#toolContext(binding, ctx, tool.created !== undefined)
       try {
-        const call = await beginCall(toolset, tool.name, input, context)
+        const repeated = binding.isHostCallId ? await repeatedReview(tool, input, context) : undefined
+        if (repeated !== undefined) return await this.#waitForReview(tool.name, input, repeated, binding, ctx)
+        const call = await this.#begin(tool, input, context, binding)
         if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
         if (call.status === 'claimed') throw new TypeError('only calls of a run can be claimed')
         return await this.#waitForReview(tool.name, input, call.review_id, binding, ctx)
@@ -93,7 +108,8 @@ export class Connection {
     return this.#answer(async () => {
       const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
       if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
-      return this.#waitForReview(AWAIT_REVIEW, input, parsed.data.review_id, this.#binding(ctx), ctx)
+      const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
+      return this.#waitForReview(AWAIT_REVIEW, input, newest, this.#binding(ctx), ctx)
     })
   }
 
@@ -146,6 +162,17 @@ export class Connection {
     })
   }
 
+  /** Some models repeat the ids of their calls, which then identify nothing. */
+  async #begin(tool: Tool, input: unknown, context: ToolContext, { isHostCallId }: Binding): Promise<CallState> {
+    const { toolset } = this.#connection
+    try {
+      return await beginCall(toolset, tool.name, input, context)
+    } catch (error) {
+      if (!isHostCallId || !(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+      return beginCall(toolset, tool.name, input, { ...context, toolCallId: undefined })
+    }
+  }
+
   async #waitForReview(
     tool: string,
     input: unknown,
@@ -158,7 +185,7 @@ export class Connection {
       throw new Refusal('review_not_found', { review_id: reviewId.slice(0, 64).toWellFormed() })
     }
     const { review } = record
-    const context = await this.#toolContext({ ...binding, turn: review.conversation_turn_id }, false)
+    const context = await this.#toolContext({ ...binding, turn: review.conversation_turn_id }, ctx, false)
     const round = this.#reviews.roundState(ctx, tool, input)
     return this.#reviews.wait({ tool, input, review, context }, ctx, round)
   }
@@ -171,22 +198,30 @@ export class Connection {
   }
 
   #binding(ctx: ServerContext): Binding {
-    const client = this.#clientName(ctx)
-    const binding = bindingOf(ctx, () => this.#connection.conversation(ctx, client))
+    const { session, environment, conversation } = this.#connection
+    const { name: client } = clientOf(this.#server, ctx)
+    const binding = bindingOf(ctx, { session, environment, client, own: () => conversation(ctx, client) })
     this.#ownUris.add(tasksUri(binding.conversation))
     return binding
   }
 
-  #clientName({ mcpReq }: ServerContext): string | undefined {
-    const envelope = mcpReq.envelope as Readonly<Record<string, { readonly name?: string }>> | undefined
-    return envelope?.['io.modelcontextprotocol/clientInfo']?.name ?? this.#server.server.getClientVersion()?.name
-  }
-
-  async #toolContext(binding: Binding, creates: boolean): Promise<ToolContext> {
+  async #toolContext(binding: Binding, ctx: ServerContext, creates: boolean): Promise<ToolContext> {
     const { tenant, host } = this.#options
     const { conversation, toolCallId, sources } = binding
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
-    return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, ...sources }
+    const client = await this.#clientTitle(ctx, creates)
+    return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+  }
+
+  /** The program and its folder. The client is asked for its roots only where a conversation may get its name from them. */
+  async #clientTitle(ctx: ServerContext, creates: boolean): Promise<string> {
+    const { folder, era } = this.#connection
+    const { label, capabilities } = clientOf(this.#server, ctx)
+    if (creates && folder === undefined && era === 'legacy' && capabilities.roots) {
+      this.#root ??= firstRoot(ctx).catch(() => undefined)
+    }
+    const parts = [label, folder ?? (await this.#root)]
+    return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
   /** Turns every failure into an answer for the model. */

@@ -1,24 +1,43 @@
-import {
-  type ClientCapabilities,
-  type ElicitResult,
-  inputRequired,
-  type McpServer,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ElicitResult, inputRequired, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import type { StoredEvent } from '../domain/event.ts'
+import type { Instant } from '../domain/instant.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
-import type { Door } from '../door/door.ts'
+import type { Decision, Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { decisionFrom, type FormContent, type FormError, reviewForm } from './review-form.ts'
+import { clientOf } from './client-info.ts'
+import { answerIn, type FormScreen } from './form-answer.ts'
+import { type Environment, hostMeta, isHeadlessIn } from './host-meta.ts'
+import {
+  changesForm,
+  choiceForm,
+  countTasks,
+  type FormContent,
+  type FormError,
+  type FormOptions,
+} from './review-form.ts'
 import type { WaitLimits } from './wait-limits.ts'
 
-/** How a person is asked: the client opens the page, the client shows a form, or the page alone. */
-export type AskMethod = 'url' | 'form' | 'page'
+/** How a client can ask its person: by a form, or by a link to the page. */
+type Way = 'form' | 'url'
 
-/** Methods that go through the client. */
-export type ElicitMethod = Exclude<AskMethod, 'page'>
+/** A question that a client asks its person. */
+export interface Question {
+  readonly screen: FormScreen | 'url'
+  /** How often it was asked before, and its answer refused. */
+  readonly refused: number
+}
+
+/** A question, and when it was asked by the store's clock. */
+export type Asked = Question & { readonly at: Instant }
+
+/** What to do next about a review: ask through the client, send the person to the page, or only wait. */
+export type Step =
+  | { readonly kind: 'ask'; readonly question: Question; readonly error?: FormError | undefined }
+  | { readonly kind: 'show_page' }
+  | { readonly kind: 'wait' }
 
 /** A tool call that waits for a person. */
 export interface WaitingCall {
@@ -34,105 +53,196 @@ export interface ElicitorDeps {
   readonly era: 'legacy' | 'modern'
   /** Whether answers to this client's forms count as a person's. */
   readonly isPerson: boolean
+  /** What the host that started this process gave it; absent over HTTP. */
+  readonly environment?: Environment | undefined
   /** The page's URL for a conversation, if a server is running; optionally with a sign-in code. */
   readonly pageUrl: (conversation: string, signedIn: boolean) => Promise<string | undefined>
+  /** Opens a URL in the person's browser. Absent where there is none. */
+  readonly openBrowser?: ((url: string) => void) | undefined
   /** Aborts when this process is about to end. */
   readonly closing: AbortSignal
   readonly waitLimits: WaitLimits
 }
 
-/** Asks a person through their MCP client (elicitation), and writes down the answer. */
+/** How often an answer to the same form may be refused. */
+const MAX_REFUSED = 4
+
+const WAIT: Step = { kind: 'wait' }
+const SHOW_PAGE: Step = { kind: 'show_page' }
+
+/**
+ * Asks a person through their MCP client, and writes down the answer. The ladder: a form, a link, the page. A machine's
+ * answer decides nothing, and the way it came is not used again on this connection.
+ */
 export class Elicitor {
   readonly #deps: ElicitorDeps
+  readonly #usedByMachine = new Set<Way>()
+  /** The reviews that were opened in the browser. */
+  readonly #opened = new Set<string>()
 
   constructor(deps: ElicitorDeps) {
     this.#deps = deps
   }
 
-  /** The best method that this client supports. */
-  async bestMethod(call: WaitingCall, ctx: ServerContext): Promise<AskMethod> {
-    const [best = 'page'] = await this.methods(call, ctx)
-    return best
+  /** The first step. Only to wait, if a page shows the review already or it is decided. */
+  async first(call: WaitingCall, ctx: ServerContext): Promise<Step> {
+    if (!this.#hasPerson(ctx)) return WAIT
+    const step = await this.#nextWay(['form', 'url'], call, ctx)
+    if (step.kind === 'show_page' && !this.#deps.openBrowser) return WAIT
+    return (await this.#isShownOrOver(call)) ? WAIT : step
   }
 
-  /** The methods that this client supports, best first; none if a page shows the review already or it is decided. */
-  async methods({ review, context }: WaitingCall, ctx: ServerContext): Promise<readonly ElicitMethod[]> {
-    const { elicitation } = this.#capabilities(ctx)
-    if (!elicitation) return []
-    const canOpenUrls = elicitation.url !== undefined
-    // Without a mode it is the capability of an older protocol, which had forms only.
-    const canShowForms = elicitation.form !== undefined || !canOpenUrls
-    if (await this.#isShownOrOver(review, context)) return []
-    const hasPage = canOpenUrls && (await this.#deps.pageUrl(review.session_id, false)) !== undefined
-    // An agent's form could not decide anything.
-    const useForm = canShowForms && this.#deps.isPerson
-    return [...(hasPage ? (['url'] as const) : []), ...(useForm ? (['form'] as const) : [])]
-  }
-
-  /** The elicitation request. */
+  /** The elicitation request of a question. */
   async request(
     { review }: WaitingCall,
-    method: AskMethod,
+    { screen }: Question,
+    ctx: ServerContext,
     error?: FormError,
   ): Promise<ReturnType<typeof inputRequired.elicit>> {
-    if (method === 'form') return inputRequired.elicit(reviewForm(review, error))
-    const url = (await this.#deps.pageUrl(review.session_id, this.#deps.isPerson)) ?? ''
+    if (screen === 'changes') return inputRequired.elicit(changesForm(error))
+    if (screen === 'choice')
+      return inputRequired.elicit(choiceForm(review, await this.#formOptions(review, ctx), error))
+    const { isPerson, era, server, pageUrl } = this.#deps
+    const { sharesUrls = false } = clientOf(server, ctx).traits
+    const url = (await pageUrl(review.session_id, isPerson && !sharesUrls)) ?? ''
     const message = `The agent proposes ${countTasks(review)}. Review them on the page: nothing is written unless you confirm.`
     const request = inputRequired.elicitUrl({ message, url })
     // The 2025 protocol needs an id to tell elicitations apart.
-    return this.#deps.era === 'legacy'
+    return era === 'legacy'
       ? ({ ...request, params: { ...request.params, elicitationId: review.review_id } } as typeof request)
       : request
   }
 
-  /** Decides the review as the person answered. Returns what is wrong with the form, if anything. */
-  async submit(
-    { review, context }: WaitingCall,
-    method: AskMethod,
+  /** Decides the review as the person answered, and returns the next step. */
+  async answered(
+    call: WaitingCall,
+    asked: Asked,
     { action, content = {} }: { action: ElicitResult['action']; content?: FormContent | undefined },
-  ): Promise<FormError | undefined> {
+    ctx: ServerContext,
+  ): Promise<Step> {
+    const { isPerson, waitLimits } = this.#deps
+    const { screen } = asked
+    if (!this.#hasPerson(ctx) || (await this.#msSince(asked.at)) < waitLimits.personMs) {
+      this.#usedByMachine.add(screen === 'url' ? 'url' : 'form')
+      return this.#after(asked, call, ctx)
+    }
+    if (!isPerson) return WAIT
+    // Closing a question is not an answer to it.
+    if (action === 'cancel') return this.#after(asked, call, ctx)
     // Opening the page does not confirm the plan.
-    if (method === 'url' && action === 'accept') return undefined
-    const form = action === 'accept' ? decisionFrom(review, content) : { decision: CANCEL, formRows: [] }
-    if (!form) return { message: 'The form came back empty.', content }
+    if (action === 'accept' && screen === 'url') return WAIT
+    const answer = action === 'decline' || screen === 'url' ? REJECTION : answerIn(screen, call.review, content)
+    switch (answer.kind) {
+      case 'decision': {
+        const message = await this.#decide(call, answer.decision, answer.formRows)
+        return message === undefined ? WAIT : this.#again(asked, { message, content }, call, ctx)
+      }
+      case 'invalid':
+        return this.#again(asked, { message: answer.message, content }, call, ctx)
+      case 'changes':
+        return ask('changes')
+      case 'page':
+        return this.#deps.openBrowser ? SHOW_PAGE : this.#after(asked, call, ctx)
+      case 'nothing':
+        return this.#after(asked, call, ctx)
+    }
+  }
+
+  /** The next step after a question that the client failed to ask. */
+  failed(call: WaitingCall, question: Question, ctx: ServerContext): Promise<Step> {
+    return this.#after(question, call, ctx)
+  }
+
+  /** Opens the review's page in the person's browser: once, and only if no page shows it. */
+  async showPage({ review, context }: WaitingCall, ctx: ServerContext): Promise<void> {
+    const { openBrowser, pageUrl, door } = this.#deps
+    const { review_id, session_id } = review
+    if (!openBrowser || !this.#hasPerson(ctx) || this.#opened.has(review_id)) return
+    this.#opened.add(review_id)
+    const { reviews } = await door.read({ tenant: context.tenant, conversation: session_id })
+    if (reviews.get(review_id)?.panels.length !== 0) return
+    // Without a code: every user of the machine can read command lines.
+    const url = await pageUrl(session_id, false)
+    if (url !== undefined) openBrowser(url)
+  }
+
+  /** Returns what is wrong with the decision, if anything. */
+  async #decide(
+    { review, context }: WaitingCall,
+    decision: Decision,
+    formRows: readonly number[],
+  ): Promise<string | undefined> {
     try {
-      await this.#deps.door.reviews.decide(context.tenant, review.review_id, form.decision, 'mcp_form')
+      await this.#deps.door.reviews.decide(context.tenant, review.review_id, decision, 'mcp_form')
+      return undefined
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       // The call is answered with the decision that came first.
       if (error.code === 'review_already_decided' || error.code === 'review_expired') return undefined
-      const at = (row: number, field: string): string => `Task ${form.formRows[row]}: ${field}`
-      return { message: say(error, { at }), content }
+      return say(error, { at: (row, field) => `Task ${formRows[row] ?? row + 1}: ${field}` })
     }
-    return undefined
   }
 
-  async #isShownOrOver({ review_id, session_id }: ReviewRequest, { tenant }: ToolContext): Promise<boolean> {
+  async #again({ screen, refused }: Question, error: FormError, call: WaitingCall, ctx: ServerContext): Promise<Step> {
+    const question = { screen, refused: refused + 1 }
+    return refused < MAX_REFUSED ? { kind: 'ask', question, error } : this.#after(question, call, ctx)
+  }
+
+  /** The step after a question without an answer that counts. */
+  #after({ screen }: Question, call: WaitingCall, ctx: ServerContext): Promise<Step> {
+    return this.#nextWay(screen === 'url' ? [] : ['url'], call, ctx)
+  }
+
+  async #nextWay(ways: readonly Way[], { review }: WaitingCall, ctx: ServerContext): Promise<Step> {
+    const { elicitation } = clientOf(this.#deps.server, ctx).capabilities
+    const url = elicitation?.url !== undefined
+    // Without a mode it is the capability of an older protocol, which had forms only. An agent's form could not decide.
+    const form = elicitation !== undefined && (elicitation.form !== undefined || !url) && this.#deps.isPerson
+    const way = ways.find(each => ({ form, url })[each] && !this.#usedByMachine.has(each))
+    if (way === 'form') return ask('choice')
+    return way === 'url' && (await this.#hasPage(review)) ? ask('url') : SHOW_PAGE
+  }
+
+  async #formOptions(review: ReviewRequest, ctx: ServerContext): Promise<FormOptions> {
+    const { drawsRows = false } = clientOf(this.#deps.server, ctx).traits
+    return { hasPage: await this.#hasPage(review), hasRows: drawsRows }
+  }
+
+  async #hasPage({ session_id }: ReviewRequest): Promise<boolean> {
+    const { pageUrl, waitLimits } = this.#deps
+    const url = pageUrl(session_id, false).catch(() => undefined)
+    return (await Promise.race([url, delay(waitLimits.pageUrlMs, undefined, { ref: false })])) !== undefined
+  }
+
+  #hasPerson(ctx: ServerContext): boolean {
+    const { name } = clientOf(this.#deps.server, ctx)
+    return !hostMeta(ctx.mcpReq._meta, name).isHeadless && !isHeadlessIn(this.#deps.environment ?? {}, name)
+  }
+
+  async #msSince(at: Instant): Promise<number> {
+    return Date.parse(await this.#deps.door.now()) - Date.parse(at)
+  }
+
+  async #isShownOrOver({ review, context }: WaitingCall): Promise<boolean> {
     const { door, closing, waitLimits } = this.#deps
-    const ref = { tenant, conversation: session_id }
+    const { review_id, session_id } = review
+    const ref = { tenant: context.tenant, conversation: session_id }
     const [state, now] = await Promise.all([door.read(ref), door.now()])
-    const review = state.reviews.get(review_id)
-    if (review && (review.panels.length > 0 || statusAt(review, now) !== 'pending')) return true
+    const known = state.reviews.get(review_id)
+    if (known && (known.panels.length > 0 || statusAt(known, now) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(waitLimits.panelMs), closing])
     for await (const { events } of door.tail(ref, { after: state.seq, signal })) {
       if (events.some(event => reviewShownOrOver(event) === review_id)) return true
     }
     return false
   }
-
-  #capabilities({ mcpReq }: ServerContext): ClientCapabilities {
-    const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
-    const own = envelope?.['io.modelcontextprotocol/clientCapabilities']
-    return (own as ClientCapabilities | undefined) ?? this.#deps.server.server.getClientCapabilities() ?? {}
-  }
 }
 
-const CANCEL = { action: 'cancel' } as const
+const ask = (screen: Question['screen']): Step => ({ kind: 'ask', question: { screen, refused: 0 } })
+
+const REJECTION = { kind: 'decision', decision: { action: 'cancel' }, formRows: [] } as const
 
 /** The id of the review that this event shows in a panel or ends. */
 function reviewShownOrOver({ type, data }: StoredEvent): string | undefined {
   return type === 'review_panel_opened' || type === 'task_create_review_resolved' ? data.review_id : undefined
 }
-
-export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =>
-  length === 1 ? '1 task' : `${length} tasks`

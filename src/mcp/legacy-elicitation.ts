@@ -1,9 +1,7 @@
 import type { ElicitResult, ServerContext } from '@modelcontextprotocol/server'
-import type { Elicitor, ElicitorDeps, ElicitMethod, WaitingCall } from './elicitor.ts'
-import type { FormError } from './review-form.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Elicitor, ElicitorDeps, Step, WaitingCall } from './elicitor.ts'
 
-/** How often an invalid form is shown again. */
-const MAX_ATTEMPTS = 5
 /** The review expires first, so that its answer is `review_timeout`. */
 const EXPIRY_MARGIN_MS = 1_000
 /** The longest timer there is. */
@@ -45,7 +43,7 @@ export class LegacyElicitation {
     // Cancelling the call withdraws its request; answering it does not.
     const withdrawn = AbortSignal.any([this.#decided(call, over.signal), ctx.mcpReq.signal])
     try {
-      await this.#askByEachMethod(call, ctx, withdrawn, answered)
+      await this.#climb(call, ctx, withdrawn, answered)
     } finally {
       over.abort()
       release()
@@ -63,48 +61,44 @@ export class LegacyElicitation {
     return decided.signal
   }
 
-  async #askByEachMethod(
-    call: WaitingCall,
-    ctx: ServerContext,
-    withdrawn: AbortSignal,
-    answered: AbortSignal,
-  ): Promise<void> {
-    for (const method of await this.#elicitor.methods(call, ctx)) {
-      if (await this.#askBy(method, call, ctx, withdrawn, answered)) return
+  async #climb(call: WaitingCall, ctx: ServerContext, withdrawn: AbortSignal, answered: AbortSignal): Promise<void> {
+    let step = await this.#elicitor.first(call, ctx)
+    let last = step
+    while (step.kind === 'ask' && !withdrawn.aborted) {
+      last = step
+      step = await this.#askOnce(step, call, ctx, withdrawn, answered)
+    }
+    if (step.kind === 'show_page' && !withdrawn.aborted) await this.#elicitor.showPage(call, ctx)
+    if (step.kind === 'wait' && last.kind === 'ask' && last.question.screen === 'url') {
+      await this.#completeWhen(withdrawn, call)
     }
   }
 
-  /** Whether the client answered. If it failed, the next method is tried. */
-  async #askBy(
-    method: ElicitMethod,
+  async #askOnce(
+    { question, error }: Extract<Step, { kind: 'ask' }>,
     call: WaitingCall,
     ctx: ServerContext,
     withdrawn: AbortSignal,
     answered: AbortSignal,
-  ): Promise<boolean> {
-    let error: FormError | undefined
-    for (let attempt = 0; attempt < MAX_ATTEMPTS && !withdrawn.aborted; attempt += 1) {
-      const { params } = await this.#elicitor.request(call, method, error)
-      const response = await this.#elicit(params, call, ctx, withdrawn, answered)
-      if (response === undefined) return false
-      error = this.#deps.isPerson ? await this.#elicitor.submit(call, method, response) : undefined
-      if (error) continue
-      if (method === 'url') await this.#completeWhen(withdrawn, call)
-      return true
-    }
-    return false
+  ): Promise<Step> {
+    const { params } = await this.#elicitor.request(call, question, ctx, error)
+    const at = await this.#deps.door.now()
+    const response = await this.#elicit(params, call, at, ctx, withdrawn, answered)
+    if (response === undefined) return this.#elicitor.failed(call, question, ctx)
+    return this.#elicitor.answered(call, { ...question, at }, response, ctx)
   }
 
   /** The client's response; undefined if it failed or the request was withdrawn. */
   async #elicit(
     params: unknown,
     { review }: WaitingCall,
+    at: Instant,
     ctx: ServerContext,
     signal: AbortSignal,
     answered: AbortSignal,
   ): Promise<ElicitResult | undefined> {
-    const now = Date.parse(await this.#deps.door.now())
-    const expiry = review.expires_at === null ? Infinity : Math.max(0, Date.parse(review.expires_at) - now)
+    const { expires_at } = review
+    const expiry = expires_at === null ? Infinity : Math.max(0, Date.parse(expires_at) - Date.parse(at))
     const timeout = Math.min(expiry + EXPIRY_MARGIN_MS, MAX_TIMER_MS)
     // On the held call's own stream: the client may have no other open.
     const related = answered.aborted ? {} : { relatedRequestId: ctx.mcpReq.id }

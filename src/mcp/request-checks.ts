@@ -1,8 +1,10 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { TOOLSETS, type ToolsetName } from '../domain/policy.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { isId } from '../domain/text.ts'
-import { clientConversation, HEADERS, META } from './binding.ts'
+import { clientConversation, conversationOf, HEADERS } from './binding.ts'
+import type { Meta } from './host-meta.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
 
 export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
@@ -34,10 +36,19 @@ export function subscribesElsewhere(headers: Headers, body: unknown): boolean {
   const { data } = LISTEN_PARAMS.safeParse(body)
   if (!data || !isListenRequest(body)) return false
   const { notifications, _meta = {} } = data.params
-  const client = CLIENT_INFO.safeParse(_meta[CLIENT_INFO_META_KEY]).data?.name
-  const inMeta = _meta[META.session]
-  const session = inMeta === undefined ? (headers.get(HEADERS.session) ?? clientConversation(client)) : inMeta
-  const own = typeof session === 'string' && isId(session) ? tasksUri(session) : undefined
+  const own = ownList(headers, _meta)
   const uris = notifications?.resourceSubscriptions ?? []
   return uris.some(uri => typeof uri === 'string' && isTasksUri(uri) && uri !== own)
+}
+
+/** The URI of the request's own task list; undefined if it names its conversation wrongly. */
+function ownList(headers: Headers, meta: Meta): string | undefined {
+  const client = CLIENT_INFO.safeParse(meta[CLIENT_INFO_META_KEY]).data?.name
+  try {
+    const conversation = conversationOf(meta, { headers, client, own: () => clientConversation(client) })
+    return isId(conversation) ? tasksUri(conversation) : undefined
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { underReview } from '../../test/support/domain.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import { decisionFrom, type FormContent, reviewForm } from './review-form.ts'
+import { answerIn, type FormAnswer } from './form-answer.ts'
+import { changesForm, choiceForm, type FormContent, type FormOptions } from './review-form.ts'
 
 function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   const review = underReview(...rows).state.reviews.get('review-1')
@@ -10,111 +11,161 @@ function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   return review
 }
 
-const fieldsOf = (review: ReviewRequest, content?: FormContent): Record<string, unknown> =>
-  reviewForm(review, content && { message: 'Row 1 is too long.', content }).requestedSchema.properties
+const PLAIN: FormOptions = { hasPage: true, hasRows: false }
+const ROWS: FormOptions = { hasPage: true, hasRows: true }
+const FULL = { title: 'A', details: 'soon,\n2. at once', criteria: 'seen', priority: 'high', tags: ['x', 'y'] } as const
 
-const tasksIn = (review: ReviewRequest, content: FormContent): unknown => {
-  const decision = decisionFrom(review, content)?.decision
-  return decision?.action === 'confirm' ? decision.tasks : decision
-}
+const fieldsOf = (review: ReviewRequest, options: FormOptions, content?: FormContent): Record<string, unknown> =>
+  choiceForm(review, options, content && { message: 'Task 1: no.', content }).requestedSchema.properties
 
-describe('the form', () => {
-  it('[MC15] has a title and a priority for each row, two spare rows and a comment', () => {
-    expect(Object.keys(fieldsOf(reviewOf('A', 'B')))).toEqual([
-      ...[1, 2, 3, 4].flatMap(row => [`title_${row}`, `priority_${row}`]),
-      'comment',
+describe('the first form', () => {
+  it('[MC15] is one choice, required and without a default, with the numbered plan as its message', () => {
+    const form = choiceForm(reviewOf('Look', { title: 'Leap', criteria: 'landed' }), PLAIN)
+    expect(form).toEqual({
+      mode: 'form',
+      message:
+        'The agent proposes 2 tasks. Nothing is written unless you approve.\n\n1. Look\n2. Leap\n   Done when: landed',
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          decision: {
+            type: 'string',
+            title: 'Decision',
+            enum: ['Approve as proposed', 'Request changes', 'Reject', 'Edit on the page'],
+          },
+        },
+        required: ['decision'],
+      },
+    })
+  })
+
+  it('[MC15] shows everything that a row says, each on a line of its own that cannot pass for a row', () => {
+    const { message } = choiceForm(reviewOf(FULL, { title: 'B', status: 'completed' }), PLAIN)
+    expect(message.split('\n').slice(2)).toEqual([
+      '1. A',
+      '   soon, 2. at once',
+      '   Done when: seen',
+      '   high priority, tags: x, y',
+      '2. B',
+      '   starts as done',
     ])
+  })
+
+  it('[MC15] offers the page only where there is one', () => {
+    const without = fieldsOf(reviewOf('A'), { ...PLAIN, hasPage: false })
+    expect(without).toMatchObject({ decision: { enum: ['Approve as proposed', 'Request changes', 'Reject'] } })
+  })
+
+  it('[MC15] shows the plan as fields where the client draws them as sent', () => {
+    const review = reviewOf(FULL, 'B')
+    const fields = fieldsOf(review, ROWS)
+    expect(Object.keys(fields)).toEqual(['decision', 'title_1', 'title_2', 'title_3', 'title_4', 'remove', 'comment'])
+    expect(fields).toMatchObject({
+      decision: { default: 'Approve as shown' },
+      title_1: {
+        title: 'Task 1',
+        default: 'A',
+        description: 'soon, 2. at once · Done when: seen · high priority, tags: x, y',
+      },
+      title_3: { title: 'Another task (optional)' },
+    })
+    expect(fields).not.toHaveProperty('title_3.default')
+    expect(choiceForm(review, ROWS).message).not.toContain('1. A')
   })
 
   it('[MC15] has no more rows than a plan holds tasks', () => {
     const titles = (count: number): string[] =>
-      Object.keys(fieldsOf(reviewOf(...Array.from({ length: count }, (_, row) => `Task ${row}`)))).filter(name =>
+      Object.keys(fieldsOf(reviewOf(...Array.from({ length: count }, (_, row) => `Task ${row}`)), ROWS)).filter(name =>
         name.startsWith('title_'),
       )
-    expect([18, 19, 20].map(count => titles(count).length)).toEqual([20, 20, 20])
-  })
-
-  it("[MC15] shows a row's fields and describes the rest", () => {
-    const review = reviewOf({ title: 'A', details: 'soon', criteria: 'seen', priority: 'high', tags: ['x', 'y'] })
-    expect(fieldsOf(review)).toMatchObject({
-      title_1: { title: 'Task 1', default: 'A', description: 'soon · Done when: seen · Tags: x, y' },
-      priority_1: { default: 'high' },
-      title_2: { title: 'Another task (optional)' },
-      priority_2: { default: 'medium' },
-    })
-    expect(fieldsOf(review)).not.toHaveProperty('title_2.default')
-  })
-
-  it('[MC15] asks for the status only of a row that does not start as to do', () => {
-    const fields = fieldsOf(reviewOf('A', { title: 'B', status: 'completed' }))
-    expect(fields).toMatchObject({ status_2: { enum: ['todo', 'doing', 'blocked', 'done'], default: 'done' } })
-    expect(fields).not.toHaveProperty('status_1')
+    expect([17, 18, 19, 20].map(count => titles(count).length)).toEqual([19, 20, 20, 20])
   })
 
   it('[MC17] shows what was typed, with the reason, when it is asked again', () => {
-    const review = reviewOf('A', 'B')
-    const content = { title_1: 'A2', priority_1: 'high', priority_2: 'none', comment: 'Hm' }
-    expect(fieldsOf(review, content)).toMatchObject({
+    const content = { decision: 'Approve as shown', title_1: 'A2', remove: '7', comment: 'Hm' }
+    expect(fieldsOf(reviewOf('A', 'B'), ROWS, content)).toMatchObject({
       title_1: { default: 'A2' },
-      priority_1: { default: 'high' },
-      // Cleared, with a priority that is none.
-      title_2: { default: '' },
-      priority_2: { default: 'medium' },
+      title_2: { default: 'B' },
+      remove: { default: '7' },
       comment: { default: 'Hm' },
     })
-    expect(reviewForm(review, { message: 'Row 1 is too long.', content }).message).toMatch(
-      /^Row 1 is too long\. The agent proposes 2 tasks\./,
-    )
+    const error = { message: 'Task 1: no.', content }
+    expect(choiceForm(reviewOf('A'), ROWS, error).message).toMatch(/^Task 1: no\. The agent proposes 1 task\./)
+    expect(changesForm(error).message).toMatch(/^Task 1: no\. What should the agent change\?/)
   })
 })
 
-describe('the decision in a form', () => {
+describe('the answer in a form', () => {
   const review = reviewOf('A', 'B')
+  const chosen = (decision: string, content: FormContent = {}): FormAnswer =>
+    answerIn('choice', review, { decision, ...content })
+  const approved = (content: FormContent): unknown => {
+    const answer = chosen('Approve as shown', content)
+    return answer.kind === 'decision' && answer.decision.action === 'confirm' ? answer.decision.tasks : answer
+  }
 
-  it('[MC15] keeps and rewords rows by their number', () => {
-    expect(tasksIn(review, { title_1: 'A', title_2: 'B2', priority_2: 'low' })).toEqual([
-      { title: 'A', draft_index: 0 },
-      { title: 'B2', priority: 'low', draft_index: 1 },
-    ])
-  })
-
-  it.each([
-    ['empty', { title_1: ' ', title_2: 'B' }],
-    ['missing beside its priority', { priority_1: 'medium', title_2: 'B' }],
-    ['missing beside its status', { status_1: 'done', title_2: 'B' }],
-  ])('[MC15] removes a row whose title is %s', (_, content) => {
-    expect(tasksIn(review, content)).toEqual([{ title: 'B', draft_index: 1 }])
-  })
-
-  it('[MC15] keeps a row that is left out altogether', () => {
-    expect(tasksIn(review, { title_2: 'B2' })).toEqual([
-      { title: 'A', draft_index: 0 },
-      { title: 'B2', draft_index: 1 },
-    ])
-  })
-
-  it('[MC15] adds a spare row that is filled in, and says which row each task came from', () => {
-    const content = { title_1: '', title_2: 'B', title_4: 'D', status_2: 'doing', comment: ' Go ' }
-    expect(decisionFrom(review, content)).toEqual({
-      decision: {
-        action: 'confirm',
-        tasks: [{ title: 'B', status: 'doing', draft_index: 1 }, { title: 'D' }],
-        comment: ' Go ',
-      },
-      formRows: [2, 4],
+  it('[MC15] approving as proposed keeps every row', () => {
+    expect(chosen('Approve as proposed')).toMatchObject({
+      decision: { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] },
     })
   })
 
-  it.each([{}, { comment: 'Fine' }, { priority_1: 'high' }, { title: 'A' }])(
-    '[MC15] is undefined without any title: %j',
+  it('[MC15] rejecting, requesting changes and editing on the page are the other choices', () => {
+    expect(chosen('Reject')).toMatchObject({ decision: { action: 'cancel' } })
+    expect(chosen('Request changes')).toEqual({ kind: 'changes' })
+    expect(chosen('Edit on the page')).toEqual({ kind: 'page' })
+    expect(chosen('Request changes', { comment: 'Shorter' })).toMatchObject({
+      decision: { action: 'revise', comment: 'Shorter' },
+    })
+  })
+
+  it('[MC15] the second form says what to change', () => {
+    const answer = (content: FormContent): FormAnswer => answerIn('changes', review, content)
+    expect(answer({ comment: 'Shorter' })).toMatchObject({ decision: { action: 'revise', comment: 'Shorter' } })
+    expect(answer({ comment: ' ' })).toEqual({ kind: 'invalid', message: 'Say what to change.' })
+    expect(answer({})).toEqual({ kind: 'nothing' })
+  })
+
+  it.each([
+    ['missing', {}],
+    ['empty', { title_1: '', title_2: ' ' }],
+    ['as it was', { title_1: 'A', title_2: 'B' }],
+  ])('[MC15] a row whose title is %s stays as it is', (_, content) => {
+    const tasks = [
+      { draft_index: 0, ...('title_1' in content && content.title_1 ? { title: 'A' } : {}) },
+      { draft_index: 1, ...('title_2' in content && content.title_2?.trim() ? { title: 'B' } : {}) },
+    ]
+    expect(approved(content)).toEqual(tasks)
+  })
+
+  it('[MC15] only its number removes a row; a reworded and an added one count', () => {
+    expect(approved({ title_1: 'A2', remove: '2', title_4: 'D' })).toEqual([
+      { title: 'A2', draft_index: 0 },
+      { title: 'D' },
+    ])
+    expect(approved({ remove: '1; 2', title_3: 'C' })).toEqual([{ title: 'C' }])
+  })
+
+  it('[MC15] says which row of the form each task came from', () => {
+    expect(chosen('Approve as shown', { remove: '1', title_4: 'D' })).toMatchObject({ formRows: [2, 4] })
+  })
+
+  it.each(['3', '0', 'the second', '1.5'])('[MC17] a removal of %j is refused', remove => {
+    expect(approved({ remove })).toEqual({
+      kind: 'invalid',
+      message: 'To remove tasks, give their numbers from 1 to 2.',
+    })
+  })
+
+  it('[MC15] a comment goes with the decision, unless it is blank', () => {
+    expect(chosen('Reject', { comment: 'no' })).toMatchObject({ decision: { action: 'cancel', comment: 'no' } })
+    expect(chosen('Approve as shown', { comment: ' ' })).not.toHaveProperty('decision.comment')
+  })
+
+  it.each([{}, { decision: 'yes' }, { decision: 5 }, { title_1: 'A', comment: 'Fine' }])(
+    '[MC16] a form without one of its choices says nothing: %j',
     content => {
-      expect(decisionFrom(review, content)).toBeUndefined()
+      expect(answerIn('choice', review, content)).toEqual({ kind: 'nothing' })
     },
   )
-
-  it('[MC15] leaves out a comment that is blank or no text', () => {
-    expect([' ', 5, undefined].map(comment => decisionFrom(review, { title_1: 'A', comment })?.decision)).toEqual(
-      Array.from({ length: 3 }, () => expect.not.objectContaining({ comment: expect.anything() })),
-    )
-  })
 })

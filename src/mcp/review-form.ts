@@ -1,11 +1,19 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelcontextprotocol/server'
-import { type DraftRow, type ReviewRequest, type RowStatus, type SubmittedRow, TASK_STATUS } from '../domain/review.ts'
-import { PRIORITIES, type Priority } from '../domain/task.ts'
-import { LIMITS } from '../domain/text.ts'
-import type { Decision } from '../door/door.ts'
+import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { cut, LIMITS } from '../domain/text.ts'
 
-/** Empty rows in which a person may add tasks. */
-const SPARE_ROWS = 2
+/** The choices of the first form. The values are what clients show: not all of them show titles of values. */
+export const CHOICES = {
+  approve: 'Approve as proposed',
+  changes: 'Request changes',
+  reject: 'Reject',
+  page: 'Edit on the page',
+} as const
+
+export type Choice = keyof typeof CHOICES
+
+/** Instead of `approve`, in a form with rows: what is approved can be edited in it. */
+export const APPROVE_ROWS = 'Approve as shown'
 
 /** The fields of a submitted form, not yet validated. */
 export type FormContent = Readonly<Record<string, unknown>>
@@ -16,96 +24,99 @@ export interface FormError {
   readonly content: FormContent
 }
 
-/**
- * A plan as an elicitation form. Forms are flat, so each row is a numbered title and priority: a cleared title removes
- * the row, a filled spare row adds one. A row has a status field only if it would not start as to do. After an error the
- * form shows it, and what the person typed.
- */
-export function reviewForm({ draft_tasks }: ReviewRequest, error?: FormError): ElicitRequestFormParams {
-  const properties: Record<string, PrimitiveSchemaDefinition> = {}
-  const typed = (name: string): string | undefined => {
-    const value = error?.content[name]
-    return typeof value === 'string' ? value : undefined
-  }
-  const addChoice = (name: string, title: string, options: readonly string[], fallback: string): void => {
-    const chosen = typed(name) ?? ''
-    const selected = options.includes(chosen) ? chosen : fallback
-    properties[name] = { type: 'string', title, enum: [...options], default: selected }
-  }
-  for (let i = 1; i <= Math.min(draft_tasks.length + SPARE_ROWS, LIMITS.batch); i += 1) {
-    const row = draft_tasks[i - 1]
-    const description = row ? describe(row) : ''
-    const title = typed(`title_${i}`) ?? (row && error && isCleared(error.content, i) ? '' : row?.title)
-    properties[`title_${i}`] = {
-      type: 'string',
-      title: row ? `Task ${i}` : 'Another task (optional)',
-      maxLength: LIMITS.title,
-      ...(description === '' ? {} : { description }),
-      ...(title === undefined ? {} : { default: title }),
-    }
-    addChoice(`priority_${i}`, `Priority ${i}`, PRIORITIES, row?.priority ?? 'medium')
-    if (row && row.status !== 'todo') addChoice(`status_${i}`, `Status ${i}`, Object.keys(TASK_STATUS), row.status)
-  }
-  const comment = typed('comment')
-  properties['comment'] = {
-    type: 'string',
-    title: 'Comment for the agent (optional)',
-    ...(comment === undefined ? {} : { default: comment }),
-  }
-  const proposal = `The agent proposes ${draft_tasks.length === 1 ? '1 task' : `${draft_tasks.length} tasks`}.`
-  const help = 'Edit a title, clear it to remove the task, or fill an empty row to add one.'
+export interface FormOptions {
+  /** There is a page to edit the plan on. */
+  readonly hasPage: boolean
+  /** The client shows defaults, and fields in this order: the plan is shown as fields, to be edited. */
+  readonly hasRows: boolean
+}
+
+/** Empty rows in which a person may add tasks. */
+const SPARE_ROWS = 2
+
+/** A longer text of a row is cut; the page shows all of it. */
+const MAX_TEXT = 500
+
+/** The first form: one choice about the whole plan, which is its message or its rows. */
+export function choiceForm(
+  review: ReviewRequest,
+  { hasPage, hasRows }: FormOptions,
+  error?: FormError,
+): ElicitRequestFormParams {
+  const { page, approve, ...others } = CHOICES
+  const choices = [hasRows ? APPROVE_ROWS : approve, ...Object.values(others), ...(hasPage ? [page] : [])]
+  const plan = hasRows ? '' : `\n\n${planText(review)}`
   return {
     mode: 'form',
-    message: `${error ? `${error.message} ` : ''}${proposal} ${help} Nothing is written unless you accept.`,
-    requestedSchema: { type: 'object', properties },
+    message: `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.${plan}`,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        // A default only where the plan is in view: elsewhere, a form that is merely accepted is not a yes.
+        decision: { type: 'string', title: 'Decision', enum: choices, ...(hasRows ? { default: choices[0] } : {}) },
+        ...(hasRows ? rowFields(review, error?.content ?? {}) : {}),
+      },
+      required: ['decision'],
+    },
   }
 }
 
-/** The parts of a row that have no field in the form. */
-function describe({ details, criteria, tags }: DraftRow): string {
-  const parts = [details, criteria && `Done when: ${criteria}`, tags.length > 0 && `Tags: ${tags.join(', ')}`]
-  return parts.filter(Boolean).join(' · ')
-}
-
-const hasTitles = (content: FormContent): boolean => Object.keys(content).some(key => /^title_\d+$/.test(key))
-
-/** Whether no field of a row was sent. Some clients send only changed fields. */
-const isAbsent = (content: FormContent, row: number): boolean =>
-  ['title', 'priority', 'status'].every(name => content[`${name}_${row}`] === undefined)
-
-/** Clients omit a cleared title but send the row's other fields. */
-const isCleared = (content: FormContent, row: number): boolean =>
-  hasTitles(content) && content[`title_${row}`] === undefined && !isAbsent(content, row)
-
-export interface FormDecision {
-  readonly decision: Decision
-  /** The form's row number of each task in the decision. */
-  readonly formRows: readonly number[]
-}
-
-/**
- * The decision in a submitted form. Undefined without any title: such a form was not filled in, and is not a yes. A title
- * missing beside its priority was cleared; a row without any field is unchanged.
- */
-export function decisionFrom({ draft_tasks }: ReviewRequest, content: FormContent): FormDecision | undefined {
-  if (!hasTitles(content)) return undefined
-  const tasks: SubmittedRow[] = []
-  const formRows: number[] = []
-  for (let i = 1; i <= LIMITS.batch; i += 1) {
-    const draft = draft_tasks[i - 1]
-    const priority = content[`priority_${i}`] as Priority | undefined
-    const status = content[`status_${i}`] as RowStatus | undefined
-    const title = content[`title_${i}`] ?? (isAbsent(content, i) ? draft?.title : undefined) ?? ''
-    if (typeof title === 'string' && title.trim() === '') continue
-    formRows.push(i)
-    tasks.push({
-      title: title as string,
-      ...(priority === undefined ? {} : { priority }),
-      ...(status === undefined ? {} : { status }),
-      ...(draft ? { draft_index: i - 1 } : {}),
-    })
+/** The second form, for a person who chose to request changes. */
+export function changesForm(error?: FormError): ElicitRequestFormParams {
+  return {
+    mode: 'form',
+    message: `${error ? `${error.message} ` : ''}What should the agent change? It will propose the plan again.`,
+    requestedSchema: {
+      type: 'object',
+      properties: { comment: { type: 'string', title: 'Changes' } },
+      required: ['comment'],
+    },
   }
-  const { comment } = content
-  const commented = typeof comment === 'string' && comment.trim() !== '' ? { comment } : {}
-  return { decision: { action: 'confirm', tasks, ...commented }, formRows }
 }
+
+export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =>
+  length === 1 ? '1 task' : `${length} tasks`
+
+/** The plan as numbered lines. */
+function planText({ draft_tasks }: ReviewRequest): string {
+  return draft_tasks
+    .flatMap((row, index) => [`${index + 1}. ${row.title}`, ...notes(row).map(note => `   ${note}`)])
+    .join('\n')
+}
+
+/** The plan as fields. Forms are flat: a title for each row and each spare row, and the numbers of those to remove. */
+function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<string, PrimitiveSchemaDefinition> {
+  const count = Math.min(draft_tasks.length + SPARE_ROWS, LIMITS.batch)
+  const field = (name: string, title: string, fallback?: string, description = ''): PrimitiveSchemaDefinition => {
+    const shown = typeof typed[name] === 'string' ? typed[name] : fallback
+    return {
+      type: 'string',
+      title,
+      ...(description === '' ? {} : { description }),
+      ...(shown === undefined ? {} : { default: shown }),
+    }
+  }
+  const rows = Array.from({ length: count }, (_, index) => {
+    const row = draft_tasks[index]
+    const name = `title_${index + 1}`
+    const title = row ? `Task ${index + 1}` : 'Another task (optional)'
+    return [name, field(name, title, row?.title, row && notes(row).join(' · '))] as const
+  })
+  return {
+    ...Object.fromEntries(rows),
+    remove: field('remove', 'Remove tasks (numbers, such as 2, 4)'),
+    comment: field('comment', 'Comment (optional)'),
+  }
+}
+
+/** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
+function notes({ details, criteria, priority, status, tags }: DraftRow): string[] {
+  const facts = [
+    ...(priority === 'medium' ? [] : [`${priority} priority`]),
+    ...(status === 'todo' ? [] : [`starts as ${status}`]),
+    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+  ]
+  return [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')].filter(Boolean)
+}
+
+const short = (text: string): string => cut(text.replaceAll(/\s+/g, ' '), MAX_TEXT)

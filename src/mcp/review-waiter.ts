@@ -8,17 +8,23 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
+import type { ReviewRequest } from '../domain/review.ts'
 import { awaitCall } from '../toolsets/calls.ts'
-import { countTasks, Elicitor, type WaitingCall } from './elicitor.ts'
+import { clientOf } from './client-info.ts'
+import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
 import { LegacyElicitation, type LegacyElicitationDeps } from './legacy-elicitation.ts'
+import { countTasks } from './review-form.ts'
 import { callHash, type RoundState } from './round-state.ts'
 import { pendingResult, toolResult } from './tool-result.ts'
+import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts'
 
 /** The key of our question in a 2026 result. */
 const QUESTION = 'review'
 
-export interface ReviewWaiterDeps extends LegacyElicitationDeps {
+export interface ReviewWaiterDeps extends Omit<LegacyElicitationDeps, 'waitLimits'> {
   readonly codec: RequestStateCodec<RoundState>
+  /** Take precedence over the defaults and over what is known of the host. */
+  readonly waitLimits?: Partial<WaitLimits> | undefined
 }
 
 /** Asks a person about a call's review and waits as long as the client can. The first decision counts, wherever it is made. */
@@ -29,8 +35,9 @@ export class ReviewWaiter {
 
   constructor(deps: ReviewWaiterDeps) {
     this.#deps = deps
-    this.#elicitor = new Elicitor(deps)
-    this.#legacy = new LegacyElicitation(deps, this.#elicitor)
+    const withLimits = { ...deps, waitLimits: { ...DEFAULT_WAIT_LIMITS, ...deps.waitLimits } }
+    this.#elicitor = new Elicitor(withLimits)
+    this.#legacy = new LegacyElicitation(withLimits, this.#elicitor)
   }
 
   /** The round state that a request brings back, if it belongs to this very call. */
@@ -40,8 +47,6 @@ export class ReviewWaiter {
   }
 
   async wait(call: WaitingCall, ctx: ServerContext, last?: RoundState): Promise<CallToolResult | InputRequiredResult> {
-    // Starts the page's server if it has exited: a person may always decide there.
-    this.#deps.pageUrl(call.review.session_id, false).catch(this.#deps.onError)
     return this.#deps.era === 'legacy' ? this.#hold(call, ctx) : this.#waitInRounds(call, ctx, last)
   }
 
@@ -50,7 +55,7 @@ export class ReviewWaiter {
     const answered = new AbortController()
     this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
     try {
-      const answer = await this.#answerWithin(this.#deps.waitLimits.holdMs, call, ctx)
+      const answer = await this.#answerWithin(this.#limits(ctx).holdMs, call, ctx)
       return answer === undefined ? await this.#pending(call) : toolResult(answer)
     } finally {
       answered.abort()
@@ -63,27 +68,31 @@ export class ReviewWaiter {
     ctx: ServerContext,
     last?: RoundState,
   ): Promise<CallToolResult | InputRequiredResult> {
-    const { waitLimits, isPerson, closing, codec } = this.#deps
-    const method = last?.method ?? (await this.#elicitor.bestMethod(call, ctx))
+    const { closing, codec, door } = this.#deps
+    const { maxRounds, roundMs } = this.#limits(ctx)
     const round = (last?.round ?? 0) + 1
-    const state = { review: call.review.review_id, method, round, call: callHash(call.tool, call.input) }
-    const requestState = await codec.mint(state, ctx)
-    if (!last && method !== 'page') {
-      return inputRequired({ inputRequests: { [QUESTION]: await this.#elicitor.request(call, method) }, requestState })
+    const waiting = { review: call.review.review_id, round, call: callHash(call.tool, call.input) }
+    const step = await this.#step(call, ctx, last)
+    if (step.kind === 'ask' && round < maxRounds) {
+      const request = await this.#elicitor.request(call, step.question, ctx, step.error)
+      const asked = { ...step.question, at: await door.now() }
+      const requestState = await codec.mint({ ...waiting, asked }, ctx)
+      return inputRequired({ inputRequests: { [QUESTION]: request }, requestState })
     }
-    const response = inputResponse(ctx.mcpReq.inputResponses, QUESTION)
-    if (response.kind === 'elicit' && isPerson && method !== 'page') {
-      const error = await this.#elicitor.submit(call, method, response)
-      if (error !== undefined && round < waitLimits.maxRounds) {
-        const again = await this.#elicitor.request(call, method, error)
-        return inputRequired({ inputRequests: { [QUESTION]: again }, requestState })
-      }
-    }
-    const answer = await this.#answerWithin(waitLimits.roundMs, call, ctx)
+    if (step.kind === 'show_page') await this.#elicitor.showPage(call, ctx)
+    const answer = await this.#answerWithin(roundMs, call, ctx)
     if (answer !== undefined) return toolResult(answer)
     // The client repeats the call at once, so not while this process is ending.
-    const isLast = round >= waitLimits.maxRounds || closing.aborted
-    return isLast ? this.#pending(call) : inputRequired({ requestState })
+    const isLast = round >= maxRounds || closing.aborted
+    return isLast ? this.#pending(call) : inputRequired({ requestState: await codec.mint(waiting, ctx) })
+  }
+
+  /** A client that repeats a call without an answer to its question goes on waiting. */
+  async #step(call: WaitingCall, ctx: ServerContext, last?: RoundState): Promise<Step> {
+    if (!last) return this.#elicitor.first(call, ctx)
+    const response = inputResponse(ctx.mcpReq.inputResponses, QUESTION)
+    if (!last.asked || response.kind !== 'elicit') return { kind: 'wait' }
+    return this.#elicitor.answered(call, last.asked, response, ctx)
   }
 
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
@@ -91,8 +100,9 @@ export class ReviewWaiter {
     const disconnected = ctx.http?.req?.signal
     // A disconnected client would not get the answer: it stays undelivered until the call is repeated.
     const gone = disconnected ? [ctx.mcpReq.signal, disconnected] : [ctx.mcpReq.signal]
-    const signal = AbortSignal.any([...gone, this.#deps.closing, AbortSignal.timeout(ms)])
-    const stopProgress = this.#sendProgress(countTasks(review), ctx)
+    const timeout = ms === Infinity ? [] : [AbortSignal.timeout(ms)]
+    const signal = AbortSignal.any([...gone, this.#deps.closing, ...timeout])
+    const stopProgress = this.#sendProgress(review, ctx)
     try {
       return await awaitCall(review.tool_call_id, context, signal)
     } catch (error) {
@@ -104,25 +114,44 @@ export class ReviewWaiter {
   }
 
   /** Sends progress if the client asked for it; some clients wait longer then. Returns a function that stops it. */
-  #sendProgress(tasks: string, { mcpReq }: ServerContext): () => void {
-    const progressToken = mcpReq._meta?.progressToken
+  #sendProgress(review: ReviewRequest, ctx: ServerContext): () => void {
+    const { pageUrl, onError } = this.#deps
+    // Starts the page's server if it has exited: a person may always decide there.
+    const page = pageUrl(review.session_id, false).catch(onError)
+    const progressToken = ctx.mcpReq._meta?.progressToken
     if (progressToken === undefined) return () => {}
     let progress = 0
-    const message = `Waiting for a person to decide on ${tasks}`
+    let message = `Waiting for a person to decide on ${countTasks(review)}`
     const send = (): void => {
       progress += 1
       const params = { progressToken, progress, message }
-      mcpReq.notify({ method: 'notifications/progress', params }).catch(this.#deps.onError)
+      ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError)
     }
     send()
-    const timer = setInterval(send, this.#deps.waitLimits.progressIntervalMs)
-    return () => clearInterval(timer)
+    const timer = setInterval(send, this.#limits(ctx).progressIntervalMs)
+    const stopped = new AbortController()
+    void page.then(url => {
+      if (url === undefined || stopped.signal.aborted) return
+      message += ` at ${url}`
+      send()
+    })
+    return () => {
+      clearInterval(timer)
+      stopped.abort()
+    }
   }
 
   async #pending({ review }: WaitingCall): Promise<CallToolResult> {
-    const { pageUrl, waitLimits, onError } = this.#deps
+    const { pageUrl, onError } = this.#deps
     const url = pageUrl(review.session_id, false).catch(onError)
-    const known = await Promise.race([url, delay(waitLimits.pageUrlMs, undefined, { ref: false })])
+    const { pageUrlMs } = { ...DEFAULT_WAIT_LIMITS, ...this.#deps.waitLimits }
+    const known = await Promise.race([url, delay(pageUrlMs, undefined, { ref: false })])
     return pendingResult(review.review_id, known ?? undefined)
+  }
+
+  #limits(ctx: ServerContext): WaitLimits {
+    const { traits } = clientOf(this.#deps.server, ctx)
+    const ofHost = limitsOf(traits, ctx.mcpReq._meta?.progressToken !== undefined)
+    return { ...DEFAULT_WAIT_LIMITS, ...ofHost, ...this.#deps.waitLimits }
   }
 }

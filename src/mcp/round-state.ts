@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto'
 import { createRequestStateCodec, type RequestStateCodec } from '@modelcontextprotocol/server'
-import type { AskMethod } from './elicitor.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Question } from './elicitor.ts'
 
 /** What a 2026 client sends back with each round of a waiting call. Sealed, so that clients cannot alter it. */
 export interface RoundState {
   readonly review: string
-  readonly method: AskMethod
+  /** What the client was asked, and when by the store's clock; absent while it only waits. */
+  readonly asked?: Question & { readonly at: Instant }
   readonly round: number
   /** The hash of the call, so that it is of no use for another one. */
   readonly call: string
 }
 
-/** A review waits up to a day; one more hour for clocks that differ. */
-const TTL_S = 86_400 + 3_600
+/** A century: the review decides how long it is of use, and a review may wait without a deadline. */
+const TTL_S = 100 * 365 * 86_400
 
 /** Seals round states. Any node with the same secret can open them. */
 export const roundStateCodec = (secret: string): RequestStateCodec<RoundState> =>

@@ -4,7 +4,7 @@ import { promptFor } from '../toolsets/guidance.ts'
 import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
 import { tasksUri } from './tasks-uri.ts'
 import { AWAIT_REVIEW } from './tool-result.ts'
-import { annotationsOf, displaySchema, inputSchema, outputSchema } from './tool-schemas.ts'
+import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
 export type { ConnectionOptions, McpOptions } from './connection.ts'
 
@@ -25,10 +25,12 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     server.registerTool(
       tool.name,
       {
+        title: titleOf(tool),
         description: tool.description,
         inputSchema: inputSchema(tool),
         outputSchema: outputSchema(tool),
         annotations: annotationsOf(tool),
+        _meta: ALWAYS_LOAD,
       },
       (input: unknown, ctx: ServerContext) => connection.callTool(tool, input, ctx),
     )
@@ -36,10 +38,12 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   server.registerTool(
     AWAIT_REVIEW,
     {
+      title: titleOf({ name: AWAIT_REVIEW }),
       description: "Wait for the user's decision on a plan.",
       inputSchema: AWAIT_REVIEW_SCHEMA,
       outputSchema: ANY_OBJECT,
       annotations: { readOnlyHint: true, openWorldHint: false },
+      _meta: ALWAYS_LOAD,
     },
     (input: unknown, ctx: ServerContext) => connection.awaitReview(input, ctx),
   )

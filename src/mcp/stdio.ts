@@ -1,17 +1,19 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Toolset } from '../toolsets/toolset.ts'
-import { createMcpServer, type McpOptions } from './server.ts'
+import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
 
-export interface StdioOptions extends McpOptions {
+export interface StdioOptions extends McpOptions, Pick<ConnectionOptions, 'session' | 'environment' | 'folder'> {
   readonly toolset: Toolset
-  /** The conversation of this process. */
+  /** The conversation of this process, for a host that names none. */
   readonly conversation: string
 }
 
 /** Serves one client over stdin and stdout. A person started it, so its forms count as theirs. */
-export function serveOverStdio({ toolset, conversation, ...options }: StdioOptions): { close(): Promise<void> } {
+export function serveOverStdio(stdio: StdioOptions): { close(): Promise<void> } {
+  const { toolset, conversation, session, environment, folder, ...options } = stdio
+  const own = { toolset, session, environment, folder, conversation: () => conversation }
   const createServer = ({ era }: { era: 'legacy' | 'modern' }): McpServer =>
-    createMcpServer(options, { era, toolset, isPerson: true, conversation: () => conversation, persistent: true })
+    createMcpServer(options, { ...own, era, isPerson: true, persistent: true })
   return serveStdio(createServer, { onerror: options.onError })
 }

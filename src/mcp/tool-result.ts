@@ -17,15 +17,8 @@ export function errorResult(answer: Json): CallToolResult {
 }
 
 /** The answer when a client cannot wait any longer: how to wait on, and where the person decides. */
-export function pendingResult(review_id: string, pageUrl: string | undefined): CallToolResult {
-  const structuredContent = { status: 'pending_review', review_id }
-  const where = pageUrl === undefined ? '' : ` The user can decide at ${pageUrl} now.`
-  const text = `Nothing is written yet.${where} Call ${AWAIT_REVIEW} with this review_id.`
-  return {
-    content: [
-      { type: 'text', text: JSON.stringify(structuredContent) },
-      { type: 'text', text },
-    ],
-    structuredContent,
-  }
+export function pendingResult(review_id: string, url: string | undefined): CallToolResult {
+  const where = url === undefined ? '' : ` The user can decide at ${url} now.`
+  const message = `Nothing is written yet.${where} Call ${AWAIT_REVIEW} with this review_id.`
+  return toolResult({ status: 'pending_review', review_id, ...(url === undefined ? {} : { url }), message })
 }

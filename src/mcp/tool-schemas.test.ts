@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toolsets } from '../toolsets/index.ts'
 import type { Tool } from '../toolsets/toolset.ts'
-import { annotationsOf, type DisplaySchema, inputSchema, outputSchema } from './tool-schemas.ts'
+import { annotationsOf, type DisplaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
 const tools = Object.values(toolsets).flatMap(toolset => toolset.tools)
 const toolNamed = (name: string): Tool => tools.find(tool => tool.name === name) as Tool
@@ -36,6 +36,8 @@ describe('the schemas that clients see', () => {
         changes: {},
         status: { type: 'string' },
         review_id: { type: 'string' },
+        url: { type: 'string' },
+        message: { type: 'string' },
       },
     })
   })
@@ -44,6 +46,15 @@ describe('the schemas that clients see', () => {
     for (const tool of tools) expect(inputSchema(tool)).toBe(inputSchema(tool))
     for (const tool of tools) expect(outputSchema(tool)).toBe(outputSchema(tool))
   })
+})
+
+it.each([
+  ['plan', 'Plan'],
+  ['await_review', 'Await review'],
+  ['add_multiple_checklist_items', 'Add multiple checklist items'],
+  ['CompleteTask', 'Complete task'],
+])('[MC1] the title of %s is %j', (name, title) => {
+  expect(titleOf({ name })).toBe(title)
 })
 
 describe('the hints of a tool', () => {

@@ -45,6 +45,8 @@ const REVIEWED = {
   changes: z.unknown(),
   status: z.string(),
   review_id: z.string(),
+  url: z.string(),
+  message: z.string(),
 }
 
 /** An object schema with the type of each field. No field is required: a review's decision says which are there. */
@@ -66,3 +68,12 @@ export function annotationsOf({ reads, removes, repeats }: Tool): ToolAnnotation
     openWorldHint: false,
   }
 }
+
+/** A tool's name for people. */
+export function titleOf({ name }: Pick<Tool, 'name'>): string {
+  const words = name.replaceAll(/([a-z])(?=[A-Z])|_/g, '$1 ').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Claude Code hides tools behind its tool search unless they say this. */
+export const ALWAYS_LOAD = { 'anthropic/alwaysLoad': true } as const

@@ -6,6 +6,7 @@ import type { LanguageModel } from 'ai'
 import { demoModel } from './demo/model.ts'
 import { UnknownModel } from './failure.ts'
 import { givenModels, type Models } from './given-models.ts'
+import { PROVIDER_KEYS } from './provider-keys.ts'
 
 export interface ModelSettings {
   /** `demo`, or a provider and its model's name: `openai:gpt-5`. */
@@ -64,18 +65,11 @@ function modelFor(name: string, settings: ModelSettings): LanguageModel {
   return make(model, settings)
 }
 
-/** The environment variable of each provider's key. */
-const KEYS: Readonly<Record<string, string>> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-}
-
 /** Fails at startup instead of in the first turn. */
 function checkSettings(provider: string, { url, key, environment = {} }: ModelSettings): void {
   if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))
     throw new UnknownModel('RUNSHEET_MODEL_URL must be an http or https URL.')
-  const variable = KEYS[provider]
+  const variable = PROVIDER_KEYS[provider]
   if (variable && !key && !environment[variable])
     throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${variable}.`)
 }

@@ -4,7 +4,7 @@ import type { Instant } from '../domain/instant.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import { projection } from '../domain/projection.ts'
-import { title } from '../domain/title.ts'
+import { titleGiven } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
 
@@ -83,7 +83,7 @@ export function rowsOf(before: Conversation, after: Conversation, commits: reado
   return {
     conversation: {
       seq: after.seq,
-      title: title.of(events),
+      title: titleGiven(before.turns.get(before.latest_turn ?? '')?.client, events),
       created_at: after.created_at ?? '',
       updated_at: after.updated_at ?? '',
     },

@@ -159,8 +159,9 @@ async function begin(
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
     const other = toolsetMismatch(transaction.state, toolset.name)
     if (other) throw other
+    const { client } = context
     const plans = tool.created !== undefined
-    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, plans })
+    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, client, plans })
     // Without an id, a call that equals a waiting one joins it.
     const repeats = context.toolCallId === undefined && tool.created
     const review = repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now)

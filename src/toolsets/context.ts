@@ -14,6 +14,8 @@ export interface ToolContext extends Sources {
   readonly toolCallId?: string | undefined
   /** The host's defaults for the policy of new conversations. */
   readonly host?: PolicyPatch | undefined
+  /** The program that calls and its folder: the beginning of the title of a new conversation. */
+  readonly client?: string | undefined
   /** The way in. Default: `turn` for a run of ours, else `library`. */
   readonly edge?: Edge | undefined
   readonly provider?: string | undefined

@@ -1,11 +1,13 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/children.ts'
 import {
+  afterALook,
   type Host,
   hostOf,
+  type HostOptions,
   overStdio,
   PAGE_ENV,
   personAt,
@@ -35,8 +37,14 @@ afterEach(async () => {
   rmSync(scratch, { recursive: true })
 })
 
-async function joined(args: readonly string[] = []): Promise<Host & StdioEnd> {
-  const host = await overStdio(data, hostOf({ era: '2025' }), args)
+interface Started extends Partial<HostOptions> {
+  readonly env?: Record<string, string>
+  readonly cwd?: string
+}
+
+async function joined(args: readonly string[] = [], { env, cwd, ...options }: Started = {}): Promise<Host & StdioEnd> {
+  const place = { ...(env ? { env } : {}), ...(cwd === undefined ? {} : { cwd }) }
+  const host = await overStdio(data, hostOf({ era: '2025', ...options }), args, undefined, place)
   ends.push(() => host.client.close())
   return host
 }
@@ -52,6 +60,12 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** A process's parent, group and session. */
+function statOf(pid: number): number[] {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  return fields.split(' ').slice(1, 4).map(Number)
 }
 
 /** Resolves with stderr once it has a line. */
@@ -118,6 +132,77 @@ describe('runsheet mcp', () => {
     for (const secret of secrets) expect(heard.join('\n')).not.toContain(secret)
     expect(heard.join('\n')).not.toContain('code=')
     expect(statSync(join(data, 'serve.log')).mode & 0o777).toBe(0o600)
+  })
+
+  it("[MC46] the page's server is in a session of its own, not under the host, and gets none of its secrets", async () => {
+    const secrets = { CLAUDE_CODE_MESSAGING_TOKEN: 'secret', OPENAI_API_KEY: 'key', NODE_NO_WARNINGS: '1' }
+    const host = await joined([], { env: secrets })
+    await toldBy(host)
+    const { pid = 0 } = noted() ?? {}
+    const [parent, , session] = statOf(pid)
+    expect(session).toBe(pid)
+    expect([host.pid, process.pid]).not.toContain(parent)
+    const names = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .map(each => each.split('=')[0] ?? '')
+    const passed = names.filter(name => name !== '' && !name.startsWith('RUNSHEET_'))
+    expect(['PATH', 'HOME', 'LANG', 'XDG_CONFIG_HOME']).toEqual(expect.arrayContaining(passed))
+  })
+
+  it('[MC42] opens the page of a plan in the browser, once, where a person has a display', async () => {
+    const seen = join(scratch, 'opened')
+    const browser = join(scratch, 'browser.sh')
+    writeFileSync(browser, `#!/bin/sh\necho "$1" >> ${seen}\n`, { mode: 0o755 })
+    const env = { RUNSHEET_BROWSER: 'on', DISPLAY: ':9', BROWSER: browser, CI: '', SSH_CONNECTION: '' }
+    const host = await joined(['--session', 'c1'], { env })
+    await toldBy(host)
+    const answer = host.call('plan', PLAN)
+    await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8')).toBe(`${noted()?.url}?chat=c1\n`)
+    const { review_id } = await waiting(personAt(data))
+    const again = host.call('await_review', { review_id })
+    await personAt(data).decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    for (const each of [await answer, await again]) expect(each.data).toMatchObject({ ids: [1] })
+    expect(readFileSync(seen, 'utf8').split('\n')).toHaveLength(2)
+  })
+
+  it('[MC41] asks nobody where Claude Code runs without a person', async () => {
+    const host = await joined([], {
+      name: 'claude-code',
+      capabilities: { elicitation: { form: {}, url: {} } },
+      answers: afterALook(() => ({ action: 'decline' })),
+      env: { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' },
+    })
+    await toldBy(host)
+    const answer = host.call('plan', PLAN)
+    const { review_id } = await waiting(personAt(data))
+    await personAt(data).decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited' }] })
+    expect((await answer).data).toMatchObject({ next: '1 Edited' })
+    expect(host.asked).toEqual([])
+  })
+
+  it('[MC3] a restart in the same session of Claude Code finds the plan again', async () => {
+    const started = { name: 'claude-code', env: { CLAUDE_CODE_SESSION_ID: 'session-1' } }
+    const first = await joined(['--review', 'off'], started)
+    await first.call('plan', PLAN)
+    await first.client.close()
+    const second = await joined(['--review', 'off'], started)
+    expect((await second.call('tasks')).data).toMatchObject({ next: '1 Look', remaining: 2 })
+    const other = await joined(['--review', 'off'], { ...started, env: { CLAUDE_CODE_SESSION_ID: 'session-2' } })
+    expect((await other.call('tasks')).data).toMatchObject({ tasks: [] })
+  })
+
+  it('[MC44] a conversation is named after the host, its folder and the plan, also if it was read before', async () => {
+    const cwd = join(scratch, 'website')
+    mkdirSync(cwd)
+    const host = await joined(['--review', 'off'], { name: 'claude-code', cwd })
+    await toldBy(host)
+    await host.call('tasks')
+    await host.call('plan', PLAN)
+    const { sessions } = await personAt(data).sessions()
+    expect(sessions.map(({ title }) => title)).toEqual(['Claude Code · website · Look'])
+    // The page folds the same title from the log.
+    const { view } = await personAt(data).snapshot(sessions[0]?.session_id ?? '')
+    expect(view.title).toBe('Claude Code · website · Look')
   })
 
   it('[MC12] exits when stdin ends, even during a call; the review stays pending', async () => {

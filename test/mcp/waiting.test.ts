@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { EndpointOptions } from '../../src/mcp/http.ts'
 import {
+  chosen,
   type Era,
   FORM,
   type Host,
@@ -23,7 +24,8 @@ const started = async (
   waitLimits: EndpointOptions['waitLimits'],
   more: Partial<EndpointOptions> = {},
 ): Promise<void> => {
-  server = await startMcpServer({ waitLimits: { panelMs: 1, ...waitLimits }, ...more })
+  // The scripted answers count as a person's however quick they are.
+  server = await startMcpServer({ waitLimits: { panelMs: 1, personMs: 0, ...waitLimits }, ...more })
 }
 
 async function connected(
@@ -45,12 +47,11 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const { client, call } = await connected(era)
     const { content, structuredContent } = await client.callTool({ name: 'plan', arguments: PLAN })
     const { review_id } = await waiting(server.person)
-    expect(structuredContent).toEqual({ status: 'pending_review', review_id })
-    const [first, second] = content as { text: string }[]
-    expect(JSON.parse(first?.text ?? '')).toEqual(structuredContent)
-    expect(second?.text).toContain(`${server.url.href}?chat=c1 `)
+    const url = `${server.url.href}?chat=c1`
+    const message = `Nothing is written yet. The user can decide at ${url} now. Call await_review with this review_id.`
     // The model reads this, so it must not contain a sign-in code.
-    expect(second?.text).not.toContain('code=')
+    expect(structuredContent).toEqual({ status: 'pending_review', review_id, url, message })
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }])
 
     expect((await call('await_review', { review_id })).data).toEqual(structuredContent)
     await server.person.decide(review_id, { action: 'confirm', tasks: [{ title: 'Edited' }] })
@@ -84,23 +85,6 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(again.asked).toEqual([])
   })
 
-  it('[MC15] a cleared row stays clear when the form is shown again', async () => {
-    await started({})
-    const { call, asked } = await connected(era, {
-      capabilities: FORM,
-      answers: () =>
-        asked.length === 1
-          ? { action: 'accept', content: { priority_1: 'low', title_2: 'x'.repeat(401), priority_2: 'low' } }
-          : { action: 'decline' },
-    })
-    await call('plan', PLAN)
-    const [, again] = asked as { requestedSchema: { properties: Record<string, unknown> } }[]
-    expect(again?.requestedSchema.properties).toMatchObject({
-      title_1: { default: '' },
-      priority_1: { default: 'low' },
-    })
-  })
-
   it("[MC22] answers pending_review even if the page's URL is slow or unknown", async () => {
     await started({ ...IMPATIENT, pageUrlMs: 10 }, { pageUrl: () => new Promise(() => {}) })
     const { call } = await connected(era)
@@ -130,14 +114,18 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const onprogress = (progress: { progress: number; message?: string | undefined }): void => {
       if (seen.push(progress) === 3) third.resolve()
     }
+    const waits = 'Waiting for a person to decide on 2 tasks'
     const answer = client.callTool({ name: 'plan', arguments: PLAN }, { onprogress })
     const { review_id } = await waiting(server.person)
     await third.promise
     await server.person.decide(review_id, { action: 'cancel' })
     expect((await answer).structuredContent).toMatchObject({ confirmed: false })
-    expect(seen.slice(0, 3)).toEqual(
-      [1, 2, 3].map(progress => ({ progress, message: 'Waiting for a person to decide on 2 tasks' })),
-    )
+    const at = `${waits} at ${server.url.href}?chat=c1`
+    expect(seen.slice(0, 3)).toEqual([
+      { progress: 1, message: waits },
+      { progress: 2, message: at },
+      { progress: 3, message: at },
+    ])
   })
 
   it('[MC25] cancelling a call decides nothing', async () => {
@@ -175,7 +163,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     const { call, asked } = await connected(era, {
       as: 'agent',
       capabilities: FORM,
-      answers: () => ({ action: 'accept', content: { title_1: 'Sneaked in' } }),
+      answers: () => chosen('Approve as proposed'),
     })
     const { data } = await call('plan', PLAN)
     expect(data).toMatchObject({ status: 'pending_review' })
@@ -221,9 +209,10 @@ it('[MC22] a round state must be ours and belong to the call', async () => {
   const first = (await ask()) as { requestState: string }
   expect(first.requestState).toEqual(expect.any(String))
   await expect(ask(`${first.requestState}x`)).rejects.toThrow('requestState')
-  // Other arguments make it another call.
+  // Other arguments make it another call, whose plan takes the place of the one that waits.
   await ask(first.requestState, [{ title: 'Something else' }])
-  expect((await server.person.pendingReviews()).reviews).toMatchObject([{ draft_tasks: [{ title: 'Something else' }] }])
+  const { reviews } = await server.person.pendingReviews()
+  expect(reviews.map(({ draft_tasks }) => draft_tasks[0]?.title)).toEqual(['Something else'])
 })
 
 it('[MC13] a stopping server does not ask clients to repeat the call', async () => {
@@ -239,7 +228,7 @@ it('[MC25] cancelling a call withdraws its form, and the next call asks again', 
   const { client, call, asked } = await connected('2025', {
     capabilities: FORM,
     answers: (_, signal) => {
-      if (asked.length > 1) return { action: 'accept', content: { title_1: 'Asked again' } }
+      if (asked.length > 1) return chosen('Approve as proposed', { comment: 'Asked again' })
       signal.addEventListener('abort', () => withdrawn.resolve())
       return new Promise(() => {})
     },
@@ -250,7 +239,7 @@ it('[MC25] cancelling a call withdraws its form, and the next call asks again', 
   taken.abort()
   await expect(answer).rejects.toThrow()
   await withdrawn.promise
-  expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 Asked again' })
+  expect((await call('plan', PLAN)).data).toMatchObject({ comment: 'Asked again' })
 })
 
 it('[MC25] if the call that asked is cancelled, another waiting call asks', async () => {
@@ -258,7 +247,7 @@ it('[MC25] if the call that asked is cancelled, another waiting call asks', asyn
   const { client, call, asked } = await connected('2025', {
     capabilities: FORM,
     answers: () =>
-      asked.length > 1 ? { action: 'accept', content: { title_1: 'By the other' } } : new Promise(() => {}),
+      asked.length > 1 ? chosen('Approve as proposed', { comment: 'By the other' }) : new Promise(() => {}),
   })
   const taken = new AbortController()
   const first = client.callTool({ name: 'plan', arguments: PLAN }, { signal: taken.signal })
@@ -268,7 +257,7 @@ it('[MC25] if the call that asked is cancelled, another waiting call asks', asyn
   expect(asked).toHaveLength(1)
   taken.abort()
   await expect(first).rejects.toThrow()
-  expect((await second).data).toMatchObject({ next: '1 By the other' })
+  expect((await second).data).toMatchObject({ comment: 'By the other' })
 })
 
 it('[MC15] an answer to a form that was never shown decides nothing', async () => {
@@ -277,7 +266,7 @@ it('[MC15] an answer to a form that was never shown decides nothing', async () =
   const ask = (more: Record<string, unknown> = {}): Promise<unknown> =>
     client.callTool({ name: 'plan', arguments: PLAN, ...more }, { allowInputRequired: true })
   const { requestState } = (await ask()) as { requestState: string }
-  await ask({ requestState, inputResponses: { review: { action: 'accept', content: { title_1: 'Forged' } } } })
+  await ask({ requestState, inputResponses: { review: chosen('Approve as proposed') } })
   expect((await server.person.tasks('c1')).tasks).toEqual([])
   expect((await server.person.pendingReviews()).reviews).toHaveLength(1)
 })
@@ -289,12 +278,12 @@ it('[MC20] if a declared method fails, the next one is tried, each once', async 
     capabilities: { elicitation: { url: {}, form: {} } },
     answers: ({ mode = 'form' }) => {
       ways.push(mode)
-      if (mode === 'url') throw new Error('I do not know how')
-      return { action: 'accept', content: { title_1: 'By the form' } }
+      if (mode === 'form') throw new Error('I do not know how')
+      return { action: 'decline' }
     },
   })
-  expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 By the form' })
-  expect(ways).toEqual(['url', 'form'])
+  expect((await call('plan', PLAN)).data).toMatchObject({ reason: 'user_cancelled' })
+  expect(ways).toEqual(['form', 'url'])
 })
 
 describe('over HTTP, 2025, without a stream beside the call', () => {
@@ -334,9 +323,9 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
       if (!asks || isAnswered) continue
       isAnswered = true
       const { id } = JSON.parse(asks.slice('data: '.length)) as { id: number }
-      await post({ id, result: { action: 'accept', content: { title_1: 'From the stream' } } })
+      await post({ id, result: chosen('Approve as proposed', { comment: 'From the stream' }) })
     }
-    expect(seen).toContain('1 From the stream')
+    expect(seen).toContain('From the stream')
   })
 
   it('[MC25] after a disconnect the next call asks again, and the first form still counts', async () => {
@@ -350,8 +339,8 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     const [seen, rest] = held.body?.tee() ?? []
     const second = await asksOn(new Response(seen))
     expect(second).not.toBe(first)
-    await post({ id: first, result: { action: 'accept', content: { title_1: 'By the first' } } })
-    expect(await new Response(rest).text()).toContain('1 By the first')
+    await post({ id: first, result: chosen('Approve as proposed', { comment: 'By the first' }) })
+    expect(await new Response(rest).text()).toContain('By the first')
   })
 
   /** The id of the elicitation request on a stream. */

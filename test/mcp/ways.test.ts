@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ElicitRequest } from '@modelcontextprotocol/client'
+import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
 import { TOOLSETS, type ToolsetName } from '../../src/domain/policy.ts'
 import type { Child } from '../support/children.ts'
 import {
+  afterALook,
+  chosen,
   type Era,
   FORM,
   type Host,
@@ -75,7 +77,9 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
         description: expect.any(String),
         inputSchema: { type: 'object' },
         outputSchema: { type: 'object' },
+        title: expect.stringMatching(/^[A-Z]/),
         annotations: { openWorldHint: false },
+        _meta: { 'anthropic/alwaysLoad': true },
       })
     }
     // The client validates structured content against the output schema.
@@ -131,90 +135,102 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     expect((await person.tasks(session_id)).tasks).toEqual([])
   })
 
-  it('[MC15] a form has numbered rows to edit, clear or add', async () => {
+  it('[MC15] a form asks for one choice about the plan', async () => {
     const { call, asked } = await connected({
       capabilities: FORM,
-      answers: () => ({
-        action: 'accept',
-        content: { title_1: 'Look around', priority_1: 'high', title_2: '', title_3: 'Rest', comment: 'slowly' },
-      }),
+      answers: afterALook(() => chosen('Approve as proposed')),
     })
-    const { data: answer } = await call('plan', PLAN)
+    expect((await call('plan', PLAN)).data).toEqual({ ids: [1, 2], next: '1 Look', remaining: 2, changes: 'none' })
     expect(asked).toHaveLength(1)
-    const properties = formIn(asked[0])
-    expect(Object.keys(properties)).toEqual(
-      [1, 2, 3, 4].flatMap(i => [`title_${i}`, `priority_${i}`]).concat('comment'),
-    )
-    expect(properties).toMatchObject({
-      title_1: { default: 'Look' },
-      title_2: { default: 'Leap', description: 'Done when: landed' },
-      title_3: { title: 'Another task (optional)' },
-      priority_1: { default: 'medium', enum: ['high', 'medium', 'low'] },
+    expect(asked[0]?.message).toMatch(/\n\n1\. Look\n2\. Leap\n {3}Done when: landed$/)
+    const choices = ['Approve as proposed', 'Request changes', 'Reject', 'Edit on the page']
+    expect(formIn(asked[0])).toEqual({ decision: { type: 'string', title: 'Decision', enum: choices } })
+  })
+
+  it('[MC15] a person requests changes in a second form, and the model hears what to change', async () => {
+    const { call, asked } = await connected({
+      capabilities: FORM,
+      answers: afterALook(() =>
+        asked.length === 1 ? chosen('Request changes') : { action: 'accept', content: { comment: 'Leap first' } },
+      ),
     })
-    expect(answer).toEqual({
+    expect((await call('plan', PLAN)).data).toMatchObject({
+      confirmed: false,
+      cancelled: true,
+      reason: 'changes_requested',
+      comment: 'Leap first',
+    })
+    expect(asked.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^The agent proposes 2 tasks\./),
+      expect.stringMatching(/^What should the agent change\?/),
+    ])
+  })
+
+  it('[MC15] rows can be edited where the client draws them as sent; only their number removes one', async () => {
+    const { call, asked } = await connected({
+      name: 'claude-code',
+      capabilities: FORM,
+      answers: afterALook(() =>
+        chosen('Approve as shown', { title_1: 'Look around', remove: '2', title_3: 'Rest', comment: 'slowly' }),
+      ),
+    })
+    expect((await call('plan', PLAN)).data).toEqual({
       ids: [1, 2],
       next: '1 Look around',
       remaining: 2,
       comment: 'slowly',
       changes: {
-        edited: [{ id: 1, title: 'Look around', priority: 'high' }],
+        edited: [{ id: 1, title: 'Look around' }],
         added: [{ id: 2, title: 'Rest' }],
         removed: ['Leap'],
       },
     })
-  })
-
-  it('[MC15] a row that does not start as to do has a status; a title missing beside its priority was cleared', async () => {
-    const { call, asked, person } = await connected({
-      toolset: 'task_manager',
-      capabilities: FORM,
-      answers: () => ({
-        action: 'accept',
-        content: { title_1: 'Deploy', priority_1: 'medium', status_1: 'todo', priority_2: 'low', title_3: 'Rest' },
-      }),
-    })
-    const { data: answer } = await call('add_task', {
-      tasks: [{ title: 'Deploy', status: 'done', tags: ['prod', 'now'] }, { title: 'Tell' }],
-    })
     expect(formIn(asked[0])).toMatchObject({
-      title_1: { description: 'Tags: prod, now' },
-      status_1: { default: 'done', enum: ['todo', 'doing', 'blocked', 'done'] },
+      title_1: { default: 'Look' },
+      title_2: { default: 'Leap', description: 'Done when: landed' },
+      title_3: { title: 'Another task (optional)' },
     })
-    expect(answer).toMatchObject({ tasks: [{ title: 'Deploy', status: 'doing' }, { title: 'Rest' }], created_count: 2 })
-    const { tasks } = await person.tasks((answer?.['session_id'] as string) ?? '')
-    expect(tasks.map(({ status }) => status)).toEqual(['in_progress', 'pending'])
   })
 
-  it('[MC15] an empty form is not a yes, and an invalid one is shown again with the reason', async () => {
-    const long = 'x'.repeat(401)
+  it('[MC17] a form that is refused is shown again with the reason and what was typed', async () => {
     const contents: Record<string, string>[] = [
-      {},
-      { title_1: '', title_2: '' },
-      { title_1: '', title_2: 'Leap high', title_3: long, comment: 'soon' },
-      { title_1: 'Look' },
+      { title_2: 'x'.repeat(401), remove: '1', comment: 'soon' },
+      { title_2: 'Leap high', remove: '1' },
     ]
     const { call, asked } = await connected({
+      name: 'claude-code',
       capabilities: FORM,
-      answers: () => ({ action: 'accept', content: contents.shift() ?? {} }),
+      answers: afterALook(() => chosen('Approve as shown', contents.shift() ?? {})),
     })
-    expect((await call('plan', PLAN)).data).toMatchObject({ ids: [1, 2] })
-    expect(asked.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^The agent proposes 2 tasks\./),
-      expect.stringMatching(/^The form came back empty\. /),
-      expect.stringMatching(/^At least 1 task is needed\./),
-      expect.stringMatching(/^Task 3: title must be at most 400 characters/),
-    ])
-    // The form keeps what was typed.
-    expect(formIn(asked[3])).toMatchObject({
-      title_1: { default: '' },
-      title_2: { default: 'Leap high' },
-      comment: { default: 'soon' },
-    })
+    expect((await call('plan', PLAN)).data).toMatchObject({ ids: [1], next: '1 Leap high' })
+    expect(asked[1]?.message).toMatch(/^Task 2: title must be at most 400 characters/)
+    expect(formIn(asked[1])).toMatchObject({ remove: { default: '1' }, comment: { default: 'soon' } })
   })
 
-  it.each(['decline', 'cancel'] as const)('[MC16] %s is a no', async action => {
-    const { call } = await connected({ capabilities: FORM, answers: () => ({ action }) })
+  it('[MC16] decline rejects', async () => {
+    const { call } = await connected({ capabilities: FORM, answers: afterALook(() => ({ action: 'decline' })) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
+  })
+
+  it.each([
+    ['cancel', { action: 'cancel' }],
+    ['a form without its field', { action: 'accept', content: { title_1: 'Look' } }],
+  ] as const)('[MC16] %s decides nothing and is not asked again; the page does', async (_, answer) => {
+    const answered = Promise.withResolvers<void>()
+    const { call, asked, person, session } = await connected({
+      capabilities: FORM,
+      answers: afterALook(() => {
+        answered.resolve()
+        return answer
+      }),
+    })
+    const held = call('plan', PLAN)
+    const { review_id } = await waiting(person, session)
+    await answered.promise
+    await call('tasks')
+    await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'By the page' }] })
+    expect((await held).data).toMatchObject({ next: '1 By the page' })
+    expect(asked).toHaveLength(1)
   })
 
   it("[MC19] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
@@ -234,12 +250,12 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
   })
 
   it('[MC19] declining to open the page declines the plan', async () => {
-    const { call } = await connected({ capabilities: URL_MODE, answers: () => ({ action: 'decline' }) })
+    const { call } = await connected({ capabilities: URL_MODE, answers: afterALook(() => ({ action: 'decline' })) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })
 
   it('[MC20] a decision on the page wins over a later form', async () => {
-    const late = Promise.withResolvers<{ action: 'accept'; content: Record<string, string> }>()
+    const late = Promise.withResolvers<ElicitResult>()
     const withdrawn = Promise.withResolvers<void>()
     const { call, asked, person, session } = await connected({
       capabilities: FORM,
@@ -254,7 +270,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
     // 2025: the form is withdrawn. 2026: its answer comes too late.
     if (era === '2025') await withdrawn.promise
-    else late.resolve({ action: 'accept', content: { title_1: 'As the form has it' } })
+    else late.resolve(chosen('Approve as proposed'))
     expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
     late.resolve({ action: 'accept', content: {} })
   })

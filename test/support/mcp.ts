@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
   Client,
@@ -112,6 +113,23 @@ export function hostOf({ era, capabilities = {}, answers, name = 'a host' }: Hos
   }
 }
 
+/** A form that is accepted with a choice. */
+export const chosen = (decision: string, content: Record<string, string> = {}): ElicitResult => ({
+  action: 'accept',
+  content: { decision, ...content },
+})
+
+/** How long a person looks at a question: an answer within a second would be a machine's. */
+const LOOK_MS = 1_050
+
+/** Answers like a person who has looked. */
+export const afterALook =
+  (answers: NonNullable<HostOptions['answers']>): NonNullable<HostOptions['answers']> =>
+  async (params, signal) => {
+    await delay(LOOK_MS)
+    return answers(params, signal)
+  }
+
 /** Over HTTP, with a token and whatever headers. */
 export async function overHttp(
   { url }: { url: URL },
@@ -124,7 +142,7 @@ export async function overHttp(
 }
 
 /** A page server that is still starting when its test ends cannot be found and killed: it exits by itself. */
-export const PAGE_ENV = { RUNSHEET_PORT: '0', RUNSHEET_IDLE_EXIT: '20s' }
+export const PAGE_ENV = { RUNSHEET_PORT: '0', RUNSHEET_IDLE_EXIT: '20s', RUNSHEET_BROWSER: 'off' }
 
 /** Over stdio, with the program as a child process: as built, or from its source. */
 export async function overStdio(
@@ -132,13 +150,15 @@ export async function overStdio(
   host: Host,
   args: readonly string[] = [],
   file = 'dist/cli/runsheet.js',
+  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<Host & StdioEnd> {
   const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
-  const clean = Object.entries(process.env).filter(([key]) => !key.startsWith('RUNSHEET_'))
+  const clean = Object.entries(process.env).filter(([key]) => !/^(RUNSHEET|CLAUDE)/.test(key))
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [main, 'mcp', '--data', data, ...args],
-    env: { ...(Object.fromEntries(clean) as Record<string, string>), ...PAGE_ENV },
+    env: { ...(Object.fromEntries(clean) as Record<string, string>), ...PAGE_ENV, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
     stderr: 'pipe',
   })
   let said = ''

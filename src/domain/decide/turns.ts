@@ -35,7 +35,8 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   if (turn) return fixes
   const reached = !plans && TOOLSETS[policy.toolset].scope === 'conversation' ? openTasks(state) : []
   const adopts = reached.length > 0 ? { adopts: reached.map(({ id }) => id) } : {}
-  const opened: NewEvent[] = [...fixes, { type: 'turn_opened', turn_id, data: { turn_id, ...adopts } }]
+  const client = command.client === undefined ? {} : { client: command.client }
+  const opened: NewEvent[] = [...fixes, { type: 'turn_opened', turn_id, data: { turn_id, ...client, ...adopts } }]
   return [...opened, ...oneCurrent(stamped(state, opened, now).reduce(apply, state), turn_id, now)]
 }
 

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** How each system opens a URL. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  // Not `start`: cmd would interpret the `&` of a URL.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens URLs in the browser of the person at this machine; undefined where there is none: no display, SSH or CI. */
+export function browserFor(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): ((url: string) => void) | undefined {
+  if (!hasDisplay(environment, platform)) return undefined
+  const chosen = environment['BROWSER']
+  const [command = 'xdg-open', ...args] = chosen ? [chosen] : (OPENERS[platform] ?? [])
+  return url => {
+    const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true })
+    // Without that command the person still has the URL.
+    child.once('error', () => {}).unref()
+  }
+}
+
+function hasDisplay(environment: Environment, platform: NodeJS.Platform): boolean {
+  if (['SSH_CONNECTION', 'SSH_CLIENT', 'SSH_TTY', 'CI'].some(name => environment[name])) return false
+  if (platform in OPENERS) return true
+  return Boolean(environment['DISPLAY'] || environment['WAYLAND_DISPLAY'])
+}

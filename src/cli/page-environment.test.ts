@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { pageEnvironment } from './page-environment.ts'
+
+const HOST = {
+  PATH: '/bin',
+  HOME: '/home/ann',
+  LANG: 'en',
+  XDG_CONFIG_HOME: '/home/ann/.config',
+  RUNSHEET_PORT: '0',
+  CLAUDE_CODE_MESSAGING_TOKEN: 'secret',
+  ANTHROPIC_API_KEY: 'a',
+  OPENAI_API_KEY: 'o',
+  NODE_OPTIONS: '--inspect',
+}
+
+it("[MC46] the page's server gets no more of the host's environment than it needs", () => {
+  const { PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT } = HOST
+  expect(pageEnvironment(HOST)).toEqual({ PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT })
+})
+
+it('[MC46] it gets the keys of the providers that are configured, and no others', () => {
+  expect(pageEnvironment({ ...HOST, RUNSHEET_MODEL: 'openai:gpt' })).toMatchObject({ OPENAI_API_KEY: 'o' })
+  expect(pageEnvironment({ ...HOST, RUNSHEET_MODEL: 'openai:gpt' })).not.toHaveProperty('ANTHROPIC_API_KEY')
+  const both = { ...HOST, RUNSHEET_MODEL: 'openai:gpt', RUNSHEET_ASSESSOR_MODEL: 'anthropic:claude' }
+  expect(pageEnvironment(both)).toMatchObject({ OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' })
+})

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { isId, LIMITS, line } from '../domain/text.ts'
+import { traitsOf } from './hosts.ts'
+
+/** `_meta` of a request. */
+export type Meta = Readonly<Record<string, unknown>>
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a host says of a call in its own words. */
+export interface HostMeta {
+  readonly session?: string
+  readonly turn?: string
+  readonly call?: string
+  /** No person is at the host: it runs a script. */
+  readonly isHeadless: boolean
+}
+
+const CODEX_TURN = 'x-codex-turn-metadata'
+const CLAUDE_CALL = 'claudecode/toolUseId'
+
+export function hostMeta(meta: Meta = {}, client?: string): HostMeta {
+  const turn = asRecord(meta[CODEX_TURN])
+  // `sessionId` and `callId` could be anyone's.
+  const isCodex = turn !== undefined || client === 'codex-mcp-client'
+  const session = isCodex ? hostId(meta['sessionId']) : undefined
+  const turnId = hostId(turn?.['turn_id'])
+  const call = hostReference(meta[CLAUDE_CALL]) ?? (isCodex ? hostReference(meta['callId']) : undefined)
+  return {
+    ...(session === undefined ? {} : { session }),
+    ...(turnId === undefined ? {} : { turn: turnId }),
+    ...(call === undefined ? {} : { call }),
+    isHeadless: turn?.['turn_trigger'] === 'exec',
+  }
+}
+
+/** The host's session in the environment that it gave us. */
+export function sessionIn(environment: Environment, client: string | undefined): string | undefined {
+  const { sessionVariable = '' } = traitsOf(client)
+  return hostId(environment[sessionVariable])
+}
+
+/** Whether the host was started without a person, as `claude -p` is. */
+export function isHeadlessIn(environment: Environment, client: string | undefined): boolean {
+  const { entrypointVariable = '' } = traitsOf(client)
+  return environment[entrypointVariable] === 'sdk-cli'
+}
+
+/** A host's id as one of ours. A host cannot know our form, so an id that does not fit is hashed, not refused. */
+function hostId(raw: unknown): string | undefined {
+  if (typeof raw !== 'string' || raw === '') return undefined
+  return isId(raw) ? raw : `host-${hashed(raw)}`
+}
+
+function hostReference(raw: unknown): string | undefined {
+  if (typeof raw !== 'string' || raw === '') return undefined
+  return line(raw, LIMITS.reference) === raw ? raw : `host-${hashed(raw)}`
+}
+
+const hashed = (text: string): string => createHash('sha256').update(text.toWellFormed()).digest('hex').slice(0, 32)
+
+const asRecord = (raw: unknown): Meta | undefined =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw as Meta) : undefined
