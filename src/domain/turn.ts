@@ -39,6 +39,8 @@ export interface Turn {
   readonly started_at: Instant
   /** How many tasks were removed from its plan. They still count when the turn finishes. */
   readonly removed: number
+  /** The turn whose open tasks it adopted. */
+  readonly continues?: string
 }
 
 /** The tasks of a plan, counted by how they ended. */

@@ -1,8 +1,11 @@
 import { useRef, useState } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { Client, PersonsFields } from '../client/client.ts'
+import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
-import { tasksInView } from '../domain/conversation.ts'
+import { lineage, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import { instantOf } from '../domain/instant.ts'
 import type { Task } from '../domain/task.ts'
+import { isAtWork, workedMs } from '../domain/work.ts'
 import {
   countTasks,
   currentTaskOf,
@@ -23,7 +26,10 @@ export interface TasksHandle {
   readonly current: Task | undefined
   readonly counts: TaskCounts
   readonly isAgentWorking: boolean
-  /** Milliseconds since the current task began, updated every second while the agent works on it. */
+  /**
+   * Milliseconds that the agent has worked on the current task, without waits and pauses. Updated every second; undefined
+   * while no agent works on it.
+   */
   readonly elapsedMs: number | undefined
   /** What the latest turn left open, once it is over. */
   readonly unfinished: UnfinishedTurn | undefined
@@ -49,9 +55,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   const { tasks, change } = useTaskChanges(client, tasksInView(conversation))
   const [error, setError] = useState<unknown>()
   const current = currentTaskOf(conversation, tasks)
-  const isWorking = isAgentWorking(conversation)
-  const startedAt = isWorking ? current?.started_at : undefined
-  const now = useNow(client, startedAt !== undefined)
+  const elapsedMs = useElapsed(client, view.state, current)
   // Repeating a failed addition with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
 
@@ -89,8 +93,8 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     tasks,
     current,
     counts: countTasks(tasks),
-    isAgentWorking: isWorking,
-    elapsedMs: startedAt === undefined || now === undefined ? undefined : now - Date.parse(startedAt),
+    isAgentWorking: isAgentWorking(conversation),
+    elapsedMs,
     unfinished: unfinishedTurn(conversation, limited),
     isUnseen: task => isUnseen(view.state, task),
     change: async (id, fields) => (await attempt(change(id, fields).then(() => true))) ?? false,
@@ -98,4 +102,14 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     add,
     error,
   }
+}
+
+/** How long the agent has worked on a task, while it does. */
+function useElapsed(client: Client, { conversation, work }: LiveState, task: Task | undefined): number | undefined {
+  const turn = task && planTurnOf(conversation, task)
+  const turnWork = turn === undefined ? undefined : work[turn]
+  const ms = useNow(client, turnWork !== undefined && turnWork.since !== null)
+  if (ms === undefined || turn === undefined || task?.started_at === undefined) return undefined
+  const now = instantOf(ms)
+  return isAtWork(turnWork, now) ? workedMs(work, lineage(conversation, turn), task.started_at, now) : undefined
 }
