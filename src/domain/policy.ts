@@ -9,8 +9,10 @@ export interface Policy {
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
-  readonly review_timeout_ms: number
-  readonly panel_grace_ms: number
+  /** How long a review waits for a decision; null: until it is decided. */
+  readonly review_timeout_ms: number | null
+  /** How long a review waits once its last panel was closed; null: closing panels does not end it. */
+  readonly panel_grace_ms: number | null
   readonly max_steps: number
   readonly max_steps_with_plan: number
   readonly max_advances: number
@@ -55,16 +57,23 @@ export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
 }
 
 const LIMIT_DEFAULTS = {
-  review_timeout_ms: 120_000,
-  panel_grace_ms: 15_000,
+  review_timeout_ms: null,
+  panel_grace_ms: null,
   max_steps: 10,
   max_steps_with_plan: 50,
   max_advances: 5,
   history_limit: 40,
 } as const
 
+/** The limits in which a toolset differs. */
+const LIMITS_OF: { readonly [T in ToolsetName]?: Pick<Policy, 'review_timeout_ms' | 'panel_grace_ms'> } = {
+  task_manager: { review_timeout_ms: 120_000, panel_grace_ms: 15_000 },
+}
+
+const NULLABLE: readonly string[] = ['review_timeout_ms', 'panel_grace_ms'] satisfies (keyof Policy)[]
+
 const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
-  review_timeout_ms: [1, 86_400_000],
+  review_timeout_ms: [1, 30 * 86_400_000],
   panel_grace_ms: [0, 86_400_000],
   max_steps: [1, 1_000],
   max_steps_with_plan: [1, 1_000],
@@ -79,7 +88,7 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
     return invalidField('toolset', { rule: 'not_allowed', allowed: Object.keys(TOOLSETS) })
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
-  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...definedFields(host) }
+  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...LIMITS_OF[toolset], ...definedFields(host) }
   return checked({ ...(base ?? defaults), ...definedFields(patch), toolset })
 }
 
@@ -101,8 +110,9 @@ function checked(policy: Policy): Policy | Refusal {
   }
   for (const [field, [min, max]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
     const value = policy[field]
+    if (value === null && NULLABLE.includes(field)) continue
     // JSON turns -0 into 0, so the policy would differ from itself after a reload.
-    if (!Number.isInteger(value) || Object.is(value, -0) || value < min || value > max) {
+    if (value === null || !Number.isInteger(value) || Object.is(value, -0) || value < min || value > max) {
       return invalidField(field, { rule: 'out_of_range', min, max })
     }
   }

@@ -7,7 +7,13 @@ import { LIMITS } from './text.ts'
 
 export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
-export type CancelReason = 'user_cancelled' | 'review_timeout' | 'panel_closed' | 'turn_stopped'
+export type CancelReason =
+  | 'user_cancelled'
+  | 'review_timeout'
+  | 'panel_closed'
+  | 'turn_stopped'
+  | 'changes_requested'
+  | 'superseded'
 
 /** A row as a person sees and edits it. A type, not an interface, so that it is assignable to `Json`. */
 export type Row = {
@@ -42,21 +48,32 @@ export interface ReviewRequest {
   readonly conversation_turn_id: string
   readonly tool_call_id: string
   readonly draft_tasks: readonly DraftRow[]
-  readonly timeout_ms: number
-  readonly expires_at: Instant
+  /** Null: it waits until it is decided. */
+  readonly timeout_ms: number | null
+  readonly expires_at: Instant | null
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
   /** The tool that asked. Absent in logs of older versions. */
   readonly toolset?: ToolsetName
   readonly tool?: string
+  /** The review that a person opened again as this one. */
+  readonly reopens?: string
+  /** The review of the same turn that was sent back before this one. */
+  readonly revises?: string
 }
 
-/** A review, and the panels that show it. */
+/** A review as the state has it. Its draft is kept while it can be decided or reopened. */
 export interface Review extends ReviewRequest {
+  readonly asked_at: Instant
   /** The panels that currently show it. */
   readonly panels: readonly string[]
   /** When it will be cancelled, because no panel shows it any more. */
   readonly closes_at: Instant | null
+  /** Why and through which edge it was cancelled. */
+  readonly reason?: string
+  readonly via?: string
+  /** The review that reopens or revises it. */
+  readonly successor?: string
 }
 
 /** A task that a confirm wrote, and what the person did to its row. */
@@ -92,14 +109,17 @@ const BLANK: Omit<DraftRow, 'title'> = { details: '', criteria: '', priority: 'm
 /** The fields that say when a review ends by itself. */
 type Timed = Pick<Review, 'status' | 'expires_at' | 'closes_at'>
 
-/** When a pending review expires or closes. */
-export const dueAt = (review: Timed): Instant =>
-  review.closes_at !== null && review.closes_at < review.expires_at ? review.closes_at : review.expires_at
+/** When a pending review expires or closes; null if it waits until it is decided. */
+export function dueAt({ expires_at, closes_at }: Timed): Instant | null {
+  if (expires_at === null || closes_at === null) return expires_at ?? closes_at
+  return closes_at < expires_at ? closes_at : expires_at
+}
 
 /** Why a pending review is over at `now`, even if that is not in the log yet. */
 export function overdue(review: Timed, now: Instant): 'review_timeout' | 'panel_closed' | undefined {
-  if (review.status !== 'pending' || now < dueAt(review)) return undefined
-  return dueAt(review) === review.expires_at ? 'review_timeout' : 'panel_closed'
+  const due = dueAt(review)
+  if (review.status !== 'pending' || due === null || now < due) return undefined
+  return due === review.expires_at ? 'review_timeout' : 'panel_closed'
 }
 
 /** The status to report at `now`. */
@@ -108,6 +128,15 @@ export function statusAt(review: Timed, now: Instant): ReviewStatus {
   if (reason === undefined) return review.status
   return reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
+
+/** Whether a person may open it again: nobody decided it, or an MCP client's form did. */
+export function isReopenable({ status, reason, via, successor }: Ended): boolean {
+  if (successor !== undefined || reason === 'changes_requested') return false
+  if (status === 'cancelled') return reason === 'panel_closed' || via === 'mcp_form'
+  return status === 'expired'
+}
+
+type Ended = Pick<Review, 'status'> & Partial<Pick<Review, 'reason' | 'via' | 'successor'>>
 
 /** The submitted rows, merged with their draft rows and validated, or a refusal for the first invalid one. */
 export function confirmedRows(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] | Refusal {

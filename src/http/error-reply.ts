@@ -55,6 +55,8 @@ const REFUSED: Record<RefusalCode, number> = {
   review_not_found: 404,
   review_already_decided: 409,
   review_expired: 409,
+  review_not_reopenable: 409,
+  too_many_reviews: 409,
 }
 
 /** The status of each storage error, and whether a retry may help. */

@@ -194,7 +194,15 @@ const createdIn = (commit: readonly StoredEvent[]): Task[] =>
 
 function recordOf(review: Review | undefined): ReviewRecord | undefined {
   if (!review) return undefined
-  const { panels: _panels, closes_at: _closes, ...wire } = review
+  const {
+    panels: _panels,
+    closes_at: _closes,
+    asked_at: _asked,
+    reason: _why,
+    via: _via,
+    successor: _next,
+    ...wire
+  } = review
   return { review: wire, resolution: null, tasks: [] }
 }
 

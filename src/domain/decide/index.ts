@@ -4,7 +4,7 @@ import type { Refusal } from '../refusal.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
-import { decideReview, expireReview, leavePanel, showPanel } from './reviews.ts'
+import { decideReview, expireReview, leavePanel, reopenReview, showPanel } from './reviews.ts'
 import { editTasks } from './tasks.ts'
 import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
@@ -25,6 +25,7 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   edit_tasks: editTasks,
   assess_task: assessTask,
   decide_review: decideReview,
+  reopen_review: reopenReview,
   expire_review: expireReview,
   show_panel: showPanel,
   leave_panel: leavePanel,

@@ -6,13 +6,16 @@ import type { Policy } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
 import {
   changeOf,
+  type Changes,
   changesBetween,
   type ConfirmedRow,
   confirmedRows,
   type DraftRow,
+  isReopenable,
   overdue,
   type Review,
   ROW_STATUS,
+  statusAt,
   TASK_STATUS,
 } from '../review.ts'
 import { isOpen } from '../task.ts'
@@ -51,8 +54,7 @@ export function reviewRequired(
         conversation_turn_id: command.turn_id,
         tool_call_id,
         draft_tasks: drafts.map(asRow),
-        timeout_ms: policy.review_timeout_ms,
-        expires_at: plusMs(now, policy.review_timeout_ms),
+        ...deadline(policy, now),
         ...sources,
         ...(toolset === undefined ? {} : { toolset }),
         ...(tool === undefined ? {} : { tool }),
@@ -68,9 +70,46 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   const comment = decision.comment === undefined ? '' : prose(decision.comment)
   if (comment instanceof Problem) return invalidField('comment', comment.fact)
   if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, comment, now)
+  if (decision.action === 'revise') return sendBack(review, decision, via, comment)
   const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
   return [cancelled(review, reason, via, comment)]
+}
+
+/** Opens a review again with its draft. The old one stays as it ended. */
+export function reopenReview(
+  state: Conversation,
+  { review_id, new_review_id }: CommandOf<'reopen_review'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const review = state.reviews.get(review_id)
+  if (!review || !state.policy) return reviewNotFound(review_id)
+  if (!isId(new_review_id) || state.reviews.has(new_review_id)) return idIsTaken('review_id')
+  const reason = overdue(review, now)
+  const status = statusAt(review, now)
+  if (!reason && !isReopenable(review)) {
+    const { successor } = review
+    return new Refusal('review_not_reopenable', {
+      review_id,
+      status,
+      ...(successor === undefined ? {} : { successor }),
+    })
+  }
+  const turn_id = review.conversation_turn_id
+  // Its model goes on already.
+  if (state.running_turn === turn_id) return new Refusal('turn_running', { turn_id })
+  const { panels: _p, closes_at: _c, asked_at: _a, reason: _r, via: _v, revises: _s, ...request } = review
+  const data = {
+    ...request,
+    ...deadline(state.policy, now),
+    review_id: new_review_id,
+    status: 'pending' as const,
+    // The call was answered when the review ended.
+    tool_call_id: new_review_id,
+    reopens: review_id,
+  }
+  const ended = reason ? [cancelled(review, reason, 'system')] : []
+  return [...ended, { type: 'task_create_review_required', turn_id, data }]
 }
 
 /** Expiry is an ordinary command: any process may run it, and the first one wins. */
@@ -151,6 +190,23 @@ function confirm(
   return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
 }
 
+function deadline({ review_timeout_ms: ms }: Policy, now: Instant): Pick<Review, 'timeout_ms' | 'expires_at'> {
+  return { timeout_ms: ms, expires_at: ms === null ? null : plusMs(now, ms) }
+}
+
+/** Sends a plan back: cancelled, with what the person wants changed. */
+function sendBack(
+  review: Review,
+  { tasks }: Extract<Decide['decision'], { readonly action: 'revise' }>,
+  via: DecisionVia,
+  comment: string,
+): NewEvent[] | Refusal {
+  if (comment === '') return invalidField('comment', { rule: 'empty' })
+  const rows = tasks && confirmedRows(review.draft_tasks, tasks)
+  if (rows instanceof Refusal) return rows
+  return [cancelled(review, 'changes_requested', via, comment, rows && changesBetween(review.draft_tasks, rows))]
+}
+
 /** The review, if it can still be decided. */
 function pendingReview(state: Conversation, id: string, now: Instant): Review | Refusal {
   const review = state.reviews.get(id)
@@ -167,9 +223,16 @@ function pendingReview(state: Conversation, id: string, now: Instant): Review | 
 
 const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
-function cancelled(review: Review, reason: string, via: DecisionVia, comment = ''): NewEvent {
-  const commented = comment === '' ? {} : { comment }
-  const data = { review_id: review.review_id, action: 'cancel' as const, reason, ...commented, via, created_count: 0 }
+function cancelled(review: Review, reason: string, via: DecisionVia, comment = '', changes?: Changes): NewEvent {
+  const data = {
+    review_id: review.review_id,
+    action: 'cancel' as const,
+    reason,
+    ...(comment === '' ? {} : { comment }),
+    via,
+    created_count: 0,
+    ...(changes ? { changes } : {}),
+  }
   return { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }
 }
 
