@@ -188,6 +188,16 @@ export function nextDeadline(state: Conversation): Instant | undefined {
     .sort()[0]
 }
 
+/**
+ * The review to go on with instead of this one: what a person reopened counts, not how it ended before; what was sent
+ * back is followed once its agent has heard so.
+ */
+export function successorOf(state: Conversation, reviewId: string): string {
+  const next = state.reviews.get(state.reviews.get(reviewId)?.successor ?? '')
+  if (!next || (next.revises !== undefined && state.unheard_reviews.includes(reviewId))) return reviewId
+  return successorOf(state, next.review_id)
+}
+
 const UNCHANGED: Partial<Conversation> = {}
 const unchanged = (): Partial<Conversation> => UNCHANGED
 
@@ -220,10 +230,11 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   message_added: unchanged,
   step_finished: unchanged,
   tool_called: unchanged,
-  tool_answered: (state, { seq, turn_id, data: { tool_call_id } }) => ({
+  tool_answered: (state, { seq, turn_id, data: { tool_call_id, review_id } }) => ({
     answered_seq: seq,
     unheard_reviews: state.unheard_reviews.filter(id => {
       const review = state.reviews.get(id)
+      if (id === review_id) return false
       return review?.tool_call_id !== tool_call_id || review.conversation_turn_id !== turn_id
     }),
   }),
@@ -271,7 +282,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
       return { ...ended, draft_tasks, panels: [], closes_at: null }
     }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
-    unheard_reviews: [...state.unheard_reviews, data.review_id],
+    // A new turn is told in its message.
+    unheard_reviews: data.continued_by ? state.unheard_reviews : [...state.unheard_reviews, data.review_id],
   }),
   review_panel_opened: (state, { data: { review_id, panel } }) =>
     changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),

@@ -28,32 +28,60 @@ interface ToolsetTraits {
   readonly counts: 'turn' | 'conversation'
   /** Whether its tools have a field for an outcome, which a model then has to fill in. */
   readonly outcome: boolean
+  /** Whether a call proposes a whole plan. In `task_list` each call adds one task. */
+  readonly plans: boolean
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
 }
 
 export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
-  manage_todos: { scope: 'turn', counts: 'turn', outcome: false, review: false, assessor: true, gate: false },
+  manage_todos: {
+    scope: 'turn',
+    counts: 'turn',
+    outcome: false,
+    plans: true,
+    review: false,
+    assessor: true,
+    gate: false,
+  },
   checklist: {
     scope: 'conversation',
     counts: 'conversation',
     outcome: false,
+    plans: true,
     review: false,
     assessor: false,
     gate: false,
   },
-  task_manager: { scope: 'conversation', counts: 'turn', outcome: true, review: true, assessor: false, gate: false },
-  turn_todos: { scope: 'turn', counts: 'turn', outcome: true, review: false, assessor: false, gate: true },
+  task_manager: {
+    scope: 'conversation',
+    counts: 'turn',
+    outcome: true,
+    plans: true,
+    review: true,
+    assessor: false,
+    gate: false,
+  },
+  turn_todos: { scope: 'turn', counts: 'turn', outcome: true, plans: true, review: false, assessor: false, gate: true },
   task_list: {
     scope: 'conversation',
     counts: 'conversation',
     outcome: false,
+    plans: false,
     review: false,
     assessor: false,
     gate: false,
   },
-  runsheet: { scope: 'conversation', counts: 'turn', outcome: true, review: true, assessor: true, gate: true },
+  runsheet: {
+    scope: 'conversation',
+    counts: 'turn',
+    outcome: true,
+    plans: true,
+    review: true,
+    assessor: true,
+    gate: true,
+  },
 }
 
 const LIMIT_DEFAULTS = {

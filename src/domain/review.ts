@@ -32,9 +32,13 @@ export interface DraftRow extends Row {
   readonly order?: number
 }
 
-/** A row of a decision, before validation. */
+/** A row of a decision, before validation. A draft row may be sent back as it is. */
 export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & {
   readonly draft_index?: number | undefined
+  /** These are as in the draft, whatever is sent. */
+  readonly agent_type?: string | undefined
+  readonly parent_id?: string | undefined
+  readonly order?: number | undefined
 }
 export interface ConfirmedRow extends DraftRow {
   readonly draft_index?: number
@@ -106,6 +110,9 @@ export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
 
 const BLANK: Omit<DraftRow, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
 
+/** Reviews that a model may ask for in one turn. */
+export const MAX_REVIEWS = 20
+
 /** The fields that say when a review ends by itself. */
 type Timed = Pick<Review, 'status' | 'expires_at' | 'closes_at'>
 
@@ -129,6 +136,13 @@ export function statusAt(review: Timed, now: Instant): ReviewStatus {
   return reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
 
+/** The review as it is stored and sent. */
+export function requestOf(review: Review): ReviewRequest {
+  const { asked_at: _asked, panels: _panels, closes_at: _closes, ...rest } = review
+  const { reason: _reason, via: _via, successor: _successor, ...request } = rest
+  return request
+}
+
 /** Whether a person may open it again: nobody decided it, or an MCP client's form did. */
 export function isReopenable({ status, reason, via, successor }: Ended): boolean {
   if (successor !== undefined || reason === 'changes_requested') return false
@@ -144,17 +158,20 @@ export function confirmedRows(draft: readonly DraftRow[], rows: readonly Submitt
   if (rows.length > LIMITS.batch) {
     return new Refusal('batch_too_large', { limit: LIMITS.batch, got: rows.length })
   }
-  const confirmed: ConfirmedRow[] = []
-  const taken = new Set<number>()
+  const clean: CleanRow[] = []
   for (const [index, row] of rows.entries()) {
-    const one = confirmedRow(draft, row, index)
+    const one = cleanRow(draft, row, index)
     if (one instanceof Refusal) return one
-    if (one.draft_index !== undefined) {
-      if (taken.has(one.draft_index))
-        return invalidField('draft_index', { rule: 'duplicate', got: one.draft_index }, index)
-      taken.add(one.draft_index)
+    clean.push(one)
+  }
+  const confirmed: ConfirmedRow[] = []
+  for (const [index, row] of withDraftIndexes(draft, clean).entries()) {
+    const one = mergedRow(draft, row, index)
+    if (one instanceof Refusal) return one
+    if (one.draft_index !== undefined && confirmed.some(({ draft_index }) => draft_index === one.draft_index)) {
+      return invalidField('draft_index', { rule: 'duplicate', got: one.draft_index }, index)
     }
-    if (one.status === 'doing' && confirmed.some(other => other.status === 'doing')) {
+    if (one.status === 'doing' && confirmed.some(({ status }) => status === 'doing')) {
       return new Refusal('two_in_progress', { row: index, field: 'status' })
     }
     confirmed.push(one)
@@ -189,22 +206,44 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
   }
 }
 
-function confirmedRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): ConfirmedRow | Refusal {
+/** The fields of a submitted row that are set, valid and cleaned. */
+type CleanRow = { readonly [K in keyof Row]?: Row[K] } & { readonly draft_index?: number }
+
+function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): CleanRow | Refusal {
   if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
-  const from = row.draft_index
-  if (from !== undefined && (!Number.isInteger(from) || draft[from] === undefined)) {
+  const { draft_index, status, title, details, criteria, priority, tags } = row
+  if (draft_index !== undefined && (!Number.isInteger(draft_index) || draft[draft_index] === undefined)) {
     return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
-  if (row.status !== undefined && !isRowStatus(row.status)) {
+  if (status !== undefined && !isRowStatus(status)) {
     return invalidField('status', { rule: 'not_allowed', allowed: Object.keys(TASK_STATUS) }, index)
   }
-  const { title, details, criteria, priority, tags } = row
   const fields = cleanFields({ title, details, criteria, priority, tags } satisfies SomeFields, index)
   if (fields instanceof Refusal) return fields
-  const base = from === undefined ? BLANK : { ...BLANK, ...draft[from] }
-  const merged = { ...base, ...fields, status: row.status ?? base.status }
-  if (typeof merged.title !== 'string') return invalidField('title', { rule: 'empty' }, index)
-  return { ...merged, title: merged.title, ...(from === undefined ? {} : { draft_index: from }) }
+  const { status: _status, ...rest } = fields
+  return {
+    ...rest,
+    ...(status === undefined ? {} : { status }),
+    ...(draft_index === undefined ? {} : { draft_index }),
+  }
+}
+
+/** A row without a `draft_index` that equals a draft row in every field it has is that row. */
+function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[]): CleanRow[] {
+  const taken = new Set(rows.flatMap(({ draft_index }) => draft_index ?? []))
+  return rows.map(row => {
+    if (row.draft_index !== undefined || row.title === undefined) return row
+    const draft_index = draft.findIndex((from, index) => !taken.has(index) && sameRow(from, { ...from, ...row }))
+    if (draft_index === -1) return row
+    taken.add(draft_index)
+    return { ...row, draft_index }
+  })
+}
+
+function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): ConfirmedRow | Refusal {
+  const merged = { ...BLANK, ...draft[row.draft_index ?? -1], ...row }
+  if (merged.title === undefined) return invalidField('title', { rule: 'empty' }, index)
+  return { ...merged, title: merged.title }
 }
 
 const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)

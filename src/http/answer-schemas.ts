@@ -119,7 +119,14 @@ export const reviews = exact<wire.ReviewsAnswer>()(z.object({ reviews: z.array(s
 export const oneReview = exact<wire.ReviewAnswer>()(
   z.object({ reviews: z.array(s.review), result: s.json.exactOptional() }),
 )
-export const decided = exact<wire.DecisionAnswer>()(z.object({ review: s.review, result: s.json }))
+export const decided = exact<wire.DecisionAnswer>()(
+  z.object({
+    review: s.review,
+    result: s.json,
+    turn_id: s.described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
+  }),
+)
+export const reopened = exact<wire.ReopenAnswer>()(z.object({ review: s.review }))
 
 export const templates = exact<wire.TemplatesAnswer>()(z.object({ templates: z.array(s.template) }))
 

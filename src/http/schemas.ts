@@ -70,6 +70,9 @@ const submittedRow = exact<SubmittedRow>()(
     .strictObject({
       ...rowFields,
       draft_index: described(z.int().min(0), 'the index of its draft row, from 0'),
+      agent_type: described(z.string(), 'accepted and ignored: it is as in the draft'),
+      parent_id: described(z.string(), 'accepted and ignored: it is as in the draft'),
+      order: described(z.number(), 'accepted and ignored: it is as in the draft'),
     })
     .partial()
     .meta({ id: 'SubmittedRow' }),

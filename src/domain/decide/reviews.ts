@@ -2,7 +2,7 @@ import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
 import { type Instant, plusMs } from '../instant.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
 import {
   changeOf,
@@ -11,11 +11,10 @@ import {
   type ConfirmedRow,
   confirmedRows,
   type DraftRow,
-  isReopenable,
+  MAX_REVIEWS,
   overdue,
   type Review,
   ROW_STATUS,
-  statusAt,
   TASK_STATUS,
 } from '../review.ts'
 import { isOpen } from '../task.ts'
@@ -43,7 +42,13 @@ export function reviewRequired(
   if (open > LIMITS.open) return new Refusal('too_many_open', { limit: LIMITS.open, got: open })
   const sources = sourcesOf(command)
   if (sources instanceof Refusal) return sources
+  const earlier = reviewsOf(state, command.turn_id)
+  if (earlier.filter(({ reopens }) => reopens === undefined).length >= MAX_REVIEWS) {
+    return new Refusal('too_many_reviews', { limit: MAX_REVIEWS })
+  }
+  const sentBack = earlier.findLast(({ reason, successor }) => reason === 'changes_requested' && !successor)
   return [
+    ...superseded(state, command.turn_id, earlier, now),
     {
       type: 'task_create_review_required',
       turn_id: command.turn_id,
@@ -54,10 +59,11 @@ export function reviewRequired(
         conversation_turn_id: command.turn_id,
         tool_call_id,
         draft_tasks: drafts.map(asRow),
-        ...deadline(policy, now),
+        ...deadlineOf(policy, now),
         ...sources,
         ...(toolset === undefined ? {} : { toolset }),
         ...(tool === undefined ? {} : { tool }),
+        ...(sentBack ? { revises: sentBack.review_id } : {}),
       },
     },
   ]
@@ -74,42 +80,6 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
   return [cancelled(review, reason, via, comment)]
-}
-
-/** Opens a review again with its draft. The old one stays as it ended. */
-export function reopenReview(
-  state: Conversation,
-  { review_id, new_review_id }: CommandOf<'reopen_review'>,
-  now: Instant,
-): NewEvent[] | Refusal {
-  const review = state.reviews.get(review_id)
-  if (!review || !state.policy) return reviewNotFound(review_id)
-  if (!isId(new_review_id) || state.reviews.has(new_review_id)) return idIsTaken('review_id')
-  const reason = overdue(review, now)
-  const status = statusAt(review, now)
-  if (!reason && !isReopenable(review)) {
-    const { successor } = review
-    return new Refusal('review_not_reopenable', {
-      review_id,
-      status,
-      ...(successor === undefined ? {} : { successor }),
-    })
-  }
-  const turn_id = review.conversation_turn_id
-  // Its model goes on already.
-  if (state.running_turn === turn_id) return new Refusal('turn_running', { turn_id })
-  const { panels: _p, closes_at: _c, asked_at: _a, reason: _r, via: _v, revises: _s, ...request } = review
-  const data = {
-    ...request,
-    ...deadline(state.policy, now),
-    review_id: new_review_id,
-    status: 'pending' as const,
-    // The call was answered when the review ended.
-    tool_call_id: new_review_id,
-    reopens: review_id,
-  }
-  const ended = reason ? [cancelled(review, reason, 'system')] : []
-  return [...ended, { type: 'task_create_review_required', turn_id, data }]
 }
 
 /** Expiry is an ordinary command: any process may run it, and the first one wins. */
@@ -147,6 +117,21 @@ export function cancelReviewsOf(state: Conversation, turnId: string, now: Instan
     .flatMap(id => state.reviews.get(id) ?? [])
     .filter(review => review.conversation_turn_id === turnId)
     .map(review => cancelled(review, overdue(review, now) ?? 'turn_stopped', 'system'))
+}
+
+/** The reviews of a turn, oldest first. */
+function reviewsOf({ reviews }: Conversation, turnId: string): Review[] {
+  return [...reviews.values()]
+    .filter(review => review.conversation_turn_id === turnId)
+    .sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))
+}
+
+/** An agent elsewhere that proposes a plan has given up waiting for its older one. Our own turns cannot: they are parked. */
+function superseded(state: Conversation, turnId: string, earlier: readonly Review[], now: Instant): NewEvent[] {
+  if (state.turns.get(turnId)?.status !== 'open') return []
+  return earlier
+    .filter(({ status, toolset }) => status === 'pending' && toolset && TOOLSETS[toolset].plans)
+    .map(review => cancelled(review, overdue(review, now) ?? 'superseded', 'system'))
 }
 
 function confirm(
@@ -190,7 +175,8 @@ function confirm(
   return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
 }
 
-function deadline({ review_timeout_ms: ms }: Policy, now: Instant): Pick<Review, 'timeout_ms' | 'expires_at'> {
+/** The deadline of a review that is opened now. */
+export function deadlineOf({ review_timeout_ms: ms }: Policy, now: Instant): Pick<Review, 'timeout_ms' | 'expires_at'> {
   return { timeout_ms: ms, expires_at: ms === null ? null : plusMs(now, ms) }
 }
 
@@ -221,9 +207,10 @@ function pendingReview(state: Conversation, id: string, now: Instant): Review | 
   return review
 }
 
-const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
+export const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
-function cancelled(review: Review, reason: string, via: DecisionVia, comment = '', changes?: Changes): NewEvent {
+/** The end of a review that was not confirmed. */
+export function cancelled(review: Review, reason: string, via: DecisionVia, comment = '', changes?: Changes): NewEvent {
   const data = {
     review_id: review.review_id,
     action: 'cancel' as const,
