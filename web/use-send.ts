@@ -13,7 +13,7 @@ export interface Failure {
 export interface Sending {
   /** The text in the message box. */
   readonly text: string
-  readonly setText: (text: string) => void
+  readonly setText: Dispatch<SetStateAction<string>>
   /** The message being sent, until the log has it. */
   readonly outgoing: ChatRequest | undefined
   readonly failure: Failure | undefined

@@ -44,6 +44,8 @@ export interface TasksHandle {
   readonly move: (id: string, to: number, shown?: readonly Task[]) => Promise<number | undefined>
   /** Adds a task; the same title after a failure is the same task. */
   readonly add: (title: string) => Promise<Task | undefined>
+  /** Takes back the last cancellation of this window; undefined where there is none. */
+  readonly undo: () => Promise<boolean> | undefined
   /** Why the last change was not accepted. */
   readonly error: unknown
 }
@@ -58,6 +60,8 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   const elapsedMs = useElapsed(client, view.state, current)
   // Repeating a failed addition with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
+  /** The tasks that were cancelled here, as they were before. */
+  const cancelled = useRef<Task[]>([])
 
   const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
     setError(undefined)
@@ -82,6 +86,12 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     }
     return attempt(change(id, toPosition).then(() => moved))
   }
+  const restore = async ({ id, status, outcome }: Task): Promise<void> => {
+    const isStill = (wanted: Task['status'], fields: PersonsFields) => (latest: readonly Task[]) =>
+      latest.some(task => task.id === id && task.status === wanted) ? fields : undefined
+    await change(id, isStill('cancelled', { status: 'pending' }))
+    if (status === 'blocked') await change(id, isStill('pending', { status, outcome }))
+  }
   const add = async (title: string): Promise<Task | undefined> => {
     const { key } = failedAdd.current.title === title ? failedAdd.current : { key: randomId() }
     failedAdd.current = { title, key }
@@ -97,7 +107,15 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     elapsedMs,
     unfinished: unfinishedTurn(conversation, limited),
     isUnseen: task => isUnseen(view.state, task),
-    change: async (id, fields) => (await attempt(change(id, fields).then(() => true))) ?? false,
+    change: async (id, fields) => {
+      const before = tasks.find(task => task.id === id)
+      if (before && fields.status === 'cancelled') cancelled.current.push(before)
+      return (await attempt(change(id, fields).then(() => true))) ?? false
+    },
+    undo: () => {
+      const task = cancelled.current.pop()
+      return task && attempt(restore(task)).then(() => true)
+    },
     move,
     add,
     error,
@@ -111,5 +129,6 @@ function useElapsed(client: Client, { conversation, work }: LiveState, task: Tas
   const ms = useNow(client, turnWork !== undefined && turnWork.since !== null)
   if (ms === undefined || turn === undefined || task?.started_at === undefined) return undefined
   const now = instantOf(ms)
-  return isAtWork(turnWork, now) ? workedMs(work, lineage(conversation, turn), task.started_at, now) : undefined
+  const turns = new Set([turn, task.conversation_turn_id].flatMap(id => lineage(conversation, id)))
+  return isAtWork(turnWork, now) ? workedMs(work, [...turns], task.started_at, now) : undefined
 }
