@@ -283,7 +283,7 @@ describe('language, theme and hostile input', () => {
     }
     for (const query of ['<', 'script', HOSTILE[0] ?? '']) {
       await page.getByRole('searchbox').fill(query)
-      await page.getByRole('navigation').getByRole('list', { name: 'Search tasks' }).waitFor()
+      await page.getByRole('navigation').getByRole('region', { name: 'Search conversations and tasks' }).waitFor()
       await check(`search ${query}`)
     }
     await page.goto(`${turns.url.href}?chat=c4`)

@@ -43,6 +43,7 @@ describe('with an external agent', () => {
     expect(await plan(page).count()).toBe(0)
     await panels.plan('A', 'B', 'C', 'D', 'E')
     await says(current(page), ['A'])
+    await says(plan(page).locator('.rs-plan-name'), ['Plan'])
     await says(counts(page), ['0 of 5 · 5 remaining'])
     await panels.update(1)
     await panels.update(2)
@@ -218,6 +219,28 @@ describe('with an external agent', () => {
     await says(counts(page), ['0 of 2 · 2 remaining'])
     await hasFocus(button(page, 'Edit: A'))
     expect(await button(page, 'Reopen: A').count()).toBe(0)
+  })
+
+  it('[PA30] Ctrl+Z takes back a cancelled task, not the text typed before', async () => {
+    const page = await opened('A', 'B')
+    await page.getByLabel('New task').fill('half a')
+    await page.keyboard.type(' thought')
+    await button(page, 'Cancel task: B').click()
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
+    await page.keyboard.press('Control+z')
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('pending')
+    await holds(page.getByLabel('New task'), ['half a thought'])
+    // A blocked one is blocked again, for the same reason.
+    await panels.update(2, { status: 'blocked', outcome: 'No key.' })
+    await button(page, 'Cancel task: B').click()
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
+    await page.keyboard.press('Control+z')
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('blocked')
+    expect((await panels.tasks()).find(({ title }) => title === 'B')?.outcome).toBe('No key.')
+    // In a text field it is the browser's own.
+    await page.getByLabel('New task').press('Control+z')
+    await holds(page.getByLabel('New task'), [expect.not.stringContaining('thought')] as string[])
+    expect(await panels.statusOf('B')).toBe('blocked')
   })
 
   it('[PA5] Escape discards an edited title; leaving the input saves it', async () => {
