@@ -95,8 +95,12 @@ function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryPro
   const isContinuing = plan.isAgentWorking && current !== undefined && justStarted === current.title
   return (
     <button type="button" className="rs-summary" aria-expanded={isExpanded} aria-controls={listId} onClick={onToggle}>
-      <span className="rs-plan-name">{strings.plan}</span>
-      <span className="rs-sr">: {isExpanded ? strings.hidePlan : strings.showPlan}. </span>
+      <span className="rs-plan-name" aria-hidden="true">
+        {strings.plan}
+      </span>
+      <span className="rs-sr">
+        {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
+      </span>
       <span className="rs-current">
         {isContinuing ? strings.continuing(current.title) : (current?.title ?? strings.noCurrentTask)}
       </span>

@@ -232,6 +232,7 @@ describe('with an external agent', () => {
     await holds(page.getByLabel('New task'), ['half a thought'])
     // A blocked one is blocked again, for the same reason.
     await panels.update(2, { status: 'blocked', outcome: 'No key.' })
+    await says(counts(page), ['0 of 2 · 1 remaining · 1 blocked'])
     await button(page, 'Cancel task: B').click()
     await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
     await page.keyboard.press('Control+z')
