@@ -42,7 +42,7 @@ export interface DoorOptions {
   readonly onError?: (error: unknown) => void
   /** Only reads: reviews do not expire through this door. */
   readonly readOnly?: boolean
-  /** Hears of each review that this process opens. */
+  /** Hears of each review that this process opens, except those that a person reopened. */
   readonly onReviewOpened?: (ref: Ref, reviewId: string) => void
   /** Receives every tool call of every edge. More observers can join with `door.observe`. */
   readonly observe?: Observer

@@ -179,7 +179,7 @@ export const reviewFields = {
   status: described(z.enum(['pending', 'confirmed', 'cancelled', 'expired']), '`pending` in the log'),
   session_id: described(z.string(), 'the conversation'),
   conversation_turn_id: described(z.string(), 'the turn that asked'),
-  tool_call_id: described(z.string(), 'the tool call that asked'),
+  tool_call_id: described(z.string(), 'the tool call that asked; a reopened review has its own id here'),
   draft_tasks: described(z.array(draftRow), 'the proposed tasks'),
   timeout_ms: described(z.int().nullable(), 'how long it waits for a decision; null: until it is decided'),
   expires_at: described(instant.nullable(), 'when it is cancelled without a decision; null: never'),

@@ -76,9 +76,10 @@ function continuedBy(event: NewEvent, continued_by: string): NewEvent {
 
 /** What the person says to the model of the new turn. */
 function messageFor({ action, comment = '' }: Decision, rows: readonly Row[]): string {
-  if (action === 'confirm') return `Go on with the plan I approved. ${comment}`.trim()
+  const words = comment.trim()
+  if (action === 'confirm') return `Go on with the plan I approved. ${words}`.trim()
   const titles = rows.map(({ title }) => `\n- ${title}`).join('')
-  return `Change the plan: ${comment}${titles && `\nMy version of it:${titles}`}`
+  return `Change the plan: ${words}${titles && `\nMy version of it:${titles}`}`
 }
 
 function notReopenable(review: Review, now: Instant): Refusal {

@@ -18,7 +18,7 @@ import {
   TASK_STATUS,
 } from '../review.ts'
 import { isOpen } from '../task.ts'
-import { isId, LIMITS, line, Problem, prose } from '../text.ts'
+import { isBlank, isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 
@@ -187,7 +187,7 @@ function sendBack(
   via: DecisionVia,
   comment: string,
 ): NewEvent[] | Refusal {
-  if (comment === '') return invalidField('comment', { rule: 'empty' })
+  if (isBlank(comment)) return invalidField('comment', { rule: 'empty' })
   const rows = tasks && confirmedRows(review.draft_tasks, tasks)
   if (rows instanceof Refusal) return rows
   return [cancelled(review, 'changes_requested', via, comment, rows && changesBetween(review.draft_tasks, rows))]

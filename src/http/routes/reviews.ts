@@ -69,7 +69,7 @@ export const reviewRoutes = [
         schema: s.errorBody,
       },
     },
-    handle: async ({ params, body, caller }, { door, metrics }) => {
+    handle: async ({ params, body, caller }, { door, metrics, turns }) => {
       const decided = await door.reviews.decide(
         caller.tenant,
         params.review_id,
@@ -82,6 +82,9 @@ export const reviewRoutes = [
         },
       )
       metrics?.decision(body.action)
+      if (decided.turn_id !== undefined) {
+        turns?.take({ tenant: caller.tenant, conversation: decided.review.session_id }, decided.turn_id)
+      }
       return { body: decided }
     },
   }),
