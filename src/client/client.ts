@@ -79,7 +79,7 @@ export function createClient(options: ClientOptions) {
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
-    /** The conversations, newest first; with `q` those whose title contains it. */
+    /** Conversations, newest first; with `q` those with that text in their title, in any case. */
     sessions: (query: Page & { q?: string } = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** A conversation to fold events on; `live` does that for you. */

@@ -128,8 +128,8 @@ export interface TailOptions {
 
 /** Conversations and their logs. */
 export interface Conversations {
-  /** A page of the tenant's conversations, newest first. */
-  list(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** A page of the tenant's conversations, newest first: all, or those with this text in their title, in any case. */
+  list(tenant: string, page: Page, title?: string): Promise<Paged<ConversationSummary>>
   /** One conversation as the list shows it, or undefined if it does not exist. */
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */

@@ -155,7 +155,7 @@ export class StoreDoor implements Door {
 
 function conversationsIn(store: Store): Conversations {
   return {
-    list: (tenant, page) => store.queries.conversations(tenant, page),
+    list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),

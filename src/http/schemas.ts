@@ -29,6 +29,11 @@ export const reference = z
 export const limit = (most: number, usual: number): z.ZodType<number> =>
   z.coerce.number().int().min(1).max(most).default(usual)
 export const cursor = z.string().max(1_000).optional()
+/** What a list is searched for. */
+export const searchedText = z
+  .string()
+  .max(400)
+  .refine(text => text.isWellFormed() && !/\p{Cc}/u.test(text), { error: 'one line of well-formed text' })
 
 export const json: z.ZodType<Json> = z.json().meta({ id: 'Json', description: 'Any JSON value' })
 export const instant = z.iso.datetime()

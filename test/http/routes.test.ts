@@ -150,6 +150,27 @@ describe('sessions', () => {
     expect(paged.flatMap(({ sessions }) => sessions)).toEqual(all.sessions)
   })
 
+  it.each(STORES)('[HT10][ST23] with q they are those with that text in their title (%s)', async store => {
+    const server = await started({ store })
+    for (const [session_id, title] of [
+      ['c1', 'Plan the ÜBERGABE'],
+      ['c2', 'Buy 100% juice'],
+      ['c3', 'übergabe, once more'],
+    ] as const) {
+      await server.agent.call('task_list', 'AddTask', { session_id, turn_id: 't1', arguments: { title } })
+    }
+    const found = async (q: string): Promise<string[]> =>
+      (await server.person.sessions({ q })).sessions.map(({ session_id }) => session_id)
+    expect(await found('  Übergabe ')).toEqual(['c3', 'c1'])
+    expect(await found('%')).toEqual(['c2'])
+    expect(await found('nothing like it')).toEqual([])
+    expect(await found(' ')).toEqual(['c3', 'c2', 'c1'])
+    const paged = await pages<SessionsAnswer>(server, `/api/sessions?limit=1&q=${encodeURIComponent('übergabe')}`)
+    expect(paged.map(({ sessions }) => sessions.map(({ session_id }) => session_id))).toEqual([['c3'], ['c1']])
+    const tooLong = await server.refused(400, 'GET', `/api/sessions?q=${'x'.repeat(401)}`)
+    expect(tooLong).toMatchObject({ code: 'invalid_request', field: 'q' })
+  })
+
   it.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'limit='])('[HT7] %s is 400', async query => {
     const server = await started()
     const error = await server.refused(400, 'GET', `/api/sessions?${query}`)

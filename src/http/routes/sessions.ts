@@ -36,16 +36,18 @@ export const sessionRoutes = [
     operationId: 'listSessions',
     tag: 'Sessions',
     role: 'agent',
-    summary: 'Conversations, newest first',
-    query: z.object({ limit: s.limit(200, 50), cursor: s.cursor }),
+    summary: 'Conversations, newest first; with `q` those with that text in their title',
+    query: z.object({ q: s.searchedText.optional(), limit: s.limit(200, 50), cursor: s.cursor }),
     answers: {
       200: {
         description: 'A page of the list',
         schema: a.sessions,
       },
     },
-    handle: async ({ query, caller }, { door }) => {
-      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, query))
+    handle: async ({ query: { q, ...page }, caller }, { door }) => {
+      // An empty search box asks for all of them.
+      const title = q?.trim() || undefined
+      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, page, title))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),
