@@ -277,6 +277,7 @@ export const errorBody = z
         row: described(z.int(), 'the row of the batch, from 0').exactOptional(),
         field: z.string().exactOptional(),
         task: described(task, 'the task as it is now').exactOptional(),
+        file: described(z.string(), 'the task file at fault, as a path within the data folder').exactOptional(),
       }),
     ),
   })
