@@ -7,7 +7,7 @@ export const chinesePage: PageStrings = {
   messages: '消息',
   newChat: '新建会话',
   untitled: '新会话',
-  search: '搜索会话和任务',
+  search: '搜索',
   noResults: '没有结果',
   conversationsFound: '会话',
   tasksFound: '任务',

@@ -65,7 +65,8 @@ export function Composer(props: ComposerProps): ReactElement {
         }}
       />
       <div className="app-composer-foot">
-        {choices.map(({ label, value, values, onChoose }) => (
+        {/* They are for the next message. */}
+        {(isReview ? [] : choices).map(({ label, value, values, onChoose }) => (
           <label key={label} className="app-choice" title={label}>
             <span className="rs-sr">{label}</span>
             <select value={value} disabled={isRunning || isSending} onChange={event => onChoose(event.target.value)}>
@@ -75,11 +76,11 @@ export function Composer(props: ComposerProps): ReactElement {
             </select>
           </label>
         ))}
-        <span className="app-gap">{isReview && text.trim() !== '' && strings.enterRequestsChanges}</span>
+        <span className="app-gap">{isReview && strings.enterRequestsChanges}</span>
         {isRunning && (
           <button
             type="button"
-            className="app-send"
+            className={`app-send${isReview ? ' app-send-second' : ''}`}
             aria-label={strings.stop}
             title={strings.stop}
             aria-disabled={isStopping}

@@ -7,7 +7,7 @@ export const englishPage: PageStrings = {
   messages: 'Messages',
   newChat: 'New chat',
   untitled: 'New conversation',
-  search: 'Search conversations and tasks',
+  search: 'Search',
   noResults: 'No results',
   conversationsFound: 'Conversations',
   tasksFound: 'Tasks',

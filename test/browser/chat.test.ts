@@ -530,6 +530,24 @@ it('[CH9] a search result opens the timeline of the task in its conversation', a
   await turns.close()
 })
 
+it('[CH9] a conversation is found by its title, and opens', async () => {
+  const turns = await start(() => 'Well.')
+  await turns.chat({ message: 'Plan the Birthday party' })
+  await turns.chat({ session_id: 'c2', message: 'Something else' })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await page.getByRole('searchbox').fill('birthday')
+  const found = page.getByRole('region', { name: 'Search' })
+  const titles = found.getByRole('list', { name: 'Conversations' }).getByRole('button')
+  await titles.first().waitFor()
+  expect(await titles.allInnerTexts()).toEqual(['Plan the Birthday party'])
+  await found.getByRole('button', { name: 'Plan the Birthday party' }).click()
+  await messages(page).getByText('Plan the Birthday party').waitFor()
+  expect(page.url()).toContain('?chat=c1')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH10] examples are one click away; the chosen toolset and model go with the next message', async () => {
   const turns = await start(undefined, { models: configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
@@ -675,6 +693,32 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await messages(page).getByText('Well.').waitFor()
   await expect.poll(() => box(page).inputValue()).toBe('')
   expect(await messages(page).getByText('Something long').count()).toBe(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH11] a message that is sent again the moment it is back in the box is not forgotten', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
+  await page.route('**/api/chat', () => new Promise(() => {}))
+  await say(page, 'Something long')
+  await messages(page).getByText('Sending…').waitFor()
+  await page.addInitScript(() => {
+    const observer = new MutationObserver(() => {
+      const input = document.querySelector<HTMLTextAreaElement>('.app-input')
+      if (input?.value !== 'Something long') return
+      observer.disconnect()
+      input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+    })
+    observer.observe(document, { subtree: true, childList: true })
+  })
+  await page.reload()
+  await messages(page).getByText('Sending…').waitFor()
+  await page.getByRole('button', { name: 'New chat' }).click()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.goBack()
+  await expect.poll(() => box(page).inputValue()).toBe('Something long')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openDoor } from '../../src/door/door.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { openBrowser } from '../support/browser.ts'
 import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, says } from './panels.ts'
 import { startServer } from '../support/server.ts'
@@ -231,6 +233,7 @@ describe('with an external agent', () => {
     await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('pending')
     await holds(page.getByLabel('New task'), ['half a thought'])
     // A blocked one is blocked again, for the same reason.
+    await panels.look()
     await panels.update(2, { status: 'blocked', outcome: 'No key.' })
     await says(counts(page), ['0 of 2 · 1 remaining · 1 blocked'])
     await button(page, 'Cancel task: B').click()
@@ -492,6 +495,27 @@ describe('with a turn on the server', () => {
     await rows(page).first().waitFor()
     expect(await boxes()).toEqual(before)
     gates.end.resolve()
+  })
+
+  it('[PA4] a step that is taken up again days later goes on from the time that was worked on it', async () => {
+    const held = Promise.withResolvers<void>()
+    let skewMs = -5 * 86_400_000
+    await start({
+      door: openDoor({ store: openMemoryStore({ skewMs: () => skewMs }) }),
+      host: { review: false, assessor: false, gate: false },
+      answers: [
+        { calls: [{ tool: 'plan', args: { tasks: [{ title: 'One' }] } }] },
+        'Later.',
+        { text: 'Now.', after: held.promise },
+      ],
+    })
+    await turns.chat({ session_id: 'c' })
+    skewMs = 0
+    await turns.open({ session_id: 'c', turn_id: 't2', continue_turn_id: 't1' })
+    const page = await panels.window()
+    await expect.poll(() => plan(page).locator('.rs-elapsed').innerText(), SLOW_BROWSER).toMatch(/^0:[0-5]\d$/)
+    held.resolve()
+    await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
   })
 
   it('[PA9] the start of the next task is shown with the default toolset, too', async () => {
