@@ -43,8 +43,7 @@ export default defineConfig({
           globalSetup: POSTGRES,
         },
       },
-      // One retry in CI: [CH11] failed once in four full runs on a loaded machine, and the cause is not found yet.
-      { extends: true, test: { name: 'browser', include: BROWSER, retry: process.env['CI'] ? 1 : 0 } },
+      { extends: true, test: { name: 'browser', include: BROWSER } },
     ],
   },
 })

@@ -1,7 +1,15 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
 import { type Client, openTasks, type ToolsetName } from 'runsheet/client'
-import { errorText, ReviewPanel, TodosPanel, useRunsheet } from 'runsheet/react'
+import {
+  type ConversationView,
+  errorText,
+  type ReviewHandle,
+  ReviewPanel,
+  TodosPanel,
+  useReview,
+  useRunsheet,
+} from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { History } from './history.tsx'
@@ -9,7 +17,7 @@ import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
 import { historyRoute, type Route } from './route.ts'
-import { useSend } from './use-send.ts'
+import { type Sending, useSend } from './use-send.ts'
 
 interface ChatProps {
   readonly strings: PageStrings
@@ -48,6 +56,8 @@ export function Chat(props: ChatProps): ReactElement {
   const [stopping, setStopping] = useState<string>()
   const isStopping =
     running !== null && (stopping === running || (conversation.turns[running]?.stop_requested ?? false))
+  // The server answers, and says what is wrong: the connection is not.
+  const hasAnswer = error !== null && error.status > 0 && (status === 'failed' || status === 'reconnecting')
   const panels = useRef<HTMLDivElement>(null)
   const covered = useHeight(panels)
 
@@ -65,18 +75,31 @@ export function Chat(props: ChatProps): ReactElement {
     ...(isSwitched ? defaultsOf(toolset) : {}),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
-  /** The person's message that started a turn. */
-  const requestOf = (turn: string): string | undefined =>
-    view.state.messages.find(({ turn_id, role, synthetic }) => turn_id === turn && role === 'user' && !synthetic)?.text
-  /** Requests an undecided plan again: with the same message, or, if another agent proposed it, with its titles. */
-  const askAgain = async (turn: string, reviewId: string): Promise<void> => {
-    const request = requestOf(turn)
-    if (request !== undefined) return send(request)
+  const review = useReview()
+  const request = useChangeRequest(review, view, setText)
+  // Why Enter sent nothing; until the text changes or the agent is done.
+  const [unsent, setUnsent] = useState<string>()
+  const isBusy = running !== null && !review.review
+  const submit = (message: string): void => {
+    if (isBusy) return setUnsent(message)
+    if (review.review) request(message)
+    else sendTyped(message)
+  }
+  const isRetrying = useRef(false)
+  /** Goes on with what a turn left: blocked tasks are reopened, finished ones stay. Else its message is sent again. */
+  const retryTurn = async (turn: string, message: string): Promise<void> => {
+    if (isRetrying.current) return
+    isRetrying.current = true
     try {
-      const { review } = await client.review(reviewId)
-      send(strings.proposeAgain(review.draft_tasks.map(row => row.title)))
+      const { tasks: blocked } = await client.tasks(session, { turn_id: turn, status: 'blocked', limit: 200 })
+      for (const { id, version } of blocked) await client.changeTask(session, id, version, { status: 'pending' })
+      const hasOpen = openTasks(conversation, turn).length > 0
+      const isLeft = hasOpen || blocked.length > 0
+      send(isLeft && !hasOpen ? strings.retryBlockedMessage : message, isLeft ? { continue_turn_id: turn } : {})
     } catch (error) {
-      setFailure({ error, retry: () => void askAgain(turn, reviewId) })
+      setFailure({ error, retry: () => void retryTurn(turn, message) })
+    } finally {
+      isRetrying.current = false
     }
   }
   const stop = (): void => {
@@ -115,9 +138,9 @@ export function Chat(props: ChatProps): ReactElement {
       </header>
       <div className="app-body">
         <p className="app-notice" role="status">
-          {status === 'reconnecting' ? strings.reconnecting : ''}
+          {status === 'reconnecting' && !hasAnswer ? strings.reconnecting : ''}
         </p>
-        {status === 'failed' && error && error.status !== 401 && (
+        {hasAnswer && error.status !== 401 && (
           <p className="app-alert" role="alert">
             {errorText(strings.panels, error)}
           </p>
@@ -139,9 +162,7 @@ export function Chat(props: ChatProps): ReactElement {
             outgoing={outgoing?.message}
             isStopping={isStopping}
             onExample={sendTyped}
-            onRetry={(turn, message) =>
-              send(message, openTasks(conversation, turn).length > 0 ? { continue_turn_id: turn } : {})
-            }
+            onRetry={(turn, message) => void retryTurn(turn, message)}
           />
         )}
         <div className="app-panels" ref={panels}>
@@ -153,10 +174,15 @@ export function Chat(props: ChatProps): ReactElement {
               </button>
             </p>
           )}
+          {isBusy && unsent !== undefined && unsent === text.trim() && (
+            <p className="app-alert app-unsent" role="status">
+              {strings.agentBusy}
+            </p>
+          )}
           {conversation.pending_reviews.length === 0 && (
             <TodosPanel onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })} />
           )}
-          <ReviewPanel onAskAgain={(turn, review) => void askAgain(turn, review)} />
+          <ReviewPanel handle={review} />
         </div>
       </div>
       <div className="app-foot">
@@ -166,7 +192,8 @@ export function Chat(props: ChatProps): ReactElement {
           onText={setText}
           isNew={isNewSession(session)}
           isRunning={running !== null}
-          isSending={outgoing !== undefined}
+          isReview={review.review !== undefined}
+          isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
           choices={[
             {
@@ -186,12 +213,32 @@ export function Chat(props: ChatProps): ReactElement {
                   },
                 ]),
           ]}
-          onSend={sendTyped}
+          onSend={submit}
           onStop={stop}
         />
       </div>
     </main>
   )
+}
+
+/** Requests changes of the plan that waits; the text leaves the box once the log has them. */
+function useChangeRequest(
+  { review, revise }: ReviewHandle,
+  { state: { resolutions } }: ConversationView,
+  setText: Sending['setText'],
+): (text: string) => void {
+  const [sent, setSent] = useState<{ readonly reviewId: string; readonly text: string }>()
+  const hasArrived = sent !== undefined && resolutions[sent.reviewId]?.reason === 'changes_requested'
+  useEffect(() => {
+    if (!hasArrived) return
+    setText(typed => (typed.trim() === sent.text ? '' : typed))
+    setSent(undefined)
+  }, [hasArrived, sent, setText])
+  return text => {
+    if (!review) return
+    setSent({ reviewId: review.review_id, text })
+    void revise(text)
+  }
 }
 
 /** The policy that a toolset starts with: another toolset's need not fit it. */

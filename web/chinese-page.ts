@@ -1,5 +1,4 @@
 import { chinese } from 'runsheet/react'
-import { numbered } from './numbered.ts'
 import type { PageStrings } from './page-strings.ts'
 
 export const chinesePage: PageStrings = {
@@ -8,15 +7,22 @@ export const chinesePage: PageStrings = {
   messages: '消息',
   newChat: '新建会话',
   untitled: '新会话',
-  search: '搜索任务',
+  search: '搜索',
   noResults: '没有结果',
+  conversationsFound: '会话',
+  tasksFound: '任务',
   message: '请描述一个包含多个步骤的请求',
+  requestChanges: '告诉智能体要改什么…',
+  enterRequestsChanges: '按回车键要求修改',
+  agentBusy: '没有发送：智能体仍在工作。文字会留在这里；要立即发送，请先停止智能体。',
   send: '发送',
   stop: '停止',
   stopping: '正在停止…',
   copy: '复制',
   copied: '已复制',
   retry: '重试',
+  retryBlocked: '重试受阻任务',
+  retryBlockedMessage: '请再试一次受阻的任务。',
   you: '你',
   assistant: '助手',
   toolset: '工具集',
@@ -44,6 +50,8 @@ export const chinesePage: PageStrings = {
   turn: number => `第 ${number} 轮`,
   byOtherAgent: '来自其他智能体',
   noTasks: '没有任务',
+  continuedIn: turn => `在第 ${turn} 轮继续`,
+  fromTurn: turn => `来自第 ${turn} 轮`,
   allEvents: '全部记录',
   taskHistory: title => `“${title}”的历史记录`,
   showMore: '显示更多',
@@ -52,6 +60,15 @@ export const chinesePage: PageStrings = {
   toolOutput: '输出',
   noOutputYet: '尚无输出。',
   toolFailed: '失败',
+  planEnded: {
+    user_cancelled: '你拒绝了这份计划',
+    review_timeout: '时间已到，没有开始任何任务。',
+    panel_closed: '你在决定之前离开了，没有开始任何任务。',
+    turn_stopped: '在你决定之前已停止，没有开始任何任务。',
+    changes_requested: '你要求修改',
+    superseded: '已被新计划取代',
+  },
+  quoted: comment => `“${comment}”`,
   outputFailed: '无法加载输出。',
   duration: ms => (ms < 1_000 ? `${ms} 毫秒` : `${(ms / 1_000).toFixed(1)} 秒`),
   turnStatus: {
@@ -63,5 +80,4 @@ export const chinesePage: PageStrings = {
     stopped: '已停止',
   },
   continueMessage: '请继续执行计划。',
-  proposeAgain: titles => `请重新提出以下计划：\n\n${numbered(titles)}`,
 }

@@ -16,6 +16,8 @@ interface ComposerProps {
   readonly onText: (text: string) => void
   readonly isNew: boolean
   readonly isRunning: boolean
+  /** A review waits: what is sent requests changes. */
+  readonly isReview: boolean
   /** The last message is still being sent. */
   readonly isSending: boolean
   readonly isStopping: boolean
@@ -25,9 +27,9 @@ interface ComposerProps {
   readonly onStop: () => void
 }
 
-/** The message box. Enter sends, Shift+Enter starts a new line. */
+/** The message box. Enter sends, or requests changes while a review waits; Shift+Enter starts a new line. */
 export function Composer(props: ComposerProps): ReactElement {
-  const { strings, text, onText, isNew, isRunning, isSending, isStopping, choices, onSend, onStop } = props
+  const { strings, text, onText, isNew, isRunning, isReview, isSending, isStopping, choices, onSend, onStop } = props
   const box = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     // On touch screens the keyboard would cover the examples.
@@ -36,7 +38,7 @@ export function Composer(props: ComposerProps): ReactElement {
   }, [])
   const send = (): void => {
     const message = text.trim()
-    if (message !== '' && !isRunning && !isSending) onSend(message)
+    if (message !== '' && !isSending) onSend(message)
   }
   return (
     <form
@@ -51,8 +53,8 @@ export function Composer(props: ComposerProps): ReactElement {
         ref={box}
         id="message"
         className="app-input"
-        aria-label={strings.message}
-        placeholder={strings.message}
+        aria-label={isReview ? strings.requestChanges : strings.message}
+        placeholder={isReview ? strings.requestChanges : strings.message}
         rows={2}
         value={text}
         onChange={event => onText(event.target.value)}
@@ -63,7 +65,8 @@ export function Composer(props: ComposerProps): ReactElement {
         }}
       />
       <div className="app-composer-foot">
-        {choices.map(({ label, value, values, onChoose }) => (
+        {/* They are for the next message. */}
+        {(isReview ? [] : choices).map(({ label, value, values, onChoose }) => (
           <label key={label} className="app-choice" title={label}>
             <span className="rs-sr">{label}</span>
             <select value={value} disabled={isRunning || isSending} onChange={event => onChoose(event.target.value)}>
@@ -73,11 +76,11 @@ export function Composer(props: ComposerProps): ReactElement {
             </select>
           </label>
         ))}
-        <span className="app-gap" />
-        {isRunning ? (
+        <span className="app-gap">{isReview && strings.enterRequestsChanges}</span>
+        {isRunning && (
           <button
             type="button"
-            className="app-send"
+            className={`app-send${isReview ? ' app-send-second' : ''}`}
             aria-label={strings.stop}
             title={strings.stop}
             aria-disabled={isStopping}
@@ -92,7 +95,8 @@ export function Composer(props: ComposerProps): ReactElement {
               <Square size={14} fill="currentColor" aria-hidden="true" />
             )}
           </button>
-        ) : (
+        )}
+        {(!isRunning || isReview) && (
           <button
             type="submit"
             className="app-send"

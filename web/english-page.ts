@@ -1,5 +1,4 @@
 import { english } from 'runsheet/react'
-import { numbered } from './numbered.ts'
 import type { PageStrings } from './page-strings.ts'
 
 export const englishPage: PageStrings = {
@@ -8,15 +7,22 @@ export const englishPage: PageStrings = {
   messages: 'Messages',
   newChat: 'New chat',
   untitled: 'New conversation',
-  search: 'Search tasks',
+  search: 'Search',
   noResults: 'No results',
+  conversationsFound: 'Conversations',
+  tasksFound: 'Tasks',
   message: 'Ask for something with several steps',
+  requestChanges: 'Tell the agent what to change…',
+  enterRequestsChanges: 'Enter requests changes',
+  agentBusy: 'Not sent: the agent is still working. Your text stays here; stop the agent to send it now.',
   send: 'Send',
   stop: 'Stop',
   stopping: 'Stopping…',
   copy: 'Copy',
   copied: 'Copied',
   retry: 'Retry',
+  retryBlocked: 'Retry blocked',
+  retryBlockedMessage: 'Try the blocked steps again.',
   you: 'You',
   assistant: 'Assistant',
   toolset: 'Toolset',
@@ -49,6 +55,8 @@ export const englishPage: PageStrings = {
   turn: number => `Turn ${number}`,
   byOtherAgent: 'By another agent',
   noTasks: 'No tasks',
+  continuedIn: turn => `continued in turn ${turn}`,
+  fromTurn: turn => `from turn ${turn}`,
   allEvents: 'All events',
   taskHistory: title => `History of “${title}”`,
   showMore: 'Show more',
@@ -57,6 +65,15 @@ export const englishPage: PageStrings = {
   toolOutput: 'Output',
   noOutputYet: 'No output yet.',
   toolFailed: 'failed',
+  planEnded: {
+    user_cancelled: 'You rejected this plan',
+    review_timeout: 'Time ran out. Nothing was started.',
+    panel_closed: 'You left before deciding. Nothing was started.',
+    turn_stopped: 'Stopped before you decided. Nothing was started.',
+    changes_requested: 'You asked for changes',
+    superseded: 'Replaced by a newer plan',
+  },
+  quoted: comment => `“${comment}”`,
   outputFailed: 'The output could not be loaded.',
   duration: ms => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`),
   turnStatus: {
@@ -68,5 +85,4 @@ export const englishPage: PageStrings = {
     stopped: 'Stopped',
   },
   continueMessage: 'Continue with the plan.',
-  proposeAgain: titles => `Please propose this plan again:\n\n${numbered(titles)}`,
 }

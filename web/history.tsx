@@ -1,6 +1,6 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { listed, planTurnOf, type Task } from 'runsheet/client'
+import { planHistory, planTurnOf, type Task } from 'runsheet/client'
 import { localeOf, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -18,8 +18,10 @@ interface HistoryProps {
 export function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { view } = useRunsheet()
   const { conversation, messages, status } = view.state
-  const plans = Map.groupBy(listed(conversation), each => planTurnOf(conversation, each))
   const turns = turnsInOrder(conversation)
+  const numbers = new Map(turns.map(({ id }, index) => [id, index + 1]))
+  // A continued plan is under several turns: a task opens where it was pressed, else where it is now.
+  const [openIn, setOpenIn] = useState<string>()
   const [showsAll, setShowsAll] = useState(false)
   const isKnown = task === undefined || task in conversation.tasks
   return (
@@ -34,7 +36,7 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
         {task !== undefined && !isKnown && status === 'live' && <Timeline taskId={task} />}
         {turns.map((turn, index) => {
           const asked = messages.find(message => message.turn_id === turn.id && message.role === 'user')
-          const tasks = plans.get(turn.id) ?? []
+          const tasks = planHistory(conversation, turn.id)
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
               <header>
@@ -49,15 +51,22 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
                 <p className="app-quiet">{strings.noTasks}</p>
               ) : (
                 <ul className="app-turn-tasks">
-                  {tasks.map(each => (
-                    <TaskHistory
-                      key={each.id}
-                      strings={strings}
-                      task={each}
-                      isOpen={each.id === task}
-                      onTask={onTask}
-                    />
-                  ))}
+                  {tasks.map(each => {
+                    const plan = planTurnOf(conversation, each)
+                    return (
+                      <TaskHistory
+                        key={each.id}
+                        strings={strings}
+                        task={each}
+                        elsewhere={placeText(strings, index + 1, numbers.get(plan))}
+                        isOpen={each.id === task && (openIn ?? plan) === turn.id}
+                        onTask={opened => {
+                          setOpenIn(opened === undefined ? undefined : turn.id)
+                          onTask(opened)
+                        }}
+                      />
+                    )
+                  })}
                 </ul>
               )}
             </article>
@@ -74,14 +83,22 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
   )
 }
 
+/** Where a task of a continued plan went on, or came from. */
+function placeText(strings: PageStrings, turn: number, planTurn: number | undefined): string | undefined {
+  if (planTurn === undefined || planTurn === turn) return undefined
+  return planTurn > turn ? strings.continuedIn(planTurn) : strings.fromTurn(planTurn)
+}
+
 interface TaskHistoryProps {
   readonly strings: PageStrings
   readonly task: Task
+  /** The other turn of a continued plan. */
+  readonly elsewhere: string | undefined
   readonly isOpen: boolean
   readonly onTask: (task: string | undefined) => void
 }
 
-function TaskHistory({ strings, task, isOpen, onTask }: TaskHistoryProps): ReactElement {
+function TaskHistory({ strings, task, elsewhere, isOpen, onTask }: TaskHistoryProps): ReactElement {
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (isOpen) row.current?.scrollIntoView({ block: 'nearest' })
@@ -97,6 +114,7 @@ function TaskHistory({ strings, task, isOpen, onTask }: TaskHistoryProps): React
         <StatusIcon status={task.status} />
         <span className="app-task-history-title">
           {task.title}
+          {elsewhere !== undefined && <small>{elsewhere}</small>}
           {task.status === 'completed' && task.judged_by === null && <small>{strings.panels.reportedDone}</small>}
           {task.outcome !== undefined && <small>{task.outcome}</small>}
         </span>

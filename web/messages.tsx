@@ -1,6 +1,6 @@
 import { RotateCcw } from 'lucide-react'
-import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useRef } from 'react'
-import { type Client, type Message, openTasks } from 'runsheet/client'
+import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import { type Client, listed, type Message, openTasks, type Resolution } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import { CopyButton } from './copy-button.tsx'
@@ -22,7 +22,7 @@ interface MessagesProps {
   readonly outgoing: string | undefined
   readonly isStopping: boolean
   readonly onExample: (message: string) => void
-  /** Sends the message of a failed turn again. */
+  /** Tries again what a turn has left, or its message. */
   readonly onRetry: (turn: string, message: string) => void
 }
 
@@ -39,6 +39,7 @@ export function Messages({
 }: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
   const { running_turn, latest_turn } = conversation
+  const resolved = useResolvedCalls(view.state)
   const scroller = useRef<HTMLDivElement>(null)
   const hasTurns = Object.keys(conversation.turns).length > 0
   useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`, outgoing)
@@ -84,6 +85,7 @@ export function Messages({
                 strings={strings}
                 client={client}
                 session={conversation.session_id}
+                resolved={resolved}
                 // A later message means that its calls have been answered.
                 isRunning={message.turn_id === running_turn && index === shown.length - 1 && text === null}
               />
@@ -127,6 +129,7 @@ interface MessageViewProps {
   readonly strings: PageStrings
   readonly client: Client
   readonly session: string
+  readonly resolved: ResolvedCalls
   readonly isRunning: boolean
 }
 
@@ -135,6 +138,7 @@ const MessageView = memo(function MessageView({
   strings,
   client,
   session,
+  resolved,
   isRunning,
 }: MessageViewProps): ReactElement {
   const calls = message.tool_calls ?? []
@@ -155,6 +159,7 @@ const MessageView = memo(function MessageView({
         <ToolCall
           key={call.tool_call_id}
           call={call}
+          resolution={resolved.get(callKey(message.turn_id, call.tool_call_id))}
           client={client}
           session={session}
           isRunning={isRunning}
@@ -167,6 +172,21 @@ const MessageView = memo(function MessageView({
     </article>
   )
 })
+
+/** How the reviews of tool calls ended, by turn and call. */
+type ResolvedCalls = ReadonlyMap<string, Resolution>
+
+const callKey = (turn: string | null, call: string): string => `${turn} ${call}`
+
+function useResolvedCalls({ conversation: { reviews }, resolutions }: ConversationView['state']): ResolvedCalls {
+  return useMemo(() => {
+    const entries = Object.values(reviews).flatMap(({ review_id, conversation_turn_id, tool_call_id }) => {
+      const resolution = resolutions[review_id]
+      return resolution ? [[callKey(conversation_turn_id, tool_call_id), resolution] as const] : []
+    })
+    return new Map(entries)
+  }, [reviews, resolutions])
+}
 
 interface TurnEndingProps {
   readonly view: ConversationView
@@ -184,13 +204,15 @@ function TurnEnding({ view, turn, strings, onRetry }: TurnEndingProps): ReactEle
   const status = turn === null ? undefined : conversation.turns[turn]?.status
   if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
   const asked = messages.find(message => message.turn_id === turn && message.role === 'user')
-  const canContinue = status === 'incomplete' && openTasks(conversation, turn).length > 0
+  const isOpen = openTasks(conversation, turn).length > 0
+  const isBlocked = listed(conversation, turn).some(task => task.status === 'blocked')
+  const canContinue = status === 'incomplete' && isOpen
   return (
     <p className="app-ending" role="note">
       <span className={`app-chip app-chip-${status}`}>{strings.turnStatus[status]}</span>
       {onRetry && asked && !canContinue && conversation.running_turn === null && (
         <button type="button" className="rs-button" onClick={() => onRetry(turn, asked.text)}>
-          <RotateCcw size={14} aria-hidden="true" /> {strings.retry}
+          <RotateCcw size={14} aria-hidden="true" /> {isBlocked && !isOpen ? strings.retryBlocked : strings.retry}
         </button>
       )}
     </p>

@@ -1,3 +1,4 @@
+import type { CancelReason } from 'runsheet/client'
 import type { Strings } from 'runsheet/react'
 import { englishPage } from './english-page.ts'
 
@@ -10,13 +11,22 @@ export interface PageStrings {
   readonly untitled: string
   readonly search: string
   readonly noResults: string
+  readonly conversationsFound: string
+  readonly tasksFound: string
   readonly message: string
+  /** The message box while a review waits. */
+  readonly requestChanges: string
+  readonly enterRequestsChanges: string
+  readonly agentBusy: string
   readonly send: string
   readonly stop: string
   readonly stopping: string
   readonly copy: string
   readonly copied: string
   readonly retry: string
+  readonly retryBlocked: string
+  /** What is said to the agent then. */
+  readonly retryBlockedMessage: string
   readonly you: string
   readonly assistant: string
   readonly toolset: string
@@ -44,6 +54,8 @@ export interface PageStrings {
   readonly turn: (number: number) => string
   readonly byOtherAgent: string
   readonly noTasks: string
+  readonly continuedIn: (turn: number) => string
+  readonly fromTurn: (turn: number) => string
   readonly allEvents: string
   readonly taskHistory: (title: string) => string
   readonly showMore: string
@@ -52,12 +64,13 @@ export interface PageStrings {
   readonly toolOutput: string
   readonly noOutputYet: string
   readonly toolFailed: string
+  /** How a plan ended that the person did not confirm. */
+  readonly planEnded: Readonly<Record<CancelReason, string>>
+  readonly quoted: (comment: string) => string
   readonly outputFailed: string
   readonly duration: (ms: number) => string
   readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
-  /** Asks the assistant for a plan that another agent proposed, and that it therefore has not seen. */
-  readonly proposeAgain: (titles: readonly string[]) => string
 }
 
 export type Language = 'en' | 'zh'

@@ -1,5 +1,5 @@
 import { Plus, Search, X } from 'lucide-react'
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { type ReactElement, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { type Client, RunsheetError, type Session, type Task } from 'runsheet/client'
 import { errorText, isComposing } from 'runsheet/react'
 import { newSession } from './new-sessions.ts'
@@ -18,7 +18,7 @@ interface SidebarProps {
   readonly onSignedOut: () => void
 }
 
-/** All conversations, with a mark where a review is pending, and a search over all tasks. */
+/** All conversations, with a mark where a review is pending, and a search over their titles and all tasks. */
 export function Sidebar({
   client,
   strings,
@@ -74,21 +74,38 @@ export function Sidebar({
         />
       </label>
       {found ? (
-        <ul className="app-sessions" aria-label={strings.search}>
-          {problem !== undefined && <li role="alert">{errorText(strings.panels, problem)}</li>}
-          {found.length === 0 && problem === undefined && <li className="app-quiet">{strings.noResults}</li>}
-          {found.map(task => (
-            <li key={task.id}>
-              <button type="button" onClick={() => onGo(historyRoute(task.session_id, task.id))}>
-                <span>{task.title}</span>
-                <small>
-                  {strings.panels.status[task.status]}
-                  {titles.has(task.session_id) && ` · ${titles.get(task.session_id)}`}
-                </small>
-              </button>
-            </li>
-          ))}
-        </ul>
+        <section className="app-sessions" aria-label={strings.search}>
+          {problem !== undefined && <p role="alert">{errorText(strings.panels, problem)}</p>}
+          {problem === undefined && found.sessions.length + found.tasks.length === 0 && (
+            <p className="app-quiet">{strings.noResults}</p>
+          )}
+          {found.sessions.length > 0 && (
+            <Found heading={strings.conversationsFound}>
+              {found.sessions.map(each => (
+                <li key={each.session_id}>
+                  <button type="button" onClick={() => onGo(chatRoute(each.session_id))}>
+                    {each.title ?? strings.untitled}
+                  </button>
+                </li>
+              ))}
+            </Found>
+          )}
+          {found.tasks.length > 0 && (
+            <Found heading={strings.tasksFound}>
+              {found.tasks.map(task => (
+                <li key={task.id}>
+                  <button type="button" onClick={() => onGo(historyRoute(task.session_id, task.id))}>
+                    <span>{task.title}</span>
+                    <small>
+                      {strings.panels.status[task.status]}
+                      {titles.has(task.session_id) && ` · ${titles.get(task.session_id)}`}
+                    </small>
+                  </button>
+                </li>
+              ))}
+            </Found>
+          )}
+        </section>
       ) : (
         <ul className="app-sessions" aria-label={strings.conversations}>
           {sessions.map(each => (
@@ -120,6 +137,19 @@ export function Sidebar({
         </ul>
       )}
     </nav>
+  )
+}
+
+/** One kind of search results. */
+function Found({ heading, children }: { readonly heading: string; readonly children: ReactNode }): ReactElement {
+  const id = useId()
+  return (
+    <>
+      <h2 id={id} className="app-found">
+        {heading}
+      </h2>
+      <ul aria-labelledby={id}>{children}</ul>
+    </>
   )
 }
 
@@ -183,7 +213,7 @@ async function newestSessions(
 
 interface Search {
   /** Absent while nothing is searched. */
-  readonly found?: readonly Task[]
+  readonly found?: { readonly sessions: readonly Session[]; readonly tasks: readonly Task[] }
   readonly problem?: unknown
 }
 
@@ -196,9 +226,9 @@ function useSearch(client: Client, query: string): Search {
     if (text === '') return setSearch({})
     let isCurrent = true
     const timer = setTimeout(() => {
-      client.search(text, { limit: 50 }).then(
-        ({ tasks }) => isCurrent && setSearch({ found: tasks }),
-        (problem: unknown) => isCurrent && setSearch({ found: [], problem }),
+      Promise.all([client.sessions({ q: text, limit: 20 }), client.search(text, { limit: 50 })]).then(
+        ([{ sessions }, { tasks }]) => isCurrent && setSearch({ found: { sessions, tasks } }),
+        (problem: unknown) => isCurrent && setSearch({ found: { sessions: [], tasks: [] }, problem }),
       )
     }, DEBOUNCE_MS)
     return () => {

@@ -1,6 +1,6 @@
-import { Check, CircleAlert, Loader, Wrench } from 'lucide-react'
+import { Ban, Check, CircleAlert, Loader, Pencil, Wrench } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
-import type { Client, MessageCall } from 'runsheet/client'
+import type { Client, MessageCall, Resolution } from 'runsheet/client'
 import type { PageStrings } from './page-strings.ts'
 import { useToolResult } from './use-tool-result.ts'
 
@@ -11,27 +11,35 @@ interface ToolCallProps {
   readonly client: Client
   readonly session: string
   readonly call: MessageCall
+  /** How the review ended that the call asked for. */
+  readonly resolution: Resolution | undefined
   readonly isRunning: boolean
   readonly strings: PageStrings
 }
 
 /** A tool call; its input and output show when it is opened. */
-export function ToolCall({ client, session, call, isRunning, strings }: ToolCallProps): ReactElement {
+export function ToolCall({ client, session, call, resolution, isRunning, strings }: ToolCallProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const { answer } = call
   const { result, hasFailed } = useToolResult(client, session, answer, isOpen)
   return (
     <details className="app-call" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
-        <Wrench size={14} aria-hidden="true" />
-        <span>{strings.toolCall(call.tool)}</span>
-        {answer && (
-          <span className={answer.ok ? 'app-call-ok' : 'app-call-refused'}>
-            {answer.ok ? <Check size={14} aria-hidden="true" /> : <CircleAlert size={14} aria-hidden="true" />}
-            {answer.ok
-              ? answer.duration_ms >= MIN_SHOWN_MS && strings.duration(answer.duration_ms)
-              : strings.toolFailed}
-          </span>
+        {resolution?.action === 'cancel' ? (
+          <Unconfirmed resolution={resolution} strings={strings} />
+        ) : (
+          <>
+            <Wrench size={14} aria-hidden="true" />
+            <span>{strings.toolCall(call.tool)}</span>
+            {answer && (
+              <span className={answer.ok ? 'app-call-ok' : 'app-call-refused'}>
+                {answer.ok ? <Check size={14} aria-hidden="true" /> : <CircleAlert size={14} aria-hidden="true" />}
+                {answer.ok
+                  ? answer.duration_ms >= MIN_SHOWN_MS && strings.duration(answer.duration_ms)
+                  : strings.toolFailed}
+              </span>
+            )}
+          </>
         )}
         {!answer && isRunning && <Loader className="app-spin" size={14} aria-hidden="true" />}
       </summary>
@@ -53,6 +61,21 @@ export function ToolCall({ client, session, call, isRunning, strings }: ToolCall
         </dl>
       )}
     </details>
+  )
+}
+
+/** A plan that was not confirmed: the person's decision, not a failure of the tool. */
+function Unconfirmed({ resolution, strings }: { readonly resolution: Resolution; readonly strings: PageStrings }) {
+  const { reason = '', comment } = resolution
+  const Icon = reason === 'changes_requested' ? Pencil : Ban
+  const texts: Readonly<Record<string, string>> = strings.planEnded
+  return (
+    <>
+      <Icon size={14} aria-hidden="true" />
+      <span className="app-decision">
+        {texts[reason] ?? strings.planEnded.user_cancelled} {comment !== undefined && strings.quoted(comment)}
+      </span>
+    </>
   )
 }
 

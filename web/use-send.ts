@@ -1,4 +1,4 @@
-import { type Dispatch, type SetStateAction, useEffect, useState } from 'react'
+import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useState } from 'react'
 import { type ChatRequest, type Client, randomId } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
 import { markStarted } from './new-sessions.ts'
@@ -13,7 +13,7 @@ export interface Failure {
 export interface Sending {
   /** The text in the message box. */
   readonly text: string
-  readonly setText: (text: string) => void
+  readonly setText: Dispatch<SetStateAction<string>>
   /** The message being sent, until the log has it. */
   readonly outgoing: ChatRequest | undefined
   readonly failure: Failure | undefined
@@ -46,18 +46,19 @@ export function useSend(
     setText(typed => (typed.trim() === failure.request?.message ? '' : typed))
     setFailure(undefined)
   }, [hasArrived, failure, setText])
+  // The text is back in the box, which is saved by itself. Layout effects, since a passive one may run after the next
+  // send, and would remove that one.
+  useLayoutEffect(() => removeOutgoing(session), [session])
+  useLayoutEffect(() => {
+    if (failure) removeOutgoing(session)
+  }, [failure, session])
   useEffect(() => {
     if (!interrupted) return
-    removeOutgoing(session)
     retry()
     if (!(interrupted.turn_id in turns)) return
     setText(typed => (typed.trim() === interrupted.message ? '' : typed))
     setInterrupted(undefined)
   }, [interrupted, session, retry, turns, setText])
-  // The text is back in the box, which is saved by itself.
-  useEffect(() => {
-    if (failure) removeOutgoing(session)
-  }, [failure, session])
   useEffect(() => {
     if (hasTurns) markStarted(session)
   }, [session, hasTurns])
@@ -105,7 +106,7 @@ function useSavedText(
 ): readonly [string, Dispatch<SetStateAction<string>>] {
   const key = `runsheet.typed.${session}`
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? initial ?? '')
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text === '') sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, text)
   }, [key, text])

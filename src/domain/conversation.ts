@@ -95,6 +95,7 @@ export interface ConversationLike {
   readonly tasks: Keyed<Task>
   readonly open: readonly string[]
   readonly adopted: Keyed<string>
+  readonly turns: Keyed<Turn>
   readonly running_turn: string | null
   readonly latest_turn: string | null
 }
@@ -131,10 +132,32 @@ export function planCounts(state: Conversation, turnId: string): PlanCounts {
   return counts
 }
 
-/** The tasks that a panel shows: the running or latest turn's plan under a turn-scoped toolset, else all. */
+/**
+ * The tasks that a panel shows, in list order: all, or under a turn-scoped toolset the plan of the running or latest
+ * turn, with what the turns that it continues have settled.
+ */
 export function tasksInView(state: ConversationLike): Task[] {
-  const ofTurn = state.policy && TOOLSETS[state.policy.toolset].scope === 'turn'
-  return listed(state, ofTurn ? (state.running_turn ?? state.latest_turn ?? '') : undefined)
+  const isInView = inView(state)
+  return listed(state).filter(isInView)
+}
+
+/** Whether a panel shows a task. */
+export function inView(state: ConversationLike): (task: Task) => boolean {
+  if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return () => true
+  const turns = new Set(lineage(state, state.running_turn ?? state.latest_turn ?? ''))
+  return task => turns.has(planTurnOf(state, task))
+}
+
+/** A turn, the one that it continues, and so on. */
+export function lineage({ turns }: Pick<ConversationLike, 'turns'>, turnId: string): readonly string[] {
+  const { continues } = valueIn(turns, turnId) ?? {}
+  return continues === undefined ? [turnId] : [turnId, ...lineage({ turns }, continues)]
+}
+
+/** The tasks that a turn worked from, in list order: also those that a later turn has taken over since. */
+export function planHistory(state: Pick<ConversationLike, 'tasks' | 'adopted' | 'turns'>, turnId: string): Task[] {
+  const turns = new Set(lineage(state, turnId))
+  return listed(state).filter(task => turns.has(planTurnOf(state, task)) || turns.has(task.conversation_turn_id))
 }
 
 /** The current values of the fields that a person changed after `basis`. */
@@ -192,7 +215,11 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   }),
   turn_started: (state, { data: { turn_id, policy, model, continue_turn_id }, timestamp }) => ({
     policy,
-    turns: state.turns.with(turn_id, { ...newTurn(turn_id, 'running', timestamp), model }),
+    turns: state.turns.with(turn_id, {
+      ...newTurn(turn_id, 'running', timestamp),
+      model,
+      ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
+    }),
     running_turn: turn_id,
     latest_turn: turn_id,
     adopted: adopt(state, continue_turn_id, turn_id),

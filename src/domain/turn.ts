@@ -47,6 +47,8 @@ export interface Turn {
   readonly removed: number
   /** How many of them a model removed. */
   readonly dropped: number
+  /** The turn whose open tasks it adopted. */
+  readonly continues?: string
 }
 
 /** The tasks of a plan, counted by how they ended. */

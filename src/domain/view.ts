@@ -3,6 +3,7 @@ import { combined, projection } from './projection.ts'
 import { type Resolution, resolutions } from './resolution.ts'
 import { title } from './title.ts'
 import { type Message, transcript } from './transcript.ts'
+import { type Work, work } from './work.ts'
 
 /** What a page shows of a conversation besides its state. Plain data, folded by server and client alike. */
 export interface View {
@@ -13,6 +14,7 @@ export interface View {
   readonly limited: LimitedTurns
   /** Task id to the seq at which a person added it. */
   readonly added: { readonly [task_id: string]: number }
+  readonly work: Work
 }
 
 const added = projection<View['added']>({
@@ -27,4 +29,4 @@ const added = projection<View['added']>({
   },
 })
 
-export const view = combined<View>({ title, messages: transcript, resolutions, limited: limitedTurns, added })
+export const view = combined<View>({ title, messages: transcript, resolutions, limited: limitedTurns, added, work })

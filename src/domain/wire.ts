@@ -31,6 +31,8 @@ export interface TurnView {
   readonly adopted: readonly string[]
   /** The number of tasks that were removed from its plan. */
   readonly removed: number
+  /** The turn whose open tasks it adopted. */
+  readonly continues?: string
   /** A limit ended it. */
   readonly limit_reached?: true
 }

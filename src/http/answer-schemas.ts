@@ -4,6 +4,7 @@ import type { Review } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import type { Turn } from '../domain/turn.ts'
 import type { View } from '../domain/view.ts'
+import type { TurnWork } from '../domain/work.ts'
 import type * as wire from '../domain/wire.ts'
 import { event, resolution } from './event-schemas.ts'
 import { exact } from './exact.ts'
@@ -84,6 +85,15 @@ const limited = exact<LimitedTurns>()(
   }),
 )
 
+const work = exact<TurnWork>()(
+  z.object({
+    spans: s.described(z.array(z.object({ from: s.instant, to: s.instant })), 'past stretches of work'),
+    since: s.described(s.instant.nullable(), 'when the current stretch began; null while the turn waits or is over'),
+    seen: s.described(s.instant, 'the latest tool call of an agent elsewhere').exactOptional(),
+    is_over: z.literal(true).exactOptional(),
+  }),
+)
+
 const view = exact<View>()(
   z
     .object({
@@ -92,6 +102,7 @@ const view = exact<View>()(
       resolutions: s.described(z.record(z.string(), resolution), 'review to how it ended'),
       limited,
       added: s.described(byTask(z.int()), 'task to the seq at which a person added it'),
+      work: s.described(z.record(z.string(), work), 'turn to when its agent was at work'),
     })
     .meta({ id: 'View', description: 'What a page shows besides the state' }),
 )

@@ -220,6 +220,7 @@ export const turnFields = {
   stop_requested: z.boolean(),
   started_at: instant,
   removed: described(z.int(), 'the number of tasks that were removed from its plan'),
+  continues: described(z.string(), 'the turn whose open tasks it adopted').exactOptional(),
 }
 export const turn = exact<TurnView>()(
   z

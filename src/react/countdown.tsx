@@ -4,8 +4,8 @@ import { useStrings } from './strings.ts'
 
 const ENDING_SOON_MS = 30_000
 
-/** The time left, to the second; screen readers hear it once, near the end. */
-export function Countdown({ remainingMs }: { readonly remainingMs: number | undefined }): ReactElement {
+/** The time left, to the second, and what happens then; screen readers hear it once, near the end. */
+export function Countdown({ remainingMs }: { readonly remainingMs: number | undefined }): ReactElement | null {
   const strings = useStrings()
   const text = remainingMs === undefined ? '' : strings.timeLeft(formatDuration(remainingMs))
   const isEndingSoon = remainingMs !== undefined && remainingMs <= ENDING_SOON_MS

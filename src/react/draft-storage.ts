@@ -5,16 +5,12 @@ const keyOf = (reviewId: string): string => `runsheet.review.${reviewId}`
 
 export const hasSavedDraft = (reviewId: string): boolean => loadDraft(reviewId) !== undefined
 
-export function loadDraft(reviewId: string): SavedDraft | undefined {
-  try {
-    const text = sessionStorage.getItem(keyOf(reviewId)) ?? localStorage.getItem(keyOf(reviewId))
-    const draft = text === null ? undefined : (JSON.parse(text) as Partial<SavedDraft> | null)
-    return Array.isArray(draft?.rows) ? { comment: '', proposed: [], ...draft, rows: draft.rows } : undefined
-  } catch {
-    // Storage is blocked or damaged: edits last until the page is reloaded.
-    return undefined
-  }
-}
+/** The edits of this window, else the latest of this browser. */
+export const loadDraft = (reviewId: string): SavedDraft | undefined =>
+  loadOwnDraft(reviewId) ?? read(reviewId, () => localStorage)
+
+/** The edits of this window. */
+export const loadOwnDraft = (reviewId: string): SavedDraft | undefined => read(reviewId, () => sessionStorage)
 
 /** In sessionStorage for a reload of this window, in localStorage for the next window after a crash. */
 export function saveDraft({ review_id, draft_tasks }: ReviewRequest, { rows, comment }: Draft): void {
@@ -29,9 +25,28 @@ export function saveDraft({ review_id, draft_tasks }: ReviewRequest, { rows, com
 }
 
 export function removeDraft(reviewId: string): void {
+  remove(reviewId, () => sessionStorage)
+  removeSharedDraft(reviewId)
+}
+
+/** Leaves each window its own edits. */
+export const removeSharedDraft = (reviewId: string): void => remove(reviewId, () => localStorage)
+
+// A blocked storage throws when it is looked up.
+function read(reviewId: string, storage: () => Storage): SavedDraft | undefined {
   try {
-    sessionStorage.removeItem(keyOf(reviewId))
-    localStorage.removeItem(keyOf(reviewId))
+    const text = storage().getItem(keyOf(reviewId))
+    const draft = text === null ? undefined : (JSON.parse(text) as Partial<SavedDraft> | null)
+    return Array.isArray(draft?.rows) ? { comment: '', proposed: [], ...draft, rows: draft.rows } : undefined
+  } catch {
+    // Storage is blocked or damaged: edits last until the page is reloaded.
+    return undefined
+  }
+}
+
+function remove(reviewId: string, storage: () => Storage): void {
+  try {
+    storage().removeItem(keyOf(reviewId))
   } catch {
     // Storage is blocked: nothing was saved.
   }

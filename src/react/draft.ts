@@ -1,6 +1,7 @@
 import type { DraftRow, ReviewRequest, RowStatus, SubmittedRow } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
+import type { Strings } from './strings.ts'
 
 export const MAX_ROWS = LIMITS.batch
 
@@ -67,9 +68,12 @@ export function firstUntitled(rows: readonly EditableRow[]): number | undefined 
   return index < 0 ? undefined : index + 1
 }
 
-export function isEdited({ rows, comment }: Draft, review: ReviewRequest): boolean {
+export const isEdited = (draft: Draft, review: ReviewRequest): boolean =>
+  draft.comment !== '' || areRowsEdited(draft, review)
+
+export function areRowsEdited({ rows }: Draft, review: ReviewRequest): boolean {
   const sent = (all: readonly EditableRow[]): string => JSON.stringify(all.map(submittedRow))
-  return comment !== '' || sent(rows) !== sent(draftOf(review).rows)
+  return sent(rows) !== sent(draftOf(review).rows)
 }
 
 /** Applies the edits of one proposal to the next one: rows are matched by the title that was proposed. */
@@ -87,5 +91,25 @@ export function rebaseDraft({ rows, comment, proposed }: SavedDraft, { draft_tas
     }),
   }
 }
+
+/** A draft as text: its rows by number, each with what was filled in, and the comment. */
+export function draftText({ rows, comment }: Draft, strings: DraftStrings): string {
+  const lines = rows.map((row, index) => [`${index + 1}. ${row.title}`, ...filledFields(row, strings)].join('\n   '))
+  return [...lines, ...(comment === '' ? [] : ['', comment])].join('\n')
+}
+
+/** The fields of a row besides its title that differ from an empty row's, each as a line. */
+export function filledFields(row: EditableRow, strings: DraftStrings): string[] {
+  const { details, criteria, priority, status, tags } = row
+  return [
+    details,
+    criteria === '' ? '' : `${strings.criteria}: ${criteria}`,
+    priority === EMPTY.priority ? '' : `${strings.priorityLabel}: ${strings.priority[priority]}`,
+    status === EMPTY.status ? '' : `${strings.statusLabel}: ${strings.rowStatus[status]}`,
+    tags === '' ? '' : `${strings.tagsLabel}: ${tags}`,
+  ].filter(line => line !== '')
+}
+
+type DraftStrings = Pick<Strings, 'criteria' | 'priorityLabel' | 'priority' | 'statusLabel' | 'rowStatus' | 'tagsLabel'>
 
 const newKey = (): string => `n${Math.random().toString(36).slice(2)}`

@@ -20,6 +20,8 @@ export const englishErrors: ErrorStrings = {
     internal: () => 'Something went wrong on the server. Its log has the details.',
     busy: () => 'The server is busy. Try again in a moment.',
     io: () => 'The server could not save this. Try again in a moment.',
+    file_invalid: ({ file }) =>
+      `The task file${file === undefined ? '' : ` ${file}`} is not valid. Nothing was changed. Repair it or remove it, and this page goes on by itself.`,
     full: () => 'The server is out of disk space.',
     readonly: () => 'The server cannot write to its data folder.',
     closed: () => 'The server is shutting down. Try again in a moment.',

@@ -1,5 +1,6 @@
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { FieldProblem, RefusalCode, RefusalData } from '../domain/refusal.ts'
+import type { ErrorDetails } from '../domain/wire.ts'
 import type { Strings } from './strings.ts'
 
 /** The rule that a field breaks, as `invalid_field` names it. */
@@ -43,13 +44,13 @@ type ServerCode =
 type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>
 
 /** Codes with a sentence of their own in every language. Other errors are shown in the server's words. */
-export type ErrorCode = PersonCode | ServerCode
+export type ErrorCode = PersonCode | ServerCode | 'file_invalid'
 
 /** The sentences for errors, by code and by what is wrong with a field. */
 export interface ErrorStrings {
   readonly byCode: { readonly [C in PersonCode]: (data: ErrorData<C>, status: Strings['status']) => string } & {
     readonly [C in ServerCode]: () => string
-  }
+  } & { readonly file_invalid: (data: Pick<ErrorDetails, 'file'>) => string }
   /** How `invalid_field` names a field; others are named as the server does. */
   readonly field: Readonly<Record<string, string>>
   readonly byRule: { readonly [R in FieldRule]: (field: string, problem: Omit<FieldProblem, 'rule'>) => string }

@@ -8,7 +8,8 @@ import { turnsInOrder } from './chronological.ts'
 import { classNames } from './class-names.ts'
 import { Countdown } from './countdown.tsx'
 import { MAX_ROWS } from './draft.ts'
-import { CancelQuestion, DecisionButtons, useCancelQuestion } from './review-decision.tsx'
+import { isUndo } from './is-undo.ts'
+import { CancelQuestion, DecisionButtons, useCancelQuestion, useChangeRequest } from './review-decision.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { useStrings } from './strings.ts'
@@ -36,6 +37,7 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
   const editing = useRowEditing(handle, panel)
   const question = useCancelQuestion(panel, isBusy)
+  const request = useChangeRequest(handle, panel)
   const { conversation, turn } = originOf(view.state, review)
   return (
     <section
@@ -45,14 +47,17 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
       aria-busy={isBusy}
       tabIndex={-1}
       onFocus={onFocus}
-      onKeyDown={question.onKeyDown}
+      onKeyDown={event => {
+        if (isUndo(event) && !isInTools(event.target) && editing.undo()) event.preventDefault()
+        question.onKeyDown(event)
+      }}
     >
       <header className="rs-review-head">
         <h2 id={heading}>{strings.review}</h2>
         <span className="rs-origin" title={conversation}>
           <span>{conversation}</span> · {strings.turn(turn)}
         </span>
-        <Countdown remainingMs={handle.remainingMs} />
+        {review.expires_at !== null && <Countdown remainingMs={handle.remainingMs} />}
       </header>
       <p className="rs-sr" role="alert">
         {strings.reviewPending(review.draft_tasks.length)}
@@ -61,6 +66,7 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
         {editing.announcement}
       </p>
       <div className="rs-review-body">
+        {review.revises !== undefined && <Revision request={handle.requestedChanges} />}
         {earlierEdits && <RestoreEdits edits={earlierEdits} onDone={() => panel.current?.focus()} />}
         <Rows handle={handle} editing={editing} />
         <div className="rs-tools">
@@ -84,9 +90,10 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
         <label className="rs-comment">
           <span className="rs-sr">{strings.comment}</span>
           <AutosizeTextarea
-            className="rs-input"
+            className="rs-input rs-comment-input"
             rows={1}
             placeholder={strings.comment}
+            aria-invalid={request.isIncomplete}
             value={handle.comment}
             onChange={event => handle.setComment(event.target.value)}
           />
@@ -119,11 +126,20 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
           }}
         />
       ) : (
-        <DecisionButtons handle={handle} onCancel={() => (isEdited ? question.ask() : void handle.cancel())} />
+        <DecisionButtons
+          handle={handle}
+          isRequestIncomplete={request.isIncomplete}
+          onRequest={request.send}
+          onCancel={() => (isEdited ? question.ask() : void handle.cancel())}
+        />
       )}
     </section>
   )
 }
+
+/** The fields of the tools have nothing to do with the rows. */
+const isInTools = (target: EventTarget): boolean =>
+  target instanceof Element && target.closest('.rs-template, .rs-selection') !== null
 
 function Rows({ handle, editing }: { readonly handle: ReviewHandle; readonly editing: RowEditing }): ReactElement {
   const { rows, error } = handle
@@ -146,6 +162,17 @@ function Rows({ handle, editing }: { readonly handle: ReviewHandle; readonly edi
         />
       ))}
     </ol>
+  )
+}
+
+/** Says that the plan answers the person's earlier request. */
+function Revision({ request }: { readonly request: string | undefined }): ReactElement {
+  const strings = useStrings()
+  return (
+    <p className="rs-revision">
+      {strings.revised}
+      {request !== undefined && <q>{request}</q>}
+    </p>
   )
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { inRun, outside } from '../../test/support/domain.ts'
-import { listed } from '../domain/conversation.ts'
+import { listed, planHistory, tasksInView } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import { snapshotOf } from '../domain/snapshot.ts'
 import { countTasks, currentTaskOf, isAgentWorking, mostRelevant, unfinishedTurn } from './plan-progress.ts'
@@ -47,4 +47,39 @@ it('[PA3] a long list shows open and blocked tasks before finished ones, in list
   expect(shown(3)).toEqual(['C', 'D', 'E'])
   expect(shown(1)).toEqual(['C'])
   expect(shown(9)).toEqual(['A', 'B', 'C', 'D', 'E'])
+})
+
+it('[PA31] a continued plan counts what the turns before it settled, in every toolset', () => {
+  for (const toolset of ['turn_todos', 'runsheet'] as const) {
+    const chat = inRun({ toolset })
+    chat.run(chat.adds('person', 'A', 'B', 'C'))
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.finish('turn-1')
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('person', 2, { status: 'completed' }))
+    chat.finish('turn-2')
+    chat.start('turn-3', {}, 'turn-2')
+    expect(countTasks(tasksInView(chat.state))).toMatchObject({ done: 2, total: 3, remaining: 1 })
+  }
+})
+
+it('[PA31] a turn that continues none shows its own plan only', () => {
+  const chat = inRun({ toolset: 'turn_todos' })
+  chat.run(chat.adds('person', 'A'))
+  chat.finish('turn-1')
+  chat.start('turn-2')
+  expect(tasksInView(chat.state)).toEqual([])
+})
+
+it('[CH8] a plan is listed under each turn that worked from it', () => {
+  const chat = inRun()
+  chat.run(chat.adds('person', 'A', 'B'))
+  chat.run(chat.sets('person', 1, { status: 'completed' }))
+  chat.finish('turn-1')
+  chat.start('turn-2', {}, 'turn-1')
+  chat.run(chat.adds('person', 'C'))
+  chat.finish('turn-2')
+  chat.start('turn-3')
+  const titles = (turn: string): string[] => planHistory(chat.state, turn).map(({ title }) => title)
+  expect([titles('turn-1'), titles('turn-2'), titles('turn-3')]).toEqual([['A', 'B'], ['A', 'B', 'C'], []])
 })

@@ -35,7 +35,7 @@ export function currentTaskOf(state: ConversationSnapshot, tasks: readonly Task[
   return tasks.find(({ id, status }) => (own ? id === own.id : status === 'in_progress'))
 }
 
-/** Whether the agent is working now, so that time passes for the current task. */
+/** Whether the agent's turn goes on. */
 export function isAgentWorking({ turns, running_turn, latest_turn }: ConversationSnapshot): boolean {
   const turn = turns[running_turn ?? latest_turn ?? '']
   return turn !== undefined && !isFinished(turn) && !turn.stop_requested

@@ -6,18 +6,22 @@ import type { DraftProblem, ReviewHandle } from './use-review.ts'
 
 interface DecisionButtonsProps {
   readonly handle: ReviewHandle
+  /** Changes were requested without saying which. */
+  readonly isRequestIncomplete: boolean
+  readonly onRequest: () => void
   readonly onCancel: () => void
 }
 
-/** Confirm and Cancel, with the reason why Confirm is disabled. */
-export function DecisionButtons({ handle, onCancel }: DecisionButtonsProps): ReactElement {
+/** Confirm, Request changes and Cancel, with the reason why one of them is not possible. */
+export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
+  const { handle, isRequestIncomplete, onRequest, onCancel } = props
   const strings = useStrings()
   const reason = useId()
   const { isBusy, problem, confirm } = handle
   return (
     <footer className="rs-decide">
       <p id={reason} className="rs-reason" role="status">
-        {isBusy ? strings.sending : problemText(problem, strings)}
+        {isBusy ? strings.sending : isRequestIncomplete ? strings.sayWhatToChange : problemText(problem, strings)}
       </p>
       {/* Busy buttons are not disabled: they would lose the focus. */}
       <button
@@ -29,6 +33,16 @@ export function DecisionButtons({ handle, onCancel }: DecisionButtonsProps): Rea
         }}
       >
         {strings.cancel}
+      </button>
+      <button
+        type="button"
+        className="rs-button"
+        aria-disabled={isBusy}
+        onClick={() => {
+          if (!isBusy) onRequest()
+        }}
+      >
+        {strings.requestChanges}
       </button>
       <button
         type="button"
@@ -64,6 +78,19 @@ export function CancelQuestion({ text, onKeep, onCancel }: CancelQuestionProps):
       </button>
     </div>
   )
+}
+
+/** Sends the plan back with the comment. Without one it asks for it. */
+export function useChangeRequest(handle: ReviewHandle, panel: { readonly current: HTMLElement | null }) {
+  const [isAsked, setAsked] = useState(false)
+  const focusOn = useFocusOn(panel)
+  const isEmpty = handle.comment.trim() === ''
+  const send = (): void => {
+    setAsked(isEmpty)
+    if (isEmpty) focusOn('.rs-comment-input')
+    else void handle.revise()
+  }
+  return { isIncomplete: isAsked && isEmpty, send }
 }
 
 /** The question whether to cancel. Escape opens and closes it; closing it returns the focus. */

@@ -1,5 +1,7 @@
-import type { ReactElement } from 'react'
+import { Copy } from 'lucide-react'
+import { type ReactElement, useId, useState } from 'react'
 import { classNames } from './class-names.ts'
+import { type Draft, draftText, filledFields } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
 import { usePanelFocus } from './use-panel-focus.ts'
 import type { ReviewOutcomeHandle } from './use-review-outcome.ts'
@@ -7,34 +9,96 @@ import type { ReviewOutcomeHandle } from './use-review-outcome.ts'
 interface ReviewOutcomeProps {
   readonly outcome: ReviewOutcomeHandle
   readonly className: string | undefined
-  readonly onAskAgain: (() => void) | undefined
 }
 
-/** A review that was decided elsewhere, or not at all. */
-export function ReviewOutcome({ outcome, className, onAskAgain }: ReviewOutcomeProps): ReactElement {
+/** A review that was decided elsewhere, or not at all, with the person's edits of it. */
+export function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
   const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
+  const [showsEdits, setShowsEdits] = useState(false)
+  const editsId = useId()
+  const { edits, reopen, isReopening, error } = outcome
   return (
     <section
       ref={panel}
       className={classNames('rs-panel rs-outcome-panel', className)}
       tabIndex={-1}
       aria-label={strings.review}
+      aria-busy={isReopening}
       onFocus={onFocus}
     >
       <span role="alert">
         {outcomeText(outcome, strings)}
-        {outcome.hasEdits && ` ${strings.editsKept}`}
+        {edits && ` ${reopen ? strings.editsSaved : strings.editsNotSent}`}
       </span>
-      {onAskAgain && (
-        <button type="button" className="rs-button rs-primary" onClick={onAskAgain}>
-          {strings.askAgain}
+      {edits && (
+        <button
+          type="button"
+          className="rs-button"
+          aria-expanded={showsEdits}
+          aria-controls={editsId}
+          onClick={() => setShowsEdits(!showsEdits)}
+        >
+          {strings.yourEdits}
+        </button>
+      )}
+      {reopen && (
+        <button
+          type="button"
+          className="rs-button rs-primary"
+          aria-disabled={isReopening}
+          onClick={() => void reopen()}
+        >
+          {strings.reopen}
         </button>
       )}
       <button type="button" className="rs-button" onClick={outcome.dismiss}>
         {strings.close}
       </button>
+      {error !== undefined && (
+        <p className="rs-problem" role="alert">
+          {error}
+        </p>
+      )}
+      {edits && (
+        <div id={editsId} className="rs-edits" hidden={!showsEdits}>
+          {showsEdits && <Edits draft={edits} />}
+        </div>
+      )}
     </section>
+  )
+}
+
+/** A draft to read and copy. */
+function Edits({ draft }: { readonly draft: Draft }): ReactElement {
+  const strings = useStrings()
+  const [isCopied, setCopied] = useState(false)
+  const copy = (): void => {
+    navigator.clipboard.writeText(draftText(draft, strings)).then(
+      () => setCopied(true),
+      () => {},
+    )
+  }
+  return (
+    <>
+      <ol className="rs-edits-rows" tabIndex={0} aria-label={strings.yourEdits}>
+        {draft.rows.map(row => (
+          <li key={row.key}>
+            {row.title}
+            {filledFields(row, strings).map(text => (
+              <small key={text}>{text}</small>
+            ))}
+          </li>
+        ))}
+      </ol>
+      {draft.comment !== '' && <p className="rs-edits-comment">{draft.comment}</p>}
+      {/* Pages over plain HTTP from another machine have no clipboard. */}
+      {'clipboard' in navigator && (
+        <button type="button" className="rs-button" onClick={copy}>
+          <Copy size={16} aria-hidden="true" /> {isCopied ? strings.copied : strings.copy}
+        </button>
+      )}
+    </>
   )
 }
 
@@ -42,5 +106,7 @@ function outcomeText({ review: { status }, reason }: ReviewOutcomeHandle, string
   if (status === 'expired') return strings.timedOut
   if (reason === 'turn_stopped') return strings.agentStopped
   if (reason === 'panel_closed') return strings.pageClosed
+  if (reason === 'superseded') return strings.superseded
+  if (reason === 'changes_requested') return strings.changesRequestedElsewhere
   return strings.decidedElsewhere(strings.outcome[status])
 }

@@ -1,10 +1,10 @@
-import { type ReactElement, useState } from 'react'
+import type { ReactElement } from 'react'
 import type { Client } from '../client/client.ts'
 import { PendingReview } from './pending-review.tsx'
 import { ReviewOutcome } from './review-outcome.tsx'
-import { useRunsheet } from './runsheet-provider.tsx'
+import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import type { ConversationView } from './use-conversation.ts'
-import { useReview } from './use-review.ts'
+import { type ReviewHandle, useReview } from './use-review.ts'
 
 /** The props of `ReviewPanel`. */
 export interface ReviewPanelProps {
@@ -12,47 +12,44 @@ export interface ReviewPanelProps {
   readonly client?: Client
   /** Needed only outside of a `RunsheetProvider`. */
   readonly view?: ConversationView
+  /** What `useReview` returns, where the page itself needs it, too. */
+  readonly handle?: ReviewHandle
   readonly className?: string
-  /** Asks the agent to propose the plan again, after a review ended undecided. Without it there is no such button. */
-  readonly onAskAgain?: (turnId: string, reviewId: string) => void
 }
 
 /** The review that waits for a decision, or how the last one ended until that is closed. */
 export function ReviewPanel(props: ReviewPanelProps): ReactElement | null {
-  const { className, onAskAgain } = props
   const source = useRunsheet(props)
-  const { client, view } = source
+  const { handle, className } = props
+  if (handle) return <Panel source={source} handle={handle} className={className} />
+  return <OwnPanel source={source} className={className} />
+}
+
+interface OwnPanelProps {
+  readonly source: Required<RunsheetSource>
+  readonly className: string | undefined
+}
+
+function OwnPanel({ source, className }: OwnPanelProps): ReactElement | null {
   const handle = useReview(source)
-  const [askedAgain, setAskedAgain] = useState<string>()
+  return <Panel source={source} handle={handle} className={className} />
+}
+
+interface PanelProps extends OwnPanelProps {
+  readonly handle: ReviewHandle
+}
+
+function Panel({ source: { client, view }, handle, className }: PanelProps): ReactElement | null {
   const { review, outcome } = handle
-  if (review) {
-    return (
-      <PendingReview
-        key={review.review_id}
-        client={client}
-        view={view}
-        handle={handle}
-        review={review}
-        className={className}
-      />
-    )
-  }
-  if (!outcome || outcome.review.review_id === askedAgain) return null
-  const { review_id, conversation_turn_id } = outcome.review
-  // While a turn is running, the server would refuse another one.
-  const canAskAgain = onAskAgain && outcome.isUndecided && view.state.conversation.running_turn === null
+  if (!review) return outcome ? <ReviewOutcome outcome={outcome} className={className} /> : null
   return (
-    <ReviewOutcome
-      outcome={outcome}
+    <PendingReview
+      key={review.review_id}
+      client={client}
+      view={view}
+      handle={handle}
+      review={review}
       className={className}
-      onAskAgain={
-        canAskAgain
-          ? () => {
-              onAskAgain(conversation_turn_id, review_id)
-              setAskedAgain(review_id)
-            }
-          : undefined
-      }
     />
   )
 }

@@ -73,7 +73,8 @@ it('[PA10] the review renders on a server as in the first render of a browser', 
 })
 
 it('[PA19] the outcome of a review waits for the browser, which knows whether it was closed', () => {
-  const chat = underReview('Tag')
+  const chat = inRun({ review: true, review_timeout_ms: 120_000 })
+  chat.run(chat.adds('model', 'Tag'))
   chat.wait(200_000)
   chat.run({ type: 'expire_review', review_id: 'review-1' })
   const { server, browser } = firstRenders(from => createElement(ReviewPanel, { client: from, view: view(chat) }))

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { ReviewStatus, RowStatus } from '../domain/review.ts'
+import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
 import { english } from './english.ts'
 import type { ErrorStrings } from './error-text.ts'
@@ -38,10 +38,14 @@ export interface Strings {
   readonly drag: string
   readonly movedTo: (position: number, count: number) => string
   readonly remove: string
+  readonly removed: (title: string) => string
+  readonly undone: string
   readonly save: string
   readonly discard: string
   readonly retry: string
   readonly close: string
+  readonly copy: string
+  readonly copied: string
   readonly sending: string
 
   readonly status: Readonly<Record<TaskStatus, string>>
@@ -75,6 +79,10 @@ export interface Strings {
   readonly comment: string
   readonly confirm: string
   readonly cancel: string
+  readonly requestChanges: string
+  readonly sayWhatToChange: string
+  /** Comes before what the person asked to change. */
+  readonly revised: string
   readonly noTitle: (row: number) => string
   readonly noRows: string
   readonly tooManyRows: (limit: number) => string
@@ -92,8 +100,11 @@ export interface Strings {
   readonly agentStopped: string
   readonly pageClosed: string
   readonly timedOut: string
-  readonly editsKept: string
-  readonly askAgain: string
+  readonly superseded: string
+  readonly changesRequestedElsewhere: string
+  readonly editsSaved: string
+  readonly editsNotSent: string
+  readonly yourEdits: string
 
   readonly history: string
   readonly timeline: TimelineStrings
@@ -108,11 +119,16 @@ export interface TimelineStrings {
   readonly created: (title: string) => string
   readonly removed: (title: string) => string
   readonly changed: (title: string, changes: string) => string
-  readonly accepted: (judge: string) => string
-  readonly rejected: (judge: string, reason: string) => string
-  readonly notAssessed: (judge: string) => string
+  readonly accepted: (title: string, judge: string) => string
+  readonly rejected: (title: string, judge: string, reason: string) => string
+  readonly notAssessed: (title: string, judge: string) => string
+  /** A task that is no longer known. */
+  readonly unknownTask: string
   readonly proposed: (titles: string) => string
+  readonly reopened: (titles: string) => string
   readonly confirmed: string
+  /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
+  readonly notConfirmedBecause: Readonly<Record<CancelReason, string>>
   readonly notConfirmed: string
   /** The actor of a task that the agent proposed and a person confirmed. */
   readonly confirmedByPerson: string

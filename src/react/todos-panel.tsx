@@ -5,6 +5,7 @@ import { AddTask } from './add-task.tsx'
 import { errorText } from './error-text.ts'
 import { formatDuration } from './format-duration.ts'
 import { classNames } from './class-names.ts'
+import { isUndo } from './is-undo.ts'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
 import { useStrings } from './strings.ts'
@@ -43,7 +44,14 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
   }, [error])
   if (plan.tasks.length === 0) return null
   return (
-    <section className={classNames('rs-panel rs-todos', className)} aria-label={strings.plan}>
+    <section
+      className={classNames('rs-panel rs-todos', className)}
+      aria-label={strings.plan}
+      onKeyDown={event => {
+        // In a text field it is the browser's own undo.
+        if (isUndo(event) && !(event.target instanceof HTMLInputElement) && plan.undo()) event.preventDefault()
+      }}
+    >
       <Summary
         plan={plan}
         justStarted={justStarted}
@@ -87,6 +95,9 @@ function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryPro
   const isContinuing = plan.isAgentWorking && current !== undefined && justStarted === current.title
   return (
     <button type="button" className="rs-summary" aria-expanded={isExpanded} aria-controls={listId} onClick={onToggle}>
+      <span className="rs-plan-name" aria-hidden="true">
+        {strings.plan}
+      </span>
       <span className="rs-sr">
         {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
       </span>

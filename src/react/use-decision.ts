@@ -1,11 +1,13 @@
 import { useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
+import type { CommandOf } from '../domain/command.ts'
 import { type Draft, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'
 
-export type Action = 'confirm' | 'cancel'
+type Decided = CommandOf<'decide_review'>['decision']
+export type Action = Decided['action']
 
 /** Why the server did not accept a decision. */
 export interface ReviewError {
@@ -20,6 +22,7 @@ interface DecisionOptions {
   readonly client: Client
   readonly reviewId: string | undefined
   readonly draft: Draft
+  readonly areRowsEdited: boolean
   readonly onAccepted: () => void
   /** Reads the log again, which may already hold the outcome. */
   readonly onRefresh: () => void
@@ -30,68 +33,85 @@ export interface Decision {
   /** The decision that this window has sent or is sending; undefined after the server refused it. */
   readonly sent: { readonly reviewId: string; readonly action: Action } | undefined
   readonly error: ReviewError | undefined
-  readonly send: (action: Action) => Promise<void>
+  /** Sends a decision with a comment, by default the draft's. */
+  readonly send: (action: Action, comment?: string) => Promise<void>
   /** Removes the error of a row that is being edited. */
   readonly clearRowError: (key: string) => void
 }
 
 /** Sends a decision and keeps track of what became of it. */
-export function useDecision({ client, reviewId, draft, onAccepted, onRefresh }: DecisionOptions): Decision {
+export function useDecision(options: DecisionOptions): Decision {
+  const { client, reviewId, draft, onAccepted, onRefresh } = options
   const strings = useStrings()
   const [busyWith, setBusyWith] = useState<string>()
   const [sent, setSent] = useState<Decision['sent']>()
   const [failed, setFailed] = useState<Failure>()
-  const { rows } = draft
   const isBusy = reviewId !== undefined && busyWith === reviewId
 
-  const send = async (action: Action): Promise<void> => {
+  const send = async (action: Action, comment?: string): Promise<void> => {
     if (isBusy || reviewId === undefined) return
-    const comment = draft.comment.trim() === '' ? {} : { comment: draft.comment.trim() }
     setBusyWith(reviewId)
     setFailed(undefined)
     setSent({ reviewId, action })
     try {
-      await client.decide(
-        reviewId,
-        action === 'confirm' ? { action, tasks: rows.map(submittedRow), ...comment } : { action, ...comment },
-      )
+      await client.decide(reviewId, decisionOf(action, (comment ?? draft.comment).trim(), options))
       // Stays busy until the log has the decision: there is nothing left to press.
       onAccepted()
       onRefresh()
     } catch (error) {
       setBusyWith(undefined)
-      refuse(reviewId, error, action)
+      refuse({ reviewId, action, comment }, error)
     }
   }
-  const refuse = (id: string, error: unknown, action: Action): void => {
+  const refuse = (tried: Tried, error: unknown): void => {
     const answer = error instanceof RunsheetError && error.status > 0 ? error : undefined
     if (answer) setSent(undefined)
     // Decided elsewhere in the meantime: the log has the outcome.
     if (answer?.code === 'review_already_decided' || answer?.code === 'review_expired') return onRefresh()
     const index = answer?.details.row ?? -1
-    const row = rows[index]
+    const row = sentRows(tried.action, draft)[index]
     const message = answer ? errorText(strings, answer) : strings.failedToSend
-    if (!row) return setFailed({ reviewId: id, message, action })
+    if (!row) return setFailed({ ...tried, message })
     const field = answer?.details.field ?? ''
-    setFailed({ reviewId: id, message: strings.rowNeedsFixing(index + 1), row: { key: row.key, field, message } })
+    const number = draft.rows.indexOf(row) + 1
+    setFailed({ ...tried, message: strings.rowNeedsFixing(number), row: { key: row.key, field, message } })
   }
   return {
     isBusy,
     sent,
-    error: failed?.reviewId === reviewId ? errorOf(failed, send) : undefined,
+    error: failed && failed.reviewId === reviewId ? errorOf(failed, send) : undefined,
     send,
     clearRowError: key => setFailed(before => (before?.row?.key === key ? undefined : before)),
   }
 }
 
-interface Failure extends Pick<ReviewError, 'message' | 'row'> {
+/** A decision that was sent. */
+interface Tried {
   readonly reviewId: string
-  /** What can be sent again. */
-  readonly action?: Action
+  readonly action: Action
+  /** Absent where the draft's comment was sent. */
+  readonly comment: string | undefined
+}
+type Failure = Tried & Pick<ReviewError, 'message' | 'row'>
+
+/** A refused row has to be fixed first; anything else can be sent again. */
+function errorOf({ message, row, action, comment }: Failure, send: Decision['send']): ReviewError {
+  return row ? { message, row } : { message, retry: () => send(action, comment) }
 }
 
-function errorOf(failure: Failure | undefined, send: Decision['send']): ReviewError | undefined {
-  if (!failure) return undefined
-  const { message, row, action } = failure
-  return { message, ...(row ? { row } : {}), ...(action ? { retry: () => send(action) } : {}) }
+function decisionOf(action: Action, comment: string, { draft, areRowsEdited }: DecisionOptions): Decided {
+  const commented = comment === '' ? {} : { comment }
+  const tasks = sentRows(action, draft).map(submittedRow)
+  switch (action) {
+    case 'confirm':
+      return { action, tasks, ...commented }
+    case 'cancel':
+      return { action, ...commented }
+    case 'revise':
+      return { action, comment, ...(areRowsEdited && tasks.length > 0 ? { tasks } : {}) }
+  }
 }
+
+/** A plan that is sent back may be half edited: rows without a title are left out. */
+const sentRows = (action: Action, { rows }: Draft): Draft['rows'] =>
+  action === 'revise' ? rows.filter(({ title }) => title.trim() !== '') : rows

@@ -3,7 +3,7 @@ import type { ReviewRequest } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { reviewsInOrder } from './chronological.ts'
 import { type Draft, draftOf, isEdited, rebaseDraft } from './draft.ts'
-import { hasSavedDraft, loadDraft, removeDraft, saveDraft } from './draft-storage.ts'
+import { hasSavedDraft, loadDraft, loadOwnDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
 /** Edits of an earlier review that can be applied to this one. */
 export interface EarlierEdits {
@@ -19,6 +19,13 @@ export interface EditedDraft {
   readonly forget: () => void
   /** Edits of an earlier proposal that was never decided. */
   readonly earlierEdits: EarlierEdits | undefined
+  readonly unsentEdits: UnsentEdits
+}
+
+/** Edits of a review that this window did not decide. */
+export interface UnsentEdits {
+  readonly of: (reviewId: string) => Draft | undefined
+  readonly discard: (reviewId: string) => void
 }
 
 const NO_DRAFT: Draft = { rows: [], comment: '' }
@@ -37,19 +44,26 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
   }
   // Storage is read after the first render, which has to match a server's HTML.
   useLayoutEffect(() => {
-    const saved = id === undefined ? undefined : loadDraft(id)
+    const saved = review && (loadDraft(review.review_id) ?? takeEdits(review.reopens))
     if (id !== undefined && saved) setEdited({ id, draft: saved })
     setEarlier(id === undefined ? undefined : undecidedBefore(id, conversation))
     // Only when the review changes: later edits are this window's own.
   }, [id])
   // A window that has not edited anything leaves alone what another window saved.
-  const savedHere = useRef<string>(undefined)
+  const editedHere = useRef<{ readonly id: string; readonly draft: Draft }>(undefined)
   useEffect(() => {
     if (!review) return
     if (isChanged) saveDraft(review, draft)
-    else if (savedHere.current === review.review_id) removeDraft(review.review_id)
-    savedHere.current = isChanged ? review.review_id : undefined
+    else if (editedHere.current?.id === review.review_id) removeDraft(review.review_id)
+    editedHere.current = isChanged ? { id: review.review_id, draft } : undefined
   }, [review, draft, isChanged])
+  const unsentEdits: UnsentEdits = {
+    of: reviewId => (editedHere.current?.id === reviewId ? editedHere.current.draft : loadOwnDraft(reviewId)),
+    discard: reviewId => {
+      if (editedHere.current?.id === reviewId) editedHere.current = undefined
+      removeDraft(reviewId)
+    },
+  }
   const discard = (): void => {
     if (earlier !== undefined) removeDraft(earlier)
     setEarlier(undefined)
@@ -60,7 +74,7 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
     discard()
   }
   const forget = (): void => {
-    if (id !== undefined) removeDraft(id)
+    if (id !== undefined) unsentEdits.discard(id)
     discard()
   }
   return {
@@ -69,7 +83,15 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
     isEdited: isChanged,
     forget,
     earlierEdits: earlier === undefined ? undefined : { restore, discard },
+    unsentEdits,
   }
+}
+
+/** The edits of the review that this one reopens. They are saved as this one's from here on. */
+function takeEdits(reopened: string | undefined): Draft | undefined {
+  const saved = reopened === undefined ? undefined : loadDraft(reopened)
+  if (reopened !== undefined) removeDraft(reopened)
+  return saved
 }
 
 /** The newest edited proposal between the last confirmed review and this one. */

@@ -1,5 +1,5 @@
 import type { Review } from '../domain/review.ts'
-import { type EditableRow, firstUntitled, MAX_ROWS, newRow, type RowFields } from './draft.ts'
+import { areRowsEdited, type EditableRow, firstUntitled, MAX_ROWS, newRow, type RowFields } from './draft.ts'
 import { moveItem } from './reorder.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import { type ReviewError, useDecision } from './use-decision.ts'
@@ -7,6 +7,7 @@ import { type EarlierEdits, useDraft } from './use-draft.ts'
 import { useNow } from './use-now.ts'
 import { type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
 import { useReviewPresence } from './use-review-presence.ts'
+import { useUndo } from './use-undo.ts'
 
 /** What keeps a draft from being confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }
@@ -15,6 +16,8 @@ export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_t
 export interface ReviewHandle {
   /** The review that waits for a decision. Without one, the draft is empty and nothing can be sent. */
   readonly review: Review | undefined
+  /** What the person asked to change in the plan that this one revises. */
+  readonly requestedChanges: string | undefined
   readonly rows: readonly EditableRow[]
   readonly comment: string
   /** Whether the draft differs from the proposal. */
@@ -24,17 +27,24 @@ export interface ReviewHandle {
   /** Appends rows, as many as fit; returns how many were added. */
   readonly add: (rows?: readonly Partial<RowFields>[]) => number
   readonly remove: (key: string) => void
+  /**
+   * Takes back the last removed, moved, added or reprioritised row. Returns the rows as they are then; undefined where
+   * text was typed last, which the browser's own undo takes back.
+   */
+  readonly undo: () => readonly EditableRow[] | undefined
   readonly setComment: (comment: string) => void
   /** Edits of an earlier proposal that was never decided. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly problem: DraftProblem | undefined
   readonly confirm: () => Promise<void>
   readonly cancel: () => Promise<void>
+  /** Sends the plan back with what to change, by default the comment. The person's edits go along. */
+  readonly revise: (comment?: string) => Promise<void>
   /** A decision is on its way. */
   readonly isBusy: boolean
   /** Why the last decision was not accepted. */
   readonly error: ReviewError | undefined
-  /** Milliseconds until the review times out, updated every second; undefined before the first effect, or without a deadline. */
+  /** Milliseconds until the review times out, updated every second; undefined before the first effect or without a deadline. */
   readonly remainingMs: number | undefined
   /** How the last review ended, where this person did not decide it here. */
   readonly outcome: ReviewOutcomeHandle | undefined
@@ -46,47 +56,72 @@ export interface ReviewHandle {
  */
 export function useReview(source?: RunsheetSource): ReviewHandle {
   const { client, view } = useRunsheet(source)
-  const { conversation } = view.state
+  const { conversation, resolutions } = view.state
   const review = conversation.reviews[conversation.pending_reviews[0] ?? '']
-  const { draft, update, isEdited, forget, earlierEdits } = useDraft(review, conversation)
+  const { draft, update, isEdited, forget, earlierEdits, unsentEdits } = useDraft(review, conversation)
   const decision = useDecision({
     client,
     reviewId: review?.review_id,
     draft,
+    areRowsEdited: review !== undefined && areRowsEdited(draft, review),
     onAccepted: forget,
     onRefresh: view.retry,
   })
   useReviewPresence(client, review?.review_id, view.state.status === 'live')
-  const now = useNow(client, review !== undefined)
-  const outcome = useReviewOutcome(view, decision.sent)
+  const deadline = review?.expires_at ?? undefined
+  const now = useNow(client, deadline !== undefined)
+  const outcome = useReviewOutcome(client, view, decision.sent, unsentEdits)
+  const undo = useUndo(review?.review_id)
   const { rows, comment } = draft
   const setRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
     update(before => ({ ...before, rows: change(before.rows) }))
   return {
     review,
+    requestedChanges: resolutions[review?.revises ?? '']?.comment,
     rows,
     comment,
     isEdited,
     edit: (key, fields) => {
       decision.clearRowError(key)
-      setRows(before => before.map(row => (row.key === key ? { ...row, ...fields } : row)))
+      const edited = rows.find(row => row.key === key)
+      if (edited && isChosen(fields)) undo.changed(withFields(key, chosenFields(edited)))
+      else undo.typed()
+      setRows(withFields(key, fields))
     },
-    move: (from, to) => setRows(before => moveItem(before, from, to)),
+    move: (from, to) => {
+      undo.changed(before => moveItem(before, to, from))
+      setRows(before => moveItem(before, from, to))
+    },
     add: (more = [{}]) => {
       const added = more.slice(0, Math.max(0, MAX_ROWS - rows.length)).map(newRow)
+      undo.changed(before => before.filter(row => !added.some(({ key }) => key === row.key)))
       setRows(before => [...before, ...added].slice(0, MAX_ROWS))
       return added.length
     },
-    remove: key => setRows(before => before.filter(row => row.key !== key)),
-    setComment: text => update(before => ({ ...before, comment: text })),
+    remove: key => {
+      const index = rows.findIndex(row => row.key === key)
+      const removed = rows[index]
+      if (!removed) return
+      undo.changed(before => before.toSpliced(index, 0, removed).slice(0, MAX_ROWS))
+      setRows(before => before.filter(row => row.key !== key))
+    },
+    undo: () => {
+      const undone = undo.undone(rows)
+      if (undone) setRows(() => undone)
+      return undone
+    },
+    setComment: text => {
+      undo.typed()
+      update(before => ({ ...before, comment: text }))
+    },
     earlierEdits,
     problem: draftProblem(rows),
     confirm: () => decision.send('confirm'),
     cancel: () => decision.send('cancel'),
+    revise: (text = comment) => decision.send('revise', text),
     isBusy: decision.isBusy,
     error: decision.error,
-    remainingMs:
-      review && now !== undefined && review.expires_at !== null ? Date.parse(review.expires_at) - now : undefined,
+    remainingMs: deadline === undefined || now === undefined ? undefined : Date.parse(deadline) - now,
     outcome,
   }
 }
@@ -96,3 +131,11 @@ function draftProblem(rows: readonly EditableRow[]): DraftProblem | undefined {
   const row = firstUntitled(rows)
   return row === undefined ? undefined : { kind: 'no_title', row }
 }
+
+/** Whether fields are chosen from a list: then the browser has no undo for them. */
+const isChosen = (fields: Partial<RowFields>): boolean => 'priority' in fields || 'status' in fields
+
+const chosenFields = ({ priority, status }: EditableRow): Partial<RowFields> => ({ priority, status })
+
+const withFields = (key: string, fields: Partial<RowFields>) => (rows: readonly EditableRow[]) =>
+  rows.map(row => (row.key === key ? { ...row, ...fields } : row))

@@ -13,6 +13,8 @@ export interface RowEditing {
   readonly add: (rows?: readonly Partial<RowFields>[]) => void
   readonly move: (from: number, to: number) => void
   readonly remove: (key: string) => void
+  /** Takes the last change back; false where there is none but typing. */
+  readonly undo: () => boolean
 }
 
 /** Adds a selection, focus and announcements to the edits of a draft. */
@@ -43,8 +45,19 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
     },
     remove: key => {
       const index = rows.findIndex(row => row.key === key)
+      setAnnouncement(strings.removed(rows[index]?.title ?? ''))
       handle.remove(key)
       focusOn(rows.length > 1 ? '.rs-row-title' : '.rs-add-row', Math.min(index, Math.max(0, rows.length - 2)))
+    },
+    undo: () => {
+      const undone = handle.undo()
+      if (!undone) return false
+      const known = new Set(rows.map(({ key }) => key))
+      const restored = undone.findIndex(({ key }) => !known.has(key))
+      setAnnouncement(strings.undone)
+      if (restored >= 0) focusOn('.rs-row-title', restored)
+      else if (undone.length < rows.length) focusOn('.rs-add-row')
+      return true
     },
   }
 }

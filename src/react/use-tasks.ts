@@ -1,8 +1,11 @@
 import { useRef, useState } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { Client, PersonsFields } from '../client/client.ts'
+import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
-import { tasksInView } from '../domain/conversation.ts'
+import { lineage, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import { instantOf } from '../domain/instant.ts'
 import type { Task } from '../domain/task.ts'
+import { isAtWork, workedMs } from '../domain/work.ts'
 import {
   countTasks,
   currentTaskOf,
@@ -23,7 +26,10 @@ export interface TasksHandle {
   readonly current: Task | undefined
   readonly counts: TaskCounts
   readonly isAgentWorking: boolean
-  /** Milliseconds since the current task began, updated every second while the agent works on it. */
+  /**
+   * Milliseconds that the agent has worked on the current task, without waits and pauses. Updated every second; undefined
+   * while no agent works on it.
+   */
   readonly elapsedMs: number | undefined
   /** What the latest turn left open, once it is over. */
   readonly unfinished: UnfinishedTurn | undefined
@@ -38,6 +44,8 @@ export interface TasksHandle {
   readonly move: (id: string, to: number, shown?: readonly Task[]) => Promise<number | undefined>
   /** Adds a task; the same title after a failure is the same task. */
   readonly add: (title: string) => Promise<Task | undefined>
+  /** Takes back the last cancellation of this window; undefined where there is none. */
+  readonly undo: () => Promise<boolean> | undefined
   /** Why the last change was not accepted. */
   readonly error: unknown
 }
@@ -49,11 +57,11 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   const { tasks, change } = useTaskChanges(client, tasksInView(conversation))
   const [error, setError] = useState<unknown>()
   const current = currentTaskOf(conversation, tasks)
-  const isWorking = isAgentWorking(conversation)
-  const startedAt = isWorking ? current?.started_at : undefined
-  const now = useNow(client, startedAt !== undefined)
+  const elapsedMs = useElapsed(client, view.state, current)
   // Repeating a failed addition with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
+  /** The tasks that were cancelled here, as they were before. */
+  const cancelled = useRef<Task[]>([])
 
   const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
     setError(undefined)
@@ -78,6 +86,12 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     }
     return attempt(change(id, toPosition).then(() => moved))
   }
+  const restore = async ({ id, status, outcome }: Task): Promise<void> => {
+    const isStill = (wanted: Task['status'], fields: PersonsFields) => (latest: readonly Task[]) =>
+      latest.some(task => task.id === id && task.status === wanted) ? fields : undefined
+    await change(id, isStill('cancelled', { status: 'pending' }))
+    if (status === 'blocked') await change(id, isStill('pending', { status, outcome }))
+  }
   const add = async (title: string): Promise<Task | undefined> => {
     const { key } = failedAdd.current.title === title ? failedAdd.current : { key: randomId() }
     failedAdd.current = { title, key }
@@ -89,13 +103,32 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     tasks,
     current,
     counts: countTasks(tasks),
-    isAgentWorking: isWorking,
-    elapsedMs: startedAt === undefined || now === undefined ? undefined : now - Date.parse(startedAt),
+    isAgentWorking: isAgentWorking(conversation),
+    elapsedMs,
     unfinished: unfinishedTurn(conversation, limited),
     isUnseen: task => isUnseen(view.state, task),
-    change: async (id, fields) => (await attempt(change(id, fields).then(() => true))) ?? false,
+    change: async (id, fields) => {
+      const before = tasks.find(task => task.id === id)
+      if (before && fields.status === 'cancelled') cancelled.current.push(before)
+      return (await attempt(change(id, fields).then(() => true))) ?? false
+    },
+    undo: () => {
+      const task = cancelled.current.pop()
+      return task && attempt(restore(task)).then(() => true)
+    },
     move,
     add,
     error,
   }
+}
+
+/** How long the agent has worked on a task, while it does. */
+function useElapsed(client: Client, { conversation, work }: LiveState, task: Task | undefined): number | undefined {
+  const turn = task && planTurnOf(conversation, task)
+  const turnWork = turn === undefined ? undefined : work[turn]
+  const ms = useNow(client, turnWork !== undefined && turnWork.since !== null)
+  if (ms === undefined || turn === undefined || task?.started_at === undefined) return undefined
+  const now = instantOf(ms)
+  const turns = new Set([turn, task.conversation_turn_id].flatMap(id => lineage(conversation, id)))
+  return isAtWork(turnWork, now) ? workedMs(work, [...turns], task.started_at, now) : undefined
 }

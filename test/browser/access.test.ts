@@ -1,11 +1,16 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import { pino } from 'pino'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDoor } from '../../src/door/door.ts'
 import { createHttpServer } from '../../src/http/server.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
 import { openBrowser } from '../support/browser.ts'
 import { HOSTILE } from '../support/hostile.ts'
 import { builtPage, visit } from '../support/page.ts'
+import { scratchFolder } from '../support/scratch.ts'
 import { startServer, TOKENS } from '../support/server.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
@@ -100,6 +105,37 @@ describe('connections', () => {
     await context.close()
     await again.close(0)
     await close()
+  })
+
+  it('[CH25] a broken task file is named, and the page goes on once it is repaired', async () => {
+    const data = scratchFolder()
+    const door = openDoor({ store: await openFileStore({ data }) })
+    const { url, server, agent, close } = await startServer({ page: builtPage(), door })
+    const add = (title: string) =>
+      agent.call('task_list', 'AddTask', { session_id: 'c', turn_id: 't', arguments: { title } })
+    await add('one')
+    const file = join(data, '.agents/tasks/c.json')
+    const whole = readFileSync(file, 'utf8')
+    writeFileSync(file, '{ "tasks": [')
+    const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c'), { expected: /409/ })
+    const alert = page.getByRole('alert').getByText('The task file .agents/tasks/c.json is not valid.')
+    await alert.waitFor()
+    expect(await page.getByText('Connection lost').count()).toBe(0)
+    writeFileSync(file, whole)
+    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    await alert.waitFor({ state: 'detached' })
+    // A change says the same.
+    await page.locator('.rs-summary').click()
+    writeFileSync(file, 'nothing')
+    await page.getByRole('button', { name: 'Mark as done: one' }).click()
+    await page
+      .getByRole('region', { name: 'Plan' })
+      .getByText(/^The task file .agents\/tasks\/c.json/)
+      .waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+    await close()
+    rmSync(data, { recursive: true })
   })
 
   it('[CH15] on a slow connection the page says that it is loading, and works', async () => {
@@ -283,7 +319,7 @@ describe('language, theme and hostile input', () => {
     }
     for (const query of ['<', 'script', HOSTILE[0] ?? '']) {
       await page.getByRole('searchbox').fill(query)
-      await page.getByRole('navigation').getByRole('list', { name: 'Search tasks' }).waitFor()
+      await page.getByRole('navigation').getByRole('region', { name: 'Search' }).waitFor()
       await check(`search ${query}`)
     }
     await page.goto(`${turns.url.href}?chat=c4`)
@@ -311,6 +347,7 @@ describe('axe', () => {
             text: 'A **plan**, `code`, [a link](https://example.org/)\n\n| a |\n| - |\n| 1 |',
             calls: [plan('Collect', 'Write')],
           },
+          { calls: [plan('Collect', 'Write', 'Send')] },
           { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
           { status: 401 },
         ],
@@ -341,6 +378,15 @@ describe('axe', () => {
       await page.getByRole('textbox', { name: 'Ask for' }).press('Enter')
       await page.getByRole('button', { name: 'Confirm' }).waitFor()
       await check('review')
+      await page.getByRole('button', { name: 'Request changes' }).click()
+      await page.getByText('Say in the comment what to change.').waitFor()
+      await check('request without a comment')
+      await page.locator('.app-input').fill('Send it, too')
+      await page.locator('.app-input').press('Enter')
+      await page.getByText('The agent changed the plan as you asked').waitFor()
+      await page.locator('.app-input').fill('Half a thought')
+      await check('revised review')
+      await page.locator('.app-input').fill('')
       await page.getByRole('button', { name: 'Confirm' }).click()
       await page.getByRole('note').getByText('Failed').waitFor()
       await check('failed')
@@ -358,13 +404,22 @@ describe('axe', () => {
       await page.getByRole('searchbox').fill('Collect')
       await page
         .getByRole('navigation')
-        .getByRole('button', { name: /Collect/ })
+        .getByRole('button', { name: /^Collect to do|Collect.*done/ })
         .waitFor()
       await check('search')
       await page.setViewportSize({ width: 390, height: 800 })
       await page.getByRole('button', { name: 'Conversations and search' }).click()
       const { violations: found } = await new AxeBuilder({ page }).analyze()
       violations.push(...found.map(({ id, nodes }) => `side: ${id} ${String(nodes[0]?.target)}`))
+      void turns.agent
+        .call('runsheet', 'plan', { session_id: 'c9', turn_id: 't', arguments: plan('Tag').args })
+        .catch(() => {})
+      await page.goto(`${turns.url.href}?chat=c9`)
+      await page.getByLabel('Title, 1').fill('Tag it twice')
+      const { reviews } = await turns.person.pendingReviews('c9')
+      await turns.person.decide(reviews[0]?.review_id ?? '', { action: 'cancel' })
+      await page.getByRole('button', { name: 'Your edits' }).click()
+      await check('edits')
       expect(violations).toEqual([])
       expect(problems).toEqual([])
       await context.close()

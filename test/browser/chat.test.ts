@@ -158,6 +158,124 @@ it('[CH4] a window that joins mid-turn shows only in-flight calls as running', a
   await turns.close()
 })
 
+it('[CH4] a person’s decision is not a failure of the tool', async () => {
+  const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }
+  const turns = await start([plan, plan, 'As you like.', plan, 'I see.'], { host: { review_timeout_ms: null } })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'One step')
+  const review = page.getByRole('region', { name: 'Review the plan' })
+  await page.getByLabel('Comment for the agent').fill('Two steps, please')
+  await review.getByRole('button', { name: 'Request changes' }).click()
+  await messages(page).getByText('You asked for changes “Two steps, please”').waitFor()
+  await review.getByText('The agent changed the plan as you asked: Two steps, please').waitFor()
+  await review.getByRole('button', { name: 'Cancel' }).click()
+  await messages(page).getByText('As you like.').waitFor()
+  await messages(page).getByText('You rejected this plan').waitFor()
+  await turns.person.setPolicy('c1', { review_timeout_ms: 500 })
+  await say(page, 'Once more')
+  await messages(page).getByText('Time ran out. Nothing was started.').waitFor()
+  await messages(page).getByText('I see.').waitFor()
+  expect(
+    await messages(page)
+      .getByText(/failed|refused/)
+      .count(),
+  ).toBe(0)
+  // What the agent was told is inside.
+  await page.locator('details.app-call summary').first().click()
+  await page.getByText('"reason": "changes_requested"').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH24] while a review waits, Enter in the message box requests changes', async () => {
+  const plan = (...titles: string[]) => ({
+    calls: [{ tool: 'plan', args: { tasks: titles.map(title => ({ title })) } }],
+  })
+  const turns = await start([plan('Collect'), plan('Collect', 'Write'), 'All set.'], {
+    host: { gate: false, assessor: false },
+  })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
+  await say(page, 'A report')
+  const input = page.locator('.app-input')
+  const review = page.getByRole('region', { name: 'Review the plan' })
+  await review.waitFor()
+  expect(await input.getAttribute('placeholder')).toBe('Tell the agent what to change…')
+  await input.fill('Also write it')
+  await page.getByText('Enter requests changes').waitFor()
+  // A request that fails leaves the text where it is.
+  await page.route('**/decision', route => route.abort())
+  await input.press('Enter')
+  await review.getByText('Could not send. Your changes are still here.').waitFor()
+  expect(await input.inputValue()).toBe('Also write it')
+  await page.unroute('**/decision')
+  await input.press('Enter')
+  await messages(page).getByText('You asked for changes “Also write it”').waitFor()
+  await expect.poll(() => input.inputValue()).toBe('')
+  await page.getByLabel('Title, 2').waitFor()
+  await review.getByRole('button', { name: 'Confirm' }).click()
+  await messages(page).getByText('All set.').waitFor()
+  expect(await turns.statuses()).toMatchObject([
+    ['Collect', 'in_progress'],
+    ['Write', 'pending'],
+  ])
+  expect(await input.getAttribute('placeholder')).toBe('Ask for something with several steps')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH24] while the agent works, Enter says why nothing is sent, and keeps the text', async () => {
+  const held = Promise.withResolvers<void>()
+  const turns = await start([{ text: 'Well.', after: held.promise }, 'Yes.'])
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await say(page, 'Something long')
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await say(page, 'And there?')
+  const note = page.getByRole('status').getByText('Not sent: the agent is still working.')
+  await note.waitFor()
+  expect(await box(page).inputValue()).toBe('And there?')
+  await box(page).press('End')
+  await page.keyboard.type('?')
+  await note.waitFor({ state: 'detached' })
+  await box(page).press('Enter')
+  await note.waitFor()
+  held.resolve()
+  await messages(page).getByText('Well.').waitFor()
+  await note.waitFor({ state: 'detached' })
+  expect(await box(page).inputValue()).toBe('And there??')
+  await box(page).press('Enter')
+  await messages(page).getByText('Yes.').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[PA19] a reopened plan that is confirmed goes on in a new turn, which is followed', async () => {
+  const turns = await start(
+    [
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] },
+      'Nobody decided.',
+      { calls: [{ tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }] },
+      'All done.',
+    ],
+    { host: { assessor: false, review_timeout_ms: 1_000 } },
+  )
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'One step')
+  await messages(page).getByText('Nobody decided.').waitFor()
+  await turns.person.setPolicy('c1', { review_timeout_ms: null })
+  await page.getByRole('button', { name: 'Reopen' }).click()
+  await page.getByLabel('Title, 1').fill('Collect all')
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await messages(page).getByText('All done.').waitFor()
+  await page.getByText('1 of 1 · 0 remaining').waitFor()
+  expect(await turns.statuses()).toEqual([['Collect all', 'completed']])
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH5] Stop ends the turn, says so, and keeps the messages', async () => {
   const turns = await start([{ text: 'It begins', hangs: true }, 'Second try.'])
   const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -205,6 +323,66 @@ it('[CH6] a failed turn says why, and Retry continues its plan', async () => {
   await turns.close()
 })
 
+it('[CH6] Retry after blocked steps goes on with those, and leaves finished ones alone', async () => {
+  const update = (args: Readonly<Record<string, unknown>>) => ({ calls: [{ tool: 'update', args }] })
+  const turns = await start(
+    [
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
+      update({ id: 1, outcome: 'Twelve figures.' }),
+      update({ id: 2, status: 'blocked', outcome: 'No printer.' }),
+      'I could not write.',
+      update({ id: 2, outcome: 'Two pages.' }),
+      'Now it is written.',
+    ],
+    { host: { review: false, assessor: false } },
+  )
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  const counts = page.locator('.rs-counts')
+  await say(page, 'Two steps')
+  await page.getByRole('note').getByText('Not finished').waitFor()
+  expect(await counts.innerText()).toBe('1 of 2 · 0 remaining · 1 blocked')
+  const [collected] = await turns.tasks()
+  await page.getByRole('button', { name: 'Retry blocked' }).click()
+  await messages(page).getByText('Try the blocked steps again.').waitFor()
+  await messages(page).getByText('Now it is written.').waitFor()
+  await expect.poll(() => counts.innerText()).toBe('2 of 2 · 0 remaining')
+  expect(await turns.tasks()).toEqual([
+    collected,
+    expect.objectContaining({ title: 'Write', status: 'completed', outcome: 'Two pages.' }),
+  ])
+  const [first, second] = (await turns.log()).filter(({ type }) => type === 'turn_started')
+  expect(second?.data).toMatchObject({ continue_turn_id: first?.turn_id })
+  expect(await page.getByRole('button', { name: /^Retry/ }).count()).toBe(0)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH6] a blocked step that cannot be reopened is reported, and Retry tries again', async () => {
+  const turns = await start(
+    [
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Write' }] } }] },
+      { calls: [{ tool: 'update', args: { id: 1, status: 'blocked', outcome: 'No printer.' } }] },
+      'I could not write.',
+      { calls: [{ tool: 'update', args: { id: 1, outcome: 'Two pages.' } }] },
+      'Now it is written.',
+    ],
+    { host: { review: false, assessor: false } },
+  )
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
+  await say(page, 'One step')
+  await page.route('**/tasks/*', route => route.abort())
+  await page.getByRole('button', { name: 'Retry blocked' }).click()
+  await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+  await page.unroute('**/tasks/*')
+  await page.getByRole('alert').getByRole('button', { name: 'Retry' }).click()
+  await messages(page).getByText('Now it is written.').waitFor()
+  expect(await turns.statuses()).toEqual([['Write', 'completed']])
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH7] an answer can be copied as it was written', async () => {
   const turns = await start(['**So** it is.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), {
@@ -244,6 +422,46 @@ it('[CH8] the history is by turn; each task has a timeline with a URL', async ()
   expect(page.url()).toBe(address)
   await page.getByRole('button', { name: 'Back to the conversation' }).click()
   await messages(page).getByText('Hello again.').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH8][PA31] a continued plan is under both turns, and its progress is cumulative', async () => {
+  const held = Promise.withResolvers<void>()
+  const turns = await start(
+    [
+      { calls: [{ tool: 'manage_todos', args: { add: ['One', 'Two'] } }] },
+      'The first is done.',
+      { text: 'The second is done.', after: held.promise },
+      'The second is done, really.',
+    ],
+    { host: { toolset: 'manage_todos', max_advances: 0 }, assessor: () => 'OK' },
+  )
+  await turns.chat({ message: 'Two steps' })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await page.getByText('1 of 2 · 1 remaining').waitFor()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await page.getByText('1 of 2 · 1 remaining').waitFor()
+  held.resolve()
+  await page.getByText('2 of 2 · 0 remaining').waitFor()
+  await page.getByRole('button', { name: 'History' }).click()
+  const tasksOf = (turn: string) => page.getByRole('article', { name: turn }).locator('.app-task-history-title')
+  await tasksOf('Turn 2').nth(1).waitFor()
+  expect(await tasksOf('Turn 1').allInnerTexts()).toEqual([
+    expect.stringMatching(/^One\n/),
+    expect.stringMatching(/^Two\ncontinued in turn 2/),
+  ])
+  expect(await tasksOf('Turn 2').allInnerTexts()).toEqual([
+    expect.stringMatching(/^One\nfrom turn 1/),
+    expect.stringMatching(/^Two/),
+  ])
+  // It opens where it is pressed.
+  await page.getByRole('article', { name: 'Turn 1' }).getByRole('button', { name: /Two/ }).click()
+  const story = page.getByRole('article', { name: 'Turn 1' }).getByRole('group', { name: 'History of “Two”' })
+  await story.getByText(/^Two: accepted as done/).waitFor()
+  expect(await page.getByRole('group', { name: 'History of “Two”' }).count()).toBe(1)
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -307,6 +525,24 @@ it('[CH9] a search result opens the timeline of the task in its conversation', a
   expect(page.url()).toContain('?chat=c1&task=')
   await page.getByRole('searchbox').fill('nowhere to be found')
   await page.getByText('No results').waitFor()
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH9] a conversation is found by its title, and opens', async () => {
+  const turns = await start(() => 'Well.')
+  await turns.chat({ message: 'Plan the Birthday party' })
+  await turns.chat({ session_id: 'c2', message: 'Something else' })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
+  await page.getByRole('searchbox').fill('birthday')
+  const found = page.getByRole('region', { name: 'Search' })
+  const titles = found.getByRole('list', { name: 'Conversations' }).getByRole('button')
+  await titles.first().waitFor()
+  expect(await titles.allInnerTexts()).toEqual(['Plan the Birthday party'])
+  await found.getByRole('button', { name: 'Plan the Birthday party' }).click()
+  await messages(page).getByText('Plan the Birthday party').waitFor()
+  expect(page.url()).toContain('?chat=c1')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -457,6 +693,32 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await messages(page).getByText('Well.').waitFor()
   await expect.poll(() => box(page).inputValue()).toBe('')
   expect(await messages(page).getByText('Something long').count()).toBe(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH11] a message that is sent again the moment it is back in the box is not forgotten', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
+  await page.route('**/api/chat', () => new Promise(() => {}))
+  await say(page, 'Something long')
+  await messages(page).getByText('Sending…').waitFor()
+  await page.addInitScript(() => {
+    const observer = new MutationObserver(() => {
+      const input = document.querySelector<HTMLTextAreaElement>('.app-input')
+      if (input?.value !== 'Something long') return
+      observer.disconnect()
+      input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+    })
+    observer.observe(document, { subtree: true, childList: true })
+  })
+  await page.reload()
+  await messages(page).getByText('Sending…').waitFor()
+  await page.getByRole('button', { name: 'New chat' }).click()
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.goBack()
+  await expect.poll(() => box(page).inputValue()).toBe('Something long')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

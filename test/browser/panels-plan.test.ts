@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openDoor } from '../../src/door/door.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { openBrowser } from '../support/browser.ts'
 import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, says } from './panels.ts'
 import { startServer } from '../support/server.ts'
@@ -43,6 +45,7 @@ describe('with an external agent', () => {
     expect(await plan(page).count()).toBe(0)
     await panels.plan('A', 'B', 'C', 'D', 'E')
     await says(current(page), ['A'])
+    await says(plan(page).locator('.rs-plan-name'), ['Plan'])
     await says(counts(page), ['0 of 5 · 5 remaining'])
     await panels.update(1)
     await panels.update(2)
@@ -218,6 +221,30 @@ describe('with an external agent', () => {
     await says(counts(page), ['0 of 2 · 2 remaining'])
     await hasFocus(button(page, 'Edit: A'))
     expect(await button(page, 'Reopen: A').count()).toBe(0)
+  })
+
+  it('[PA30] Ctrl+Z takes back a cancelled task, not the text typed before', async () => {
+    const page = await opened('A', 'B')
+    await page.getByLabel('New task').fill('half a')
+    await page.keyboard.type(' thought')
+    await button(page, 'Cancel task: B').click()
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
+    await page.keyboard.press('Control+z')
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('pending')
+    await holds(page.getByLabel('New task'), ['half a thought'])
+    // A blocked one is blocked again, for the same reason.
+    await panels.look()
+    await panels.update(2, { status: 'blocked', outcome: 'No key.' })
+    await says(counts(page), ['0 of 2 · 1 remaining · 1 blocked'])
+    await button(page, 'Cancel task: B').click()
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
+    await page.keyboard.press('Control+z')
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('blocked')
+    expect((await panels.tasks()).find(({ title }) => title === 'B')?.outcome).toBe('No key.')
+    // In a text field it is the browser's own.
+    await page.getByLabel('New task').press('Control+z')
+    await holds(page.getByLabel('New task'), [expect.not.stringContaining('thought')] as string[])
+    expect(await panels.statusOf('B')).toBe('blocked')
   })
 
   it('[PA5] Escape discards an edited title; leaving the input saves it', async () => {
@@ -468,6 +495,27 @@ describe('with a turn on the server', () => {
     await rows(page).first().waitFor()
     expect(await boxes()).toEqual(before)
     gates.end.resolve()
+  })
+
+  it('[PA4] a step that is taken up again days later goes on from the time that was worked on it', async () => {
+    const held = Promise.withResolvers<void>()
+    let skewMs = -5 * 86_400_000
+    await start({
+      door: openDoor({ store: openMemoryStore({ skewMs: () => skewMs }) }),
+      host: { review: false, assessor: false, gate: false },
+      answers: [
+        { calls: [{ tool: 'plan', args: { tasks: [{ title: 'One' }] } }] },
+        'Later.',
+        { text: 'Now.', after: held.promise },
+      ],
+    })
+    await turns.chat({ session_id: 'c' })
+    skewMs = 0
+    await turns.open({ session_id: 'c', turn_id: 't2', continue_turn_id: 't1' })
+    const page = await panels.window()
+    await expect.poll(() => plan(page).locator('.rs-elapsed').innerText(), SLOW_BROWSER).toMatch(/^0:[0-5]\d$/)
+    held.resolve()
+    await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
   })
 
   it('[PA9] the start of the next task is shown with the default toolset, too', async () => {

@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PolicyPatch } from '../../src/domain/policy.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startTurns } from '../support/turns.ts'
 import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, type Proposed, says } from './panels.ts'
@@ -22,6 +23,7 @@ const title = (page: Page, row: number) => page.getByLabel(`Title, ${row}`, { ex
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const confirm = (page: Page) => button(page, 'Confirm')
 const composer = (page: Page) => page.locator('.app-composer')
+const input = (page: Page) => page.locator('.app-input')
 const PLAN_OF_ONE = { tasks: [{ title: 'Collect' }] }
 const isGone = (page: Page) => review(page).waitFor({ state: 'detached' })
 
@@ -32,6 +34,12 @@ async function openReview(...tasks: readonly Proposed[]): Promise<{ page: Page; 
   const page = await panels.window()
   await review(page).waitFor()
   return { page, agentAnswer }
+}
+
+/** The same server, with another policy for new conversations. */
+async function withPolicy(host: PolicyPatch): Promise<void> {
+  await panels.close()
+  panels = await Panels.open(browser, host)
 }
 
 it('[PA10] a conversation that gets its title shows it at once', async () => {
@@ -47,21 +55,35 @@ it('[PA10] a conversation that gets its title shows it at once', async () => {
   expect(await page.title()).toBe('Collect · Runsheet')
 })
 
-it('[PA10] the header names the conversation and the turn, and counts down', async () => {
+it('[PA10] the header names the conversation and the turn, counts down, and says what happens then', async () => {
+  await withPolicy({ review_timeout_ms: 120_000 })
   const { page } = await openReview('Collect')
   await review(page).getByText('Collect · turn 1').waitFor()
   const clock = page.getByRole('timer')
   const first = await clock.innerText()
-  expect(first).toMatch(/^[12]:\d\d left$/)
+  expect(first).toMatch(/^[12]:\d\d left, then nothing is started$/)
   await expect.poll(() => clock.innerText(), SLOW_BROWSER).not.toBe(first)
 })
 
+it('[PA10] a review without a deadline counts nothing down, and stays when its last window is closed', async () => {
+  const { page } = await openReview('Collect')
+  expect(await page.getByRole('timer').count()).toBe(0)
+  expect(await review(page).innerText()).not.toMatch(/0:00|NaN|left/)
+  await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(1)
+  await page.goto('about:blank')
+  await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(0)
+  expect(await panels.showing()).toMatchObject({ closes_at: null, expires_at: null })
+  const back = await panels.window()
+  await holds(titles(back), ['Collect'])
+})
+
 it('[PA10] a wrong browser clock does not change the countdown', async () => {
+  await withPolicy({ review_timeout_ms: 120_000 })
   const agentAnswer = panels.plan('Collect')
   for (const minutesAhead of [-7, 7]) {
     const page = await panels.window({ minutesAhead })
     const clock = page.getByRole('timer')
-    await expect.poll(() => clock.innerText(), SLOW_BROWSER).toMatch(/^(2:00|1:[345]\d) left$/)
+    await expect.poll(() => clock.innerText(), SLOW_BROWSER).toMatch(/^(2:00|1:[345]\d) left/)
     if (minutesAhead > 0) await confirm(page).click()
     else await page.close()
   }
@@ -104,7 +126,7 @@ it('[PA11] what is confirmed is what is visible: all fields, added, removed and 
   await button(page, 'Add row').click()
   await hasFocus(title(page, 3))
   await page.keyboard.type('Archive')
-  await page.getByLabel('Comment for the agent (optional)').fill('Mind the rounding.')
+  await page.getByLabel('Comment for the agent').fill('Mind the rounding.')
   await confirm(page).click()
   expect(await agentAnswer).toMatchObject({ comment: 'Mind the rounding.' })
   expect(await panels.tasks()).toMatchObject([
@@ -380,7 +402,7 @@ it('[PA16] Escape asks before edits are discarded, and returns the focus', async
   await button(page, 'Cancel').click()
   await button(page, 'Keep editing').click()
   await hasFocus(button(page, 'Cancel'))
-  await page.getByLabel('Comment for the agent (optional)').fill('Not today.')
+  await page.getByLabel('Comment for the agent').fill('Not today.')
   await button(page, 'Cancel').click()
   await button(page, 'Cancel plan').click()
   expect(await agentAnswer).toMatchObject({ comment: 'Not today.' })
@@ -399,6 +421,84 @@ it('[PA16] without edits Escape asks, too; Cancel does not', async () => {
   expect(await panels.pending()).toEqual([])
 })
 
+it('[PA29] Request changes needs a comment, and sends the edits with it; nothing is written', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
+  await title(page, 1).fill('A 2')
+  await button(page, 'Request changes').click()
+  await review(page).getByText('Say in the comment what to change.').waitFor()
+  await hasFocus(page.getByLabel('Comment for the agent'))
+  expect(await panels.pending()).toHaveLength(1)
+  await page.keyboard.type('Split the second step')
+  await review(page).getByText('Say in the comment what to change.').waitFor({ state: 'detached' })
+  await button(page, 'Request changes').click()
+  expect(await agentAnswer).toMatchObject({
+    confirmed: false,
+    cancelled: true,
+    reason: 'changes_requested',
+    comment: 'Split the second step',
+    changes: { edited: [{ from: { title: 'A' }, to: { title: 'A 2' } }] },
+  })
+  await isGone(page)
+  expect(await panels.titles()).toEqual([])
+  // The next plan of the turn says that it answers the request.
+  void panels.plan('A 2', 'B first', 'B second').catch(() => {})
+  await review(page).getByText('The agent changed the plan as you asked: Split the second step').waitFor()
+})
+
+it('[PA29] a request for changes that fails can be sent again, with a half-finished row left out', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
+  await title(page, 2).fill('')
+  await page.getByLabel('Comment for the agent').fill('Not so many')
+  await page.route('**/decision', route => route.abort())
+  await button(page, 'Request changes').click()
+  await page.getByRole('alert').getByText('Could not send. Your changes are still here.').waitFor()
+  await page.unroute('**/decision')
+  await button(page, 'Retry').click()
+  expect(await agentAnswer).toMatchObject({ reason: 'changes_requested', changes: { removed: [{ title: 'B' }] } })
+  await isGone(page)
+})
+
+describe('[PA30] Ctrl+Z', () => {
+  it('[PA30] takes back a removal, then what was typed before it', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B', 'C')
+    await title(page, 1).press('End')
+    await page.keyboard.type('+')
+    await button(page, 'Remove, 2').click()
+    await holds(titles(page), ['A+', 'C'])
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A+', 'B', 'C'])
+    await hasFocus(title(page, 2))
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B', 'C'])
+    // In order, also where something was typed in between.
+    await button(page, 'Remove, 3').click()
+    await title(page, 1).press('End')
+    await page.keyboard.type('!')
+    await holds(titles(page), ['A!', 'B'])
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B'])
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B', 'C'])
+    await confirm(page).click()
+    await agentAnswer
+    expect(await panels.titles()).toEqual(['A', 'B', 'C'])
+  })
+
+  it('[PA30] takes back moved, added and reprioritised rows', async () => {
+    const { page } = await openReview('A', 'B')
+    await button(page, 'Move down, 1').click()
+    await page.getByLabel('Priority, 1').selectOption('high')
+    await button(page, 'Add row').click()
+    await holds(titles(page), ['B', 'A', ''])
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['B', 'A'])
+    await page.keyboard.press('Control+z')
+    expect(await page.getByLabel('Priority, 1').inputValue()).toBe('medium')
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B'])
+  })
+})
+
 it('[PA17] a reload restores the review with its edits, and cancels nothing', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await expect
@@ -410,10 +510,10 @@ it('[PA17] a reload restores the review with its edits, and cancels nothing', as
   await title(page, 3).fill('C')
   await title(page, 2).focus()
   await page.keyboard.press('Alt+ArrowUp')
-  await page.getByLabel('Comment for the agent (optional)').fill('Wait')
+  await page.getByLabel('Comment for the agent').fill('Wait')
   await page.reload()
   await holds(titles(page), ['B', 'A, half done', 'C'])
-  await holds(page.getByLabel('Comment for the agent (optional)'), ['Wait'])
+  await holds(page.getByLabel('Comment for the agent'), ['Wait'])
   // The old page has left, this one is announced, and no grace period runs.
   await expect
     .poll(() => panels.showing(), SLOW_BROWSER)
@@ -425,8 +525,7 @@ it('[PA17] a reload restores the review with its edits, and cancels nothing', as
 })
 
 it('[PA17] closing the last window cancels after the grace period; closing one of two does not', async () => {
-  await panels.close()
-  panels = await Panels.open(browser, { panel_grace_ms: 400 })
+  await withPolicy({ panel_grace_ms: 400 })
   const { page, agentAnswer } = await openReview('A')
   const second = await panels.window({ in: page.context() })
   await review(second).waitFor()
@@ -438,27 +537,59 @@ it('[PA17] closing the last window cancels after the grace period; closing one o
   expect(await agentAnswer).toBeDefined()
   expect(await panels.titles()).toEqual([])
   const back = await panels.window({ in: page.context() })
-  // A returning person sees the outcome, and can ask again.
-  await back.getByText('The page was closed before you decided. No tasks were added.').waitFor()
+  // A returning person sees the outcome, and can open it again.
+  await back.getByText('You left before deciding. The plan is still here.').waitFor()
   expect(await titles(back).count()).toBe(0)
 })
 
 it('[PA18] a second window shows the decision of the first, and can close it', async () => {
   const { page, agentAnswer } = await openReview('A')
   const second = await panels.window()
-  await title(second, 1).fill('Mine')
+  await review(second).waitFor()
   await confirm(page).click()
   await agentAnswer
   await says(second.getByRole('alert'), ['This plan was confirmed elsewhere.'])
   expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
+  expect(await button(second, 'Your edits').count()).toBe(0)
   await button(second, 'Close').click()
   await second.getByText(/This plan was \w+ elsewhere/).waitFor({ state: 'detached' })
   expect(await panels.titles()).toEqual(['A'])
 })
 
+it('[PA18] its own edits stay there to be read and copied, also after a reload', async () => {
+  const { page, agentAnswer } = await openReview('A', 'B')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const second = await panels.window({ in: page.context() })
+  await title(second, 1).fill('Mine')
+  await second.getByLabel('Priority, 2').selectOption('high')
+  await second.getByLabel('Comment for the agent').fill('Mind the rounding')
+  await confirm(page).click()
+  await agentAnswer
+  const edits = second.getByRole('list', { name: 'Your edits' })
+  for (const again of [false, true]) {
+    if (again) await second.reload()
+    await says(second.getByRole('alert'), ['This plan was confirmed elsewhere. Your edits were not sent.'])
+    await button(second, 'Your edits').click()
+    await says(edits.getByRole('listitem'), ['Mine', 'B\nPriority: High'])
+    await second.getByText('Mind the rounding').waitFor()
+    expect(await review(second).getByRole('textbox').count()).toBe(0)
+  }
+  await button(second, 'Copy').click()
+  await button(second, 'Copied').waitFor()
+  expect(await second.evaluate(() => navigator.clipboard.readText())).toBe(
+    '1. Mine\n2. B\n   Priority: High\n\nMind the rounding',
+  )
+  // The window that decided has nothing left to show, and the next plan is not filled with these.
+  expect(await button(page, 'Your edits').count()).toBe(0)
+  await button(second, 'Close').click()
+  await edits.waitFor({ state: 'detached' })
+  void panels.plan('Next').catch(() => {})
+  await holds(titles(second), ['Next'])
+  expect(await second.getByText('Restore your earlier edits?').count()).toBe(0)
+})
+
 it('[PA17] opening another conversation is not leaving the page; leaving it from there is', async () => {
-  await panels.close()
-  panels = await Panels.open(browser, { panel_grace_ms: 1_000 })
+  await withPolicy({ panel_grace_ms: 1_000 })
   const { page } = await openReview('A')
   await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(1)
   await title(page, 1).fill('Mine')
@@ -488,38 +619,67 @@ it('[PA18] a late confirmation shows the decision that came first', async () => 
   const [waiting] = await panels.pending()
   await panels.server.person.decide(waiting?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
   held.resolve()
-  await page.getByText('This plan was confirmed elsewhere.').waitFor()
+  await page.getByText('This plan was confirmed elsewhere. Your edits were not sent.').waitFor()
+  await button(page, 'Your edits').click()
+  await says(page.getByRole('list', { name: 'Your edits' }).getByRole('listitem'), ['Mine'])
   expect(await panels.titles()).toEqual(['A'])
 })
 
-it('[PA19] a timeout is shown, with a button to ask again', async () => {
-  await panels.close()
-  panels = await Panels.open(browser, { review_timeout_ms: 4_000 })
+it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, without the agent', async () => {
+  await withPolicy({ review_timeout_ms: 4_000 })
   const { page } = await openReview('A', 'B')
+  await title(page, 2).fill('B, but better')
   // The last seconds are announced once, not every second.
   await review(page)
     .getByRole('status')
-    .getByText(/^0:0\d left$/)
+    .getByText(/^0:0\d left, then nothing is started$/)
     .waitFor({ state: 'attached' })
-  await page.getByRole('alert').getByText('The review timed out. No tasks were added.').waitFor()
+  await page.getByRole('alert').getByText('Time ran out. Nothing was started. Your edits are saved.').waitFor()
   expect(await panels.titles()).toEqual([])
-  const again = page.waitForRequest('**/api/chat')
-  await button(page, 'Ask again').click()
-  // The assistant has not seen the plan of the external agent, so its titles are sent.
-  const message = 'Please propose this plan again:\n\n1. A\n2. B'
-  expect((await again).postDataJSON()).toMatchObject({ session_id: 'c', message })
-  await page.getByText('The review timed out').waitFor({ state: 'detached' })
+  await panels.server.person.setPolicy('c', { review_timeout_ms: null })
+  await button(page, 'Reopen').click()
+  await holds(titles(page), ['A', 'B, but better'])
+  expect(await page.getByRole('timer').count()).toBe(0)
+  await page.reload()
+  await holds(titles(page), ['A', 'B, but better'])
+  await confirm(page).click()
+  await isGone(page)
+  await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['A', 'B, but better'])
+  const kept = (): Promise<string[]> =>
+    page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('runsheet.review')))
+  await expect.poll(kept, SLOW_BROWSER).toEqual([])
+})
+
+it('[PA19] a plan that was reopened elsewhere is shown, and a failed Reopen says why', async () => {
+  await withPolicy({ review_timeout_ms: 1_000 })
+  const { page } = await openReview('A')
+  await page.getByText('Time ran out. Nothing was started.').waitFor()
+  await page.route('**/reopen', route => route.abort())
+  await button(page, 'Reopen').click()
+  await review(page).getByText('The server cannot be reached.').waitFor()
+  const { reviews } = (await panels.server.person.snapshot('c')).conversation
+  await panels.server.person.setPolicy('c', { review_timeout_ms: null })
+  await panels.server.person.reopen(Object.keys(reviews)[0] ?? '')
+  await holds(titles(page), ['A'])
+})
+
+it('[PA19] a plan that a form of an MCP client rejected can be reopened', async () => {
+  const { page } = await openReview('A')
+  const [{ review_id } = { review_id: '' }] = await panels.pending()
+  await panels.server.door.reviews.decide('local', review_id, { action: 'cancel' }, 'mcp_form', () => null)
+  await page.getByText('This plan was cancelled elsewhere.').waitFor()
+  await button(page, 'Reopen').click()
+  await holds(titles(page), ['A'])
 })
 
 it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
-  await panels.close()
-  panels = await Panels.open(browser, { review_timeout_ms: 1_500 })
+  await withPolicy({ review_timeout_ms: 1_500 })
   const { page } = await openReview('A')
-  const outcome = page.getByText('The review timed out. No tasks were added.')
+  const outcome = page.getByText('Time ran out. Nothing was started.')
   await outcome.waitFor()
   await page.reload()
   await outcome.waitFor()
-  await says(review(page).getByRole('button'), ['Ask again', 'Close'])
+  await says(review(page).getByRole('button'), ['Reopen', 'Close'])
   await button(page, 'Close').click()
   await outcome.waitFor({ state: 'detached' })
   await page.reload()
@@ -528,22 +688,21 @@ it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
 })
 
 it('[PA28] edits of a review that timed out are kept over a reload, and can be restored in the next one', async () => {
-  await panels.close()
-  panels = await Panels.open(browser, { review_timeout_ms: 5_000 })
+  await withPolicy({ review_timeout_ms: 5_000 })
   const { page } = await openReview('A', 'B')
   await title(page, 2).fill('B, but better')
   await button(page, 'Add row').click()
   await title(page, 3).fill('C')
-  await page.getByText('Your edits are kept: you can restore them when the plan comes back.').waitFor()
+  await page.getByText('Your edits are saved.').waitFor()
   await page.reload()
-  await page.getByText('Your edits are kept: you can restore them when the plan comes back.').waitFor()
+  await page.getByText('Your edits are saved.').waitFor()
   await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
   const agentAnswer = panels.plan('B', 'A')
   await holds(titles(page), ['B', 'A'])
-  await page.getByText('You edited an earlier version of this plan.').waitFor()
-  await button(page, 'Restore my edits').click()
+  await page.getByText('Restore your earlier edits?').waitFor()
+  await button(page, 'Restore').click()
   await holds(titles(page), ['A', 'B, but better', 'C'])
-  expect(await button(page, 'Restore my edits').count()).toBe(0)
+  expect(await button(page, 'Restore').count()).toBe(0)
   await confirm(page).click()
   await agentAnswer
   // The agent sees each row as an edit of the proposed one.
@@ -674,11 +833,11 @@ describe('[PA23] the focus', () => {
     const { page, agentAnswer } = await openReview('A')
     await hasFocus(review(page))
     await page.getByRole('alert').getByText('A plan with 1 task is waiting for your review.').waitFor()
-    await page.getByLabel('Ask for something with several steps').focus()
+    await input(page).focus()
     await confirm(page).focus()
     await page.keyboard.press('Enter')
     await agentAnswer
-    await hasFocus(page.getByLabel('Ask for something with several steps'))
+    await hasFocus(input(page))
   })
 
   it('[PA23] moves to the plan if nothing had it before', async () => {
@@ -691,7 +850,7 @@ describe('[PA23] the focus', () => {
   it('[PA23] is never taken from an input', async () => {
     await panels.server.person.setPolicy('c', { toolset: 'runsheet' })
     const page = await panels.window()
-    const box = page.getByLabel('Ask for something with several steps')
+    const box = input(page)
     await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
     await box.fill('Half a')
     void panels.plan('A').catch(() => {})
@@ -773,9 +932,8 @@ describe('[PA27] in a low window', () => {
   }
 })
 
-it('[PA25] a review cancelled by closing its page says so, and can be requested again', async () => {
-  await panels.close()
-  panels = await Panels.open(browser, { panel_grace_ms: 1_000 })
+it('[PA25] a review cancelled by closing its page says so, and can be reopened', async () => {
+  await withPolicy({ panel_grace_ms: 1_000 })
   void panels.plan('A').catch(() => {})
   const page = await panels.window()
   await review(page).waitFor()
@@ -789,8 +947,8 @@ it('[PA25] a review cancelled by closing its page says so, and can be requested 
     return (await panels.pending()).length
   }
   await expect.poll(leave, SLOW_BROWSER).toBe(0)
-  await page.getByText('The page was closed before you decided. No tasks were added.').waitFor()
-  await says(review(page).getByRole('button'), ['Ask again', 'Close'])
+  await page.getByText('You left before deciding. The plan is still here.').waitFor()
+  await says(review(page).getByRole('button'), ['Reopen', 'Close'])
 })
 
 it('[PA25] stopping the agent says that no tasks were added', async () => {

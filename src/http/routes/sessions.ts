@@ -245,7 +245,7 @@ function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string
 export function turnsOf(state: Conversation): TurnView[] {
   const adopted = Map.groupBy(state.adopted.entries(), ([, turn]) => turn)
   return [...state.turns.values()]
-    .map(({ id, status, stop_requested, started_at, removed }) => ({
+    .map(({ id, status, stop_requested, started_at, removed, continues }) => ({
       turn_id: id,
       status,
       stop_requested,
@@ -253,6 +253,7 @@ export function turnsOf(state: Conversation): TurnView[] {
       started_at,
       adopted: (adopted.get(id) ?? []).map(([task]) => task),
       removed,
+      ...(continues === undefined ? {} : { continues }),
     }))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
 }

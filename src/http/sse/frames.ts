@@ -1,5 +1,5 @@
 import type { Conversation } from '../../domain/conversation.ts'
-import { planTurnOf, tasksInView } from '../../domain/conversation.ts'
+import { inView, planTurnOf, tasksInView } from '../../domain/conversation.ts'
 import type { Json, StoredEvent } from '../../domain/event.ts'
 import { TOOLSETS } from '../../domain/policy.ts'
 import { dispatch, type Handlers } from '../../domain/projection.ts'
@@ -49,7 +49,7 @@ interface Change {
 }
 
 const taskInView = ({ before, after }: Change, { data }: { readonly data: { readonly task: Task } }): boolean =>
-  isInView(before, data.task) || isInView(after, data.task)
+  inView(before)(data.task) || inView(after)(data.task)
 
 const TOUCHES_VIEW: Handlers<Change, boolean> = {
   task_created: taskInView,
@@ -59,11 +59,6 @@ const TOUCHES_VIEW: Handlers<Change, boolean> = {
   turn_started: () => true,
   turn_opened: () => true,
   policy_set: ({ before, after }) => scopeOf(before) !== scopeOf(after),
-}
-
-function isInView(state: Conversation, task: Task): boolean {
-  if (scopeOf(state) === 'conversation') return true
-  return planTurnOf(state, task) === (state.running_turn ?? state.latest_turn)
 }
 
 const scopeOf = ({ policy }: Conversation): 'turn' | 'conversation' =>

@@ -1,0 +1,81 @@
+import { type Instant, plusMs } from './instant.ts'
+import { projection } from './projection.ts'
+
+/** When the agent of a turn was at work: not while its plan waited for a review, nor after the turn was over. */
+export interface TurnWork {
+  /** Past stretches of work, in order. */
+  readonly spans: readonly { readonly from: Instant; readonly to: Instant }[]
+  /** When the current stretch began; null while the turn waits or is over. */
+  readonly since: Instant | null
+  /** The latest tool call of an agent elsewhere: nothing else shows that it works. */
+  readonly seen?: Instant
+  readonly is_over?: true
+}
+
+/** Turn id to the work in it. */
+export type Work = { readonly [turn_id: string]: TurnWork }
+
+/** How long an agent elsewhere counts as working after its latest tool call. */
+export const OUTSIDE_IDLE_MS = 10 * 60_000
+
+export const work = projection<Work>({
+  initial: {},
+  on: {
+    turn_started: (known, { data: { turn_id }, timestamp }) => ({
+      ...known,
+      [turn_id]: begun({ spans: [] }, timestamp),
+    }),
+    turn_opened: (known, { data: { turn_id }, timestamp }) => ({
+      ...known,
+      [turn_id]: begun({ spans: [], seen: timestamp }, timestamp),
+    }),
+    tool_answered: (known, { turn_id, timestamp }) => changed(known, turn_id, turn => seen(turn, timestamp)),
+    task_create_review_required: (known, { turn_id, timestamp }) =>
+      changed(known, turn_id, turn => paused(turn, timestamp)),
+    task_create_review_resolved: (known, { turn_id, timestamp }) =>
+      changed(known, turn_id, turn => begun(paused(turn, timestamp), timestamp)),
+    turn_stop_requested: (known, { turn_id, timestamp }) => changed(known, turn_id, turn => over(turn, timestamp)),
+    turn_finished: (known, { turn_id, timestamp }) => changed(known, turn_id, turn => over(turn, timestamp)),
+  },
+})
+
+/** Milliseconds of work in these turns, from one time to another. */
+export function workedMs(known: Work, turns: readonly string[], from: Instant, to: Instant): number {
+  const spans = turns.flatMap(id => (known[id] ? paused(known[id], to).spans : []))
+  const ms = (span: { from: Instant; to: Instant }): number =>
+    Date.parse(span.to) - Date.parse(span.from > from ? span.from : from)
+  return spans.reduce((sum, span) => sum + Math.max(0, ms(span)), 0)
+}
+
+/** Whether the agent of a turn is at work. */
+export const isAtWork = (turn: TurnWork | undefined, now: Instant): boolean =>
+  turn !== undefined && turn.since !== null && endOf(turn, now) === now
+
+function changed(known: Work, id: string | null, change: (turn: TurnWork) => TurnWork): Work {
+  const turn = id === null ? undefined : known[id]
+  return id === null || !turn || turn.is_over ? known : { ...known, [id]: change(turn) }
+}
+
+const begun = (turn: Omit<TurnWork, 'since'>, at: Instant): TurnWork => ({
+  ...turn,
+  since: at,
+  ...(turn.seen === undefined ? {} : { seen: at }),
+})
+
+function paused(turn: TurnWork, at: Instant): TurnWork {
+  if (turn.since === null) return turn
+  return { ...turn, spans: [...turn.spans, { from: turn.since, to: endOf(turn, at) }], since: null }
+}
+
+/** A call of an agent elsewhere. After a long silence a new stretch begins. */
+function seen(turn: TurnWork, at: Instant): TurnWork {
+  if (turn.seen === undefined || turn.since === null) return turn
+  return endOf(turn, at) < at ? begun(paused(turn, at), at) : { ...turn, seen: at }
+}
+
+const over = (turn: TurnWork, at: Instant): TurnWork => ({ ...paused(turn, at), is_over: true })
+
+function endOf({ seen: last }: TurnWork, at: Instant): Instant {
+  const until = last === undefined ? at : plusMs(last, OUTSIDE_IDLE_MS)
+  return until < at ? until : at
+}
