@@ -1,6 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createRunner, demoModel } from '../src/library/runner-entry.ts'
+import type { ReviewRequest } from '../src/domain/review.ts'
 import { createRunsheet, openMemoryStore, Refusal, type Runsheet, type RunsheetOptions } from '../src/index.ts'
 
 let runsheet: Runsheet
@@ -32,6 +33,33 @@ describe('a review', () => {
       remaining: 2,
       changes: { edited: [{ id: 2, title: 'Jump' }] },
     })
+  })
+
+  it('[RE22] may be sent back by onReview, and the next one names it', async () => {
+    const asked: ReviewRequest[] = []
+    const turn = open({
+      onReview: review => {
+        asked.push(review)
+        return asked.length === 1
+          ? { action: 'revise', comment: 'Look twice', tasks: [{ draft_index: 0 }] }
+          : { action: 'confirm', tasks: review.draft_tasks }
+      },
+    })
+      .conversation('chat-1')
+      .turn('turn-1')
+    expect(await turn.call('plan', PLAN)).toMatchObject({
+      confirmed: false,
+      reason: 'changes_requested',
+      comment: 'Look twice',
+      changes: { kept: [{ title: 'Look' }], removed: [{ title: 'Leap' }] },
+    })
+    expect(await turn.call('plan', PLAN)).toMatchObject({ ids: [1, 2], changes: 'none' })
+    expect(asked[1]?.revises).toBe(asked[0]?.review_id)
+  })
+
+  it('[RE22] fails the call if onReview sends it back without a word', async () => {
+    const chat = open({ onReview: () => ({ action: 'revise', comment: ' ' }) }).conversation('chat-1')
+    await expect(chat.turn('turn-1').call('plan', PLAN)).rejects.toThrow('onReview was refused: comment must not be')
   })
 
   it('[LI1] is left to others where onReview returns nothing', async () => {

@@ -14,8 +14,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Resolves once the server was idle for `ms`, with the line to print. */
 export async function idleFor(ms: number, app: App): Promise<string> {
-  for (let left = ms; left > 0; left = ms - (await app.idleMs().catch(() => 0))) {
+  for (let left = ms; left > 0; left = ms - app.idleMs()) {
     await delay(Math.min(left + 5, MAX_TIMER_MS), undefined, { ref: false })
   }
-  return 'Stopping: no requests, streams or pending reviews for a while.'
+  return 'Stopping: no requests, streams or running turns for a while.'
 }

@@ -7,6 +7,7 @@ import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
   DecisionAnswer,
+  ReopenAnswer,
   EventAnswer,
   FoundTasksAnswer,
   ModelsAnswer,
@@ -134,6 +135,8 @@ export function createClient(options: ClientOptions) {
     },
     decide: (id: string, decision: CommandOf<'decide_review'>['decision']) =>
       json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision }),
+    /** Opens a review again that nobody decided. */
+    reopen: (id: string) => json<ReopenAnswer>(`${review(id)}/reopen`, { method: 'POST' }),
     showPanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'PUT' }),
     leavePanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'DELETE', keepalive: true }),
 

@@ -36,10 +36,17 @@ export interface TaskRemoval {
   readonly if_version?: number | undefined
 }
 
-/** A person's answer to a review: confirm with the edited rows, or cancel. */
+/** A person's answer to a review: confirm with the edited rows, cancel, or send it back to be revised. */
 export type Decision =
   | { readonly action: 'confirm'; readonly tasks: readonly SubmittedRow[]; readonly comment?: string | undefined }
   | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
+  | {
+      readonly action: 'revise'
+      /** What to change. */
+      readonly comment: string
+      /** The rows as the person edited them; nothing is written. */
+      readonly tasks?: readonly SubmittedRow[] | undefined
+    }
 
 /** Facts of a run. They are recorded as long as their turn is not over. */
 export type RunFact = Extract<
@@ -128,6 +135,14 @@ export type Command =
       readonly via: DecisionVia
       /** Ids for the tasks that a confirm creates, at least one per row. */
       readonly ids: readonly string[]
+      /** Ids for the turn that goes on with a reopened plan, if its turn is over. */
+      readonly continuation?: { readonly turn_id: string; readonly message_id: string }
+    }
+  | {
+      /** A person opens a review again that nobody decided. */
+      readonly type: 'reopen_review'
+      readonly review_id: string
+      readonly new_review_id: string
     }
   | { readonly type: 'expire_review'; readonly review_id: string }
   | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }

@@ -117,6 +117,9 @@ describe('reading the state', () => {
   it('[RE11] the next deadline is that of the review which is due first', () => {
     const chat = underReview('A')
     expect(nextDeadline(inRun().state)).toBeUndefined()
+    const patient = inRun({ review: true })
+    patient.run(patient.adds('model', 'A'))
+    expect(nextDeadline(patient.state)).toBeUndefined()
     expect(nextDeadline(chat.state)).toBe('2026-11-02T09:02:00.000Z')
     chat.run({ type: 'show_panel', review_id: 'review-1', panel: 'p' })
     chat.run({ type: 'leave_panel', review_id: 'review-1', panel: 'p' })

@@ -2,7 +2,7 @@ import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import { type Handlers, dispatch } from './projection.ts'
-import { dueAt, type Review, type ReviewStatus } from './review.ts'
+import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
@@ -157,12 +157,22 @@ function hasTasks(state: Conversation, turnId: string): boolean {
   return false
 }
 
-/** When the next pending review expires. */
+/** When the next pending review expires or closes, if one does. */
 export function nextDeadline(state: Conversation): Instant | undefined {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
-    .map(dueAt)
+    .flatMap(review => dueAt(review) ?? [])
     .sort()[0]
+}
+
+/**
+ * The review to go on with instead of this one: what a person reopened counts, not how it ended before; what was sent
+ * back is followed once its agent has heard so.
+ */
+export function successorOf(state: Conversation, reviewId: string): string {
+  const next = state.reviews.get(state.reviews.get(reviewId)?.successor ?? '')
+  if (!next || (next.revises !== undefined && state.unheard_reviews.includes(reviewId))) return reviewId
+  return successorOf(state, next.review_id)
 }
 
 const UNCHANGED: Partial<Conversation> = {}
@@ -177,9 +187,9 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     latest_turn: turn_id,
     adopted: adopts.reduce((all, id) => all.with(id, turn_id), state.adopted),
   }),
-  turn_started: (state, { data: { turn_id, policy, continue_turn_id }, timestamp }) => ({
+  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id }, timestamp }) => ({
     policy,
-    turns: state.turns.with(turn_id, newTurn(turn_id, 'running', timestamp)),
+    turns: state.turns.with(turn_id, { ...newTurn(turn_id, 'running', timestamp), model }),
     running_turn: turn_id,
     latest_turn: turn_id,
     adopted: adopt(state, continue_turn_id, turn_id),
@@ -194,10 +204,11 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   message_added: unchanged,
   step_finished: unchanged,
   tool_called: unchanged,
-  tool_answered: (state, { seq, turn_id, data: { tool_call_id } }) => ({
+  tool_answered: (state, { seq, turn_id, data: { tool_call_id, review_id } }) => ({
     answered_seq: seq,
     unheard_reviews: state.unheard_reviews.filter(id => {
       const review = state.reviews.get(id)
+      if (id === review_id) return false
       return review?.tool_call_id !== tool_call_id || review.conversation_turn_id !== turn_id
     }),
   }),
@@ -227,28 +238,34 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
       ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
       : {},
 
-  task_create_review_required: (state, { data }) => ({
-    reviews: state.reviews.with(data.review_id, { ...data, panels: [], closes_at: null }),
-    pending_reviews: [...state.pending_reviews, data.review_id],
-  }),
-  task_create_review_resolved: (state, { data }) => ({
-    // No decision needs the draft any more; the log and the review's row keep it.
-    ...changeReview(state, data.review_id, {
-      status: resolvedStatus(data),
-      draft_tasks: [],
+  task_create_review_required: (state, { data, timestamp }) => ({
+    reviews: succeeded(state, data).with(data.review_id, {
+      ...data,
+      asked_at: timestamp,
       panels: [],
       closes_at: null,
     }),
+    pending_reviews: [...state.pending_reviews, data.review_id],
+  }),
+  task_create_review_resolved: (state, { data }) => ({
+    ...changeReview(state, data.review_id, review => {
+      const { reason } = data
+      const ended = { status: resolvedStatus(data), via: data.via, ...(reason === undefined ? {} : { reason }) }
+      // Only reopening needs the draft any more; the log and the review's row keep it.
+      const draft_tasks = isReopenable(ended) ? review.draft_tasks : []
+      return { ...ended, draft_tasks, panels: [], closes_at: null }
+    }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
-    unheard_reviews: [...state.unheard_reviews, data.review_id],
+    // A new turn is told in its message.
+    unheard_reviews: data.continued_by ? state.unheard_reviews : [...state.unheard_reviews, data.review_id],
   }),
   review_panel_opened: (state, { data: { review_id, panel } }) =>
     changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),
   review_panel_left: (state, { data: { review_id, panel }, timestamp }) =>
     changeReview(state, review_id, review => {
       const panels = review.panels.filter(other => other !== panel)
-      const grace = state.policy?.panel_grace_ms ?? 0
-      return { panels, closes_at: panels.length === 0 ? plusMs(timestamp, grace) : null }
+      const grace = state.policy?.panel_grace_ms ?? null
+      return { panels, closes_at: panels.length > 0 || grace === null ? null : plusMs(timestamp, grace) }
     }),
 }
 
@@ -301,6 +318,13 @@ function changeReview(
   const review = state.reviews.get(id)
   if (!review) return { reviews: state.reviews }
   return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
+}
+
+/** The reviews, with `next` noted at the one that it reopens or revises, whose draft is no longer needed. */
+function succeeded(state: Conversation, next: ReviewRequest): Conversation['reviews'] {
+  const earlier = next.reopens ?? next.revises
+  if (earlier === undefined) return state.reviews
+  return changeReview(state, earlier, { successor: next.review_id, draft_tasks: [] }).reviews
 }
 
 function resolvedStatus({ action, reason, via }: EventData['task_create_review_resolved']): ReviewStatus {

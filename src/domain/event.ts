@@ -80,6 +80,8 @@ export interface EventData {
     readonly result: Json
     readonly duration_ms: number
     readonly ok: boolean
+    /** The reopened review whose outcome the answer also carries. */
+    readonly review_id?: string
     /** The way in, and the length of the list in the arguments. Absent for tools from outside, and in older logs. */
     readonly edge?: Edge
     readonly items?: number
@@ -114,6 +116,8 @@ export interface EventData {
     readonly changes?: Changes
     /** The task that each confirmed row became, in row order. Absent in logs of older versions. */
     readonly tasks?: readonly ConfirmedTask[]
+    /** The turn that goes on with a reopened plan, where the turn that asked is over. */
+    readonly continued_by?: string
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }

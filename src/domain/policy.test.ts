@@ -3,8 +3,8 @@ import { Refusal } from './refusal.ts'
 import { type Policy, type PolicyPatch, policyWith, samePolicy, TOOLSETS } from './policy.ts'
 
 const LIMITS = {
-  review_timeout_ms: 120_000,
-  panel_grace_ms: 15_000,
+  review_timeout_ms: null,
+  panel_grace_ms: null,
   max_steps: 10,
   max_steps_with_plan: 50,
   max_advances: 5,
@@ -31,7 +31,21 @@ describe('what a new conversation gets', () => {
     ['task_list', false, false, false],
     ['runsheet', true, true, true],
   ] as const)('[PO1] %s: review %s, assessor %s, gate %s, and the limits', (toolset, review, assessor, gate) => {
-    expect(fresh({ toolset })).toStrictEqual({ toolset, review, assessor, gate, ...LIMITS })
+    const waits = toolset === 'task_manager' ? { review_timeout_ms: 120_000, panel_grace_ms: 15_000 } : {}
+    expect(fresh({ toolset })).toStrictEqual({ toolset, review, assessor, gate, ...LIMITS, ...waits })
+  })
+
+  it('[PO10] null as a review timeout or a grace is a value: it overrides the numbers of the toolset', () => {
+    const never = { review_timeout_ms: null, panel_grace_ms: null }
+    expect(fresh({ toolset: 'task_manager', ...never })).toMatchObject(never)
+    expect(fresh({ toolset: 'task_manager' }, never)).toMatchObject(never)
+    expect(fresh({ toolset: 'task_manager', review_timeout_ms: 5 }, never)).toMatchObject({ review_timeout_ms: 5 })
+    expect(refused({ max_steps: null }).data).toMatchObject({ field: 'max_steps' })
+  })
+
+  it('[PO3] another toolset does not change how long the reviews of an existing conversation wait', () => {
+    const fixed = fresh({ toolset: 'task_manager' })
+    expect(taken(policyWith(fixed, {}, { toolset: 'runsheet' }))).toMatchObject({ review_timeout_ms: 120_000 })
   })
 
   it('[PO1] runsheet is the default', () => {
@@ -98,7 +112,7 @@ describe('what is refused', () => {
   })
 
   it.each([
-    ['review_timeout_ms', 1, 86_400_000],
+    ['review_timeout_ms', 1, 2_592_000_000],
     ['panel_grace_ms', 0, 86_400_000],
     ['max_steps', 1, 1_000],
     ['max_steps_with_plan', 1, 1_000],
@@ -107,7 +121,7 @@ describe('what is refused', () => {
   ] as const)('[PO1] a %s that is not from %i to %i', (field, least, most) => {
     expect(fresh({ [field]: least })[field]).toBe(least)
     expect(fresh({ [field]: most })[field]).toBe(most)
-    for (const value of [least - 1, most + 1, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
+    for (const value of [least - 1, most + 1, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5']) {
       const refusal = refused({ [field]: value })
       expect(refusal.code).toBe('invalid_field')
       expect(refusal.data).toMatchObject({ field })

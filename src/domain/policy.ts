@@ -9,8 +9,10 @@ export interface Policy {
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
-  readonly review_timeout_ms: number
-  readonly panel_grace_ms: number
+  /** How long a review waits for a decision; null: until it is decided. */
+  readonly review_timeout_ms: number | null
+  /** How long a review waits once its last panel was closed; null: closing panels does not end it. */
+  readonly panel_grace_ms: number | null
   readonly max_steps: number
   readonly max_steps_with_plan: number
   readonly max_advances: number
@@ -26,45 +28,80 @@ interface ToolsetTraits {
   readonly counts: 'turn' | 'conversation'
   /** Whether its tools have a field for an outcome, which a model then has to fill in. */
   readonly outcome: boolean
+  /** Whether a call proposes a whole plan. In `task_list` each call adds one task. */
+  readonly plans: boolean
   readonly review: boolean
   readonly assessor: boolean
   readonly gate: boolean
 }
 
 export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
-  manage_todos: { scope: 'turn', counts: 'turn', outcome: false, review: false, assessor: true, gate: false },
+  manage_todos: {
+    scope: 'turn',
+    counts: 'turn',
+    outcome: false,
+    plans: true,
+    review: false,
+    assessor: true,
+    gate: false,
+  },
   checklist: {
     scope: 'conversation',
     counts: 'conversation',
     outcome: false,
+    plans: true,
     review: false,
     assessor: false,
     gate: false,
   },
-  task_manager: { scope: 'conversation', counts: 'turn', outcome: true, review: true, assessor: false, gate: false },
-  turn_todos: { scope: 'turn', counts: 'turn', outcome: true, review: false, assessor: false, gate: true },
+  task_manager: {
+    scope: 'conversation',
+    counts: 'turn',
+    outcome: true,
+    plans: true,
+    review: true,
+    assessor: false,
+    gate: false,
+  },
+  turn_todos: { scope: 'turn', counts: 'turn', outcome: true, plans: true, review: false, assessor: false, gate: true },
   task_list: {
     scope: 'conversation',
     counts: 'conversation',
     outcome: false,
+    plans: false,
     review: false,
     assessor: false,
     gate: false,
   },
-  runsheet: { scope: 'conversation', counts: 'turn', outcome: true, review: true, assessor: true, gate: true },
+  runsheet: {
+    scope: 'conversation',
+    counts: 'turn',
+    outcome: true,
+    plans: true,
+    review: true,
+    assessor: true,
+    gate: true,
+  },
 }
 
 const LIMIT_DEFAULTS = {
-  review_timeout_ms: 120_000,
-  panel_grace_ms: 15_000,
+  review_timeout_ms: null,
+  panel_grace_ms: null,
   max_steps: 10,
   max_steps_with_plan: 50,
   max_advances: 5,
   history_limit: 40,
 } as const
 
+/** The limits in which a toolset differs. */
+const LIMITS_OF: { readonly [T in ToolsetName]?: Pick<Policy, 'review_timeout_ms' | 'panel_grace_ms'> } = {
+  task_manager: { review_timeout_ms: 120_000, panel_grace_ms: 15_000 },
+}
+
+const NULLABLE: readonly string[] = ['review_timeout_ms', 'panel_grace_ms'] satisfies (keyof Policy)[]
+
 const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
-  review_timeout_ms: [1, 86_400_000],
+  review_timeout_ms: [1, 30 * 86_400_000],
   panel_grace_ms: [0, 86_400_000],
   max_steps: [1, 1_000],
   max_steps_with_plan: [1, 1_000],
@@ -79,7 +116,7 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
     return invalidField('toolset', { rule: 'not_allowed', allowed: Object.keys(TOOLSETS) })
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
-  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...definedFields(host) }
+  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...LIMITS_OF[toolset], ...definedFields(host) }
   return checked({ ...(base ?? defaults), ...definedFields(patch), toolset })
 }
 
@@ -101,8 +138,9 @@ function checked(policy: Policy): Policy | Refusal {
   }
   for (const [field, [min, max]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
     const value = policy[field]
+    if (value === null && NULLABLE.includes(field)) continue
     // JSON turns -0 into 0, so the policy would differ from itself after a reload.
-    if (!Number.isInteger(value) || Object.is(value, -0) || value < min || value > max) {
+    if (value === null || !Number.isInteger(value) || Object.is(value, -0) || value < min || value > max) {
       return invalidField(field, { rule: 'out_of_range', min, max })
     }
   }

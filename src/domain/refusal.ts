@@ -90,6 +90,8 @@ export interface RefusalData {
   review_not_found: { readonly review_id: string }
   review_already_decided: { readonly review_id: string; readonly status: ReviewStatus }
   review_expired: { readonly review_id: string }
+  review_not_reopenable: { readonly review_id: string; readonly status: ReviewStatus; readonly successor?: string }
+  too_many_reviews: { readonly limit: number }
 }
 
 /** The codes of refusals. */

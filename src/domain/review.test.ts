@@ -27,6 +27,47 @@ function refused(draft: readonly DraftRow[], rows: unknown): Refusal {
   throw new Error(`Taken: ${JSON.stringify(answer)}`)
 }
 
+describe('rows without a draft_index', () => {
+  const draft = [row('A', { details: 'd', agent_type: 'tester', order: 2 }), row('B', { tags: ['x'] }), row('A')]
+  const indexes = (rows: readonly SubmittedRow[]): (number | undefined)[] =>
+    confirmed(draft, rows).map(({ draft_index }) => draft_index)
+
+  it('[RE21] a draft that is sent back as it is was kept, row by row', () => {
+    const rows = confirmed(draft, draft)
+    expect(rows).toEqual(draft.map((each, draft_index) => ({ ...each, draft_index })))
+    expect(changesBetween(draft, rows)).toMatchObject({ edited: [], added: [], removed: [], reordered: false })
+    expect(changesBetween(draft, rows).kept).toHaveLength(3)
+  })
+
+  it('[RE21] a row that equals a draft row in every field it has is that row, fields it leaves out included', () => {
+    expect(confirmed(draft, [{ title: ' B ' }, { title: 'A', details: 'd' }])).toEqual([
+      { ...draft[1], draft_index: 1 },
+      { ...draft[0], draft_index: 0 },
+    ])
+    expect(indexes([{ title: 'A', details: '' }])).toEqual([2])
+  })
+
+  it('[RE21] each draft row is used once, and not if another row names it', () => {
+    expect(indexes([{ title: 'A' }, { title: 'A' }, { title: 'A' }])).toEqual([0, 2, undefined])
+    expect(indexes([{ title: 'A' }, { draft_index: 0, title: 'A2' }])).toEqual([2, 0])
+  })
+
+  it('[RE21][RE7] a row that differs in a field is new', () => {
+    expect(indexes([{ title: 'B', tags: [] }, { title: 'B', status: 'done' }, { title: 'b' }])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(refused(draft, [{ details: 'd' }]).data).toMatchObject({ row: 0, field: 'title' })
+  })
+
+  it('[RE21] agent_type, parent_id and order are as in the draft, whatever is sent', () => {
+    const sent = { agent_type: 'other', parent_id: 'p', order: 9 }
+    expect(confirmed(draft, [{ title: 'A', details: 'd', ...sent }])).toEqual([{ ...draft[0], draft_index: 0 }])
+    expect(confirmed(draft, [{ title: 'New', ...sent }])).toEqual([row('New')])
+  })
+})
+
 describe('a review and the clock', () => {
   const review = { status: 'pending', expires_at: '2026-11-02T09:02:00.000Z', closes_at: null } as const
   const closing = { ...review, closes_at: '2026-11-02T09:01:00.000Z' }

@@ -7,7 +7,13 @@ import { LIMITS } from './text.ts'
 
 export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
-export type CancelReason = 'user_cancelled' | 'review_timeout' | 'panel_closed' | 'turn_stopped'
+export type CancelReason =
+  | 'user_cancelled'
+  | 'review_timeout'
+  | 'panel_closed'
+  | 'turn_stopped'
+  | 'changes_requested'
+  | 'superseded'
 
 /** A row as a person sees and edits it. A type, not an interface, so that it is assignable to `Json`. */
 export type Row = {
@@ -26,9 +32,13 @@ export interface DraftRow extends Row {
   readonly order?: number
 }
 
-/** A row of a decision, before validation. */
+/** A row of a decision, before validation. A draft row may be sent back as it is. */
 export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & {
   readonly draft_index?: number | undefined
+  /** These are as in the draft, whatever is sent. */
+  readonly agent_type?: string | undefined
+  readonly parent_id?: string | undefined
+  readonly order?: number | undefined
 }
 export interface ConfirmedRow extends DraftRow {
   readonly draft_index?: number
@@ -42,21 +52,32 @@ export interface ReviewRequest {
   readonly conversation_turn_id: string
   readonly tool_call_id: string
   readonly draft_tasks: readonly DraftRow[]
-  readonly timeout_ms: number
-  readonly expires_at: Instant
+  /** Null: it waits until it is decided. */
+  readonly timeout_ms: number | null
+  readonly expires_at: Instant | null
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
   /** The tool that asked. Absent in logs of older versions. */
   readonly toolset?: ToolsetName
   readonly tool?: string
+  /** The review that a person opened again as this one. */
+  readonly reopens?: string
+  /** The review of the same turn that was sent back before this one. */
+  readonly revises?: string
 }
 
-/** A review, and the panels that show it. */
+/** A review as the state has it. Its draft is kept while it can be decided or reopened. */
 export interface Review extends ReviewRequest {
+  readonly asked_at: Instant
   /** The panels that currently show it. */
   readonly panels: readonly string[]
   /** When it will be cancelled, because no panel shows it any more. */
   readonly closes_at: Instant | null
+  /** Why and through which edge it was cancelled. */
+  readonly reason?: string
+  readonly via?: string
+  /** The review that reopens or revises it. */
+  readonly successor?: string
 }
 
 /** A task that a confirm wrote, and what the person did to its row. */
@@ -89,17 +110,23 @@ export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
 
 const BLANK: Omit<DraftRow, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
 
+/** Reviews that a model may ask for in one turn. */
+export const MAX_REVIEWS = 20
+
 /** The fields that say when a review ends by itself. */
 type Timed = Pick<Review, 'status' | 'expires_at' | 'closes_at'>
 
-/** When a pending review expires or closes. */
-export const dueAt = (review: Timed): Instant =>
-  review.closes_at !== null && review.closes_at < review.expires_at ? review.closes_at : review.expires_at
+/** When a pending review expires or closes; null if it waits until it is decided. */
+export function dueAt({ expires_at, closes_at }: Timed): Instant | null {
+  if (expires_at === null || closes_at === null) return expires_at ?? closes_at
+  return closes_at < expires_at ? closes_at : expires_at
+}
 
 /** Why a pending review is over at `now`, even if that is not in the log yet. */
 export function overdue(review: Timed, now: Instant): 'review_timeout' | 'panel_closed' | undefined {
-  if (review.status !== 'pending' || now < dueAt(review)) return undefined
-  return dueAt(review) === review.expires_at ? 'review_timeout' : 'panel_closed'
+  const due = dueAt(review)
+  if (review.status !== 'pending' || due === null || now < due) return undefined
+  return due === review.expires_at ? 'review_timeout' : 'panel_closed'
 }
 
 /** The status to report at `now`. */
@@ -109,23 +136,42 @@ export function statusAt(review: Timed, now: Instant): ReviewStatus {
   return reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
 
+/** The review as it is stored and sent. */
+export function requestOf(review: Review): ReviewRequest {
+  const { asked_at: _asked, panels: _panels, closes_at: _closes, ...rest } = review
+  const { reason: _reason, via: _via, successor: _successor, ...request } = rest
+  return request
+}
+
+/** Whether a person may open it again: nobody decided it, or an MCP client's form did. */
+export function isReopenable({ status, reason, via, successor }: Ended): boolean {
+  if (successor !== undefined || reason === 'changes_requested') return false
+  if (status === 'cancelled') return reason === 'panel_closed' || via === 'mcp_form'
+  return status === 'expired'
+}
+
+type Ended = Pick<Review, 'status'> & Partial<Pick<Review, 'reason' | 'via' | 'successor'>>
+
 /** The submitted rows, merged with their draft rows and validated, or a refusal for the first invalid one. */
 export function confirmedRows(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] | Refusal {
   if (rows.length === 0) return new Refusal('batch_empty', {})
   if (rows.length > LIMITS.batch) {
     return new Refusal('batch_too_large', { limit: LIMITS.batch, got: rows.length })
   }
-  const confirmed: ConfirmedRow[] = []
-  const taken = new Set<number>()
+  const clean: CleanRow[] = []
   for (const [index, row] of rows.entries()) {
-    const one = confirmedRow(draft, row, index)
+    const one = cleanRow(draft, row, index)
     if (one instanceof Refusal) return one
-    if (one.draft_index !== undefined) {
-      if (taken.has(one.draft_index))
-        return invalidField('draft_index', { rule: 'duplicate', got: one.draft_index }, index)
-      taken.add(one.draft_index)
+    clean.push(one)
+  }
+  const confirmed: ConfirmedRow[] = []
+  for (const [index, row] of withDraftIndexes(draft, clean).entries()) {
+    const one = mergedRow(draft, row, index)
+    if (one instanceof Refusal) return one
+    if (one.draft_index !== undefined && confirmed.some(({ draft_index }) => draft_index === one.draft_index)) {
+      return invalidField('draft_index', { rule: 'duplicate', got: one.draft_index }, index)
     }
-    if (one.status === 'doing' && confirmed.some(other => other.status === 'doing')) {
+    if (one.status === 'doing' && confirmed.some(({ status }) => status === 'doing')) {
       return new Refusal('two_in_progress', { row: index, field: 'status' })
     }
     confirmed.push(one)
@@ -160,22 +206,44 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
   }
 }
 
-function confirmedRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): ConfirmedRow | Refusal {
+/** The fields of a submitted row that are set, valid and cleaned. */
+type CleanRow = { readonly [K in keyof Row]?: Row[K] } & { readonly draft_index?: number }
+
+function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): CleanRow | Refusal {
   if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
-  const from = row.draft_index
-  if (from !== undefined && (!Number.isInteger(from) || draft[from] === undefined)) {
+  const { draft_index, status, title, details, criteria, priority, tags } = row
+  if (draft_index !== undefined && (!Number.isInteger(draft_index) || draft[draft_index] === undefined)) {
     return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
-  if (row.status !== undefined && !isRowStatus(row.status)) {
+  if (status !== undefined && !isRowStatus(status)) {
     return invalidField('status', { rule: 'not_allowed', allowed: Object.keys(TASK_STATUS) }, index)
   }
-  const { title, details, criteria, priority, tags } = row
   const fields = cleanFields({ title, details, criteria, priority, tags } satisfies SomeFields, index)
   if (fields instanceof Refusal) return fields
-  const base = from === undefined ? BLANK : { ...BLANK, ...draft[from] }
-  const merged = { ...base, ...fields, status: row.status ?? base.status }
-  if (typeof merged.title !== 'string') return invalidField('title', { rule: 'empty' }, index)
-  return { ...merged, title: merged.title, ...(from === undefined ? {} : { draft_index: from }) }
+  const { status: _status, ...rest } = fields
+  return {
+    ...rest,
+    ...(status === undefined ? {} : { status }),
+    ...(draft_index === undefined ? {} : { draft_index }),
+  }
+}
+
+/** A row without a `draft_index` that equals a draft row in every field it has is that row. */
+function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[]): CleanRow[] {
+  const taken = new Set(rows.flatMap(({ draft_index }) => draft_index ?? []))
+  return rows.map(row => {
+    if (row.draft_index !== undefined || row.title === undefined) return row
+    const draft_index = draft.findIndex((from, index) => !taken.has(index) && sameRow(from, { ...from, ...row }))
+    if (draft_index === -1) return row
+    taken.add(draft_index)
+    return { ...row, draft_index }
+  })
+}
+
+function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): ConfirmedRow | Refusal {
+  const merged = { ...BLANK, ...draft[row.draft_index ?? -1], ...row }
+  if (merged.title === undefined) return invalidField('title', { rule: 'empty' }, index)
+  return { ...merged, title: merged.title }
 }
 
 const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)

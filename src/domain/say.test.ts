@@ -36,6 +36,8 @@ const SAMPLES: RefusalData = {
   review_not_found: { review_id: 'rev-1' },
   review_already_decided: { review_id: 'rev-1', status: 'confirmed' },
   review_expired: { review_id: 'rev-1' },
+  review_not_reopenable: { review_id: 'rev-1', status: 'confirmed' },
+  too_many_reviews: { limit: 20 },
 }
 const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(
   code => new Refusal(...([code, SAMPLES[code]] as ConstructorParameters<typeof Refusal>)),

@@ -144,6 +144,12 @@ const ENGLISH: Required<Sentences> = {
   review_not_found: ({ review_id }) => `There is no review ${review_id}.`,
   review_already_decided: ({ status }) => `This review was already decided: ${status}.`,
   review_expired: () => 'This review timed out; nothing was written.',
+  review_not_reopenable: ({ status, successor }) =>
+    successor === undefined
+      ? `This review cannot be reopened: it is ${status}. Only a review that nobody decided can be.`
+      : `This review was already reopened or revised: go on with review ${successor}.`,
+  too_many_reviews: ({ limit }) =>
+    `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
 
 /** The fields that a person can set; the rules change the others. */

@@ -37,6 +37,8 @@ export interface Turn {
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
+  /** The model that drives it. Absent in a turn of an agent elsewhere. */
+  readonly model?: string
   /** How many tasks were removed from its plan. They still count when the turn finishes. */
   readonly removed: number
 }

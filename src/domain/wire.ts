@@ -86,6 +86,13 @@ export interface DecisionAnswer {
   readonly review: ReviewRequest
   /** What the tool call that asked for the review answers. */
   readonly result: Json
+  /** The turn that goes on with a reopened plan. */
+  readonly turn_id?: string
+}
+/** A review that was opened again. */
+export interface ReopenAnswer {
+  /** The new review; it names the old one in `reopens`. */
+  readonly review: ReviewRequest
 }
 /** One review, with its result once it is decided. */
 export interface ReviewAnswer {

@@ -45,7 +45,7 @@ export interface DoorOptions {
   readonly onError?: (error: unknown) => void
   /** Only reads: reviews do not expire through this door. */
   readonly readOnly?: boolean
-  /** Hears of each review that this process opens. */
+  /** Hears of each review that this process opens, except those that a person reopened. */
   readonly onReviewOpened?: (ref: Ref, reviewId: string) => void
   /** Receives every tool call of every edge. More observers can join with `door.observe`. */
   readonly observe?: Observer
@@ -206,9 +206,13 @@ export interface Reviews {
     via: DecisionVia,
     answer: (conversation: Conversation, record: ReviewRecord) => T,
   ): Promise<T>
+  /** Opens a review again that nobody decided, on a person's behalf. Resolves with the new one. */
+  reopen(tenant: string, reviewId: string): Promise<ReviewRequest>
+  /** The id of the review to wait for instead: the one that reopens it, or revises it once that was heard. */
+  successorOf(tenant: string, reviewId: string): Promise<string>
   /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
   await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
-  /** Pending reviews by deadline, soonest first: of one conversation, or of all. */
+  /** Pending reviews by deadline, soonest first, those without one last: of one conversation, or of all. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
 }
 

@@ -1,7 +1,7 @@
-import type { Conversation } from '../domain/conversation.ts'
+import { type Conversation, successorOf } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DecisionVia } from '../domain/event.ts'
-import { type ReviewRequest, statusAt } from '../domain/review.ts'
+import { requestOf, type ReviewRequest, statusAt } from '../domain/review.ts'
 import type { Decision, LocatedReview, Reviews, Door } from './door.ts'
 import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
@@ -44,19 +44,44 @@ export class DoorReviews implements Reviews {
     answer?: Answer<T>,
   ): Promise<T | ReviewRecord> {
     const ref = await this.locate(tenant, reviewId)
+    const { newId } = this.#door
     const rows = decision.action === 'confirm' ? decision.tasks : []
-    const ids = rows.map(() => this.#door.newId())
+    const ids = rows.map(() => newId())
+    const continuation = { turn_id: newId(), message_id: newId() }
     const bodyHash = hashOf(decision)
     const once = { key: `decided:${reviewId}:${bodyHash}`, bodyHash }
     const { value, conversation } = await this.#door.transact({ ...ref, once }, transaction => {
       const before = transaction.state
-      const events = transaction.mustRun({ type: 'decide_review', review_id: reviewId, decision, via, ids })
+      const events = transaction.mustRun({
+        type: 'decide_review',
+        review_id: reviewId,
+        decision,
+        via,
+        ids,
+        continuation,
+      })
       const record = decidedReview(before, transaction.state, events, reviewId)
       return { record, answer: answer?.(transaction.state, record) ?? null }
     })
     if (!answer) return value.record
     // The same decision may have been stored before, by an edge that asked for no answer.
     return value.answer ?? answer(conversation, value.record)
+  }
+
+  async reopen(tenant: string, reviewId: string): Promise<ReviewRequest> {
+    const ref = await this.locate(tenant, reviewId)
+    const new_review_id = `rev_${this.#door.newId()}`
+    const { value } = await this.#door.transact(ref, transaction => {
+      transaction.mustRun({ type: 'reopen_review', review_id: reviewId, new_review_id })
+      const review = transaction.state.reviews.get(new_review_id)
+      if (!review) throw new TypeError(`${reviewId} was not reopened`)
+      return requestOf(review)
+    })
+    return value
+  }
+
+  async successorOf(tenant: string, reviewId: string): Promise<string> {
+    return successorOf(await this.#store.load(await this.locate(tenant, reviewId)), reviewId)
   }
 
   async await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {

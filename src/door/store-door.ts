@@ -148,7 +148,8 @@ export class StoreDoor implements Door {
   #noteReviews({ tenant, conversation }: Ref, { events }: Committed<unknown>): void {
     if (!this.#onReviewOpened) return
     for (const event of events) {
-      if (event.type === 'task_create_review_required') {
+      // The person who reopened a review decides it.
+      if (event.type === 'task_create_review_required' && event.data.reopens === undefined) {
         this.#onReviewOpened({ tenant, conversation }, event.data.review_id)
       }
     }

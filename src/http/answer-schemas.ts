@@ -25,12 +25,22 @@ export const session = exact<wire.SessionAnswer>()(
   }),
 )
 
-const turn = exact<Turn>()(z.object({ id: z.string(), ...s.turnFields }))
+const turn = exact<Turn>()(
+  z.object({
+    id: z.string(),
+    ...s.turnFields,
+    model: s.described(z.string(), 'the model that drives it; absent in a turn of an agent elsewhere').exactOptional(),
+  }),
+)
 const review = exact<Review>()(
   z.object({
     ...s.reviewFields,
+    asked_at: s.described(z.iso.datetime(), 'when it was opened'),
     panels: s.described(z.array(z.string()), 'the panels that show it'),
     closes_at: s.described(z.iso.datetime().nullable(), 'when it is cancelled because all panels were closed'),
+    reason: s.described(z.string(), 'why it was cancelled').exactOptional(),
+    via: s.described(z.string(), 'the edge that it was decided through').exactOptional(),
+    successor: s.described(z.string(), 'the review that reopens or revises it').exactOptional(),
   }),
 )
 const byTask = <S extends z.ZodType>(value: S) => z.record(z.string(), value)
@@ -54,7 +64,10 @@ const conversation = exact<ConversationSnapshot>()(
       turns: s.described(z.record(z.string(), turn), 'by id'),
       running_turn: z.string().nullable(),
       latest_turn: z.string().nullable(),
-      reviews: s.described(z.record(z.string(), review), 'by id; a decided one has no rows left'),
+      reviews: s.described(
+        z.record(z.string(), review),
+        'by id; only one that can be decided or reopened has its rows',
+      ),
       pending_reviews: z.array(z.string()),
       unheard_reviews: s.described(z.array(z.string()), 'decided reviews whose answer the agent has not received'),
       answered_seq: s.described(z.int(), 'the seq of the latest answer that the agent received'),
@@ -95,7 +108,14 @@ export const reviews = exact<wire.ReviewsAnswer>()(z.object({ reviews: z.array(s
 export const oneReview = exact<wire.ReviewAnswer>()(
   z.object({ reviews: z.array(s.review), result: s.json.exactOptional() }),
 )
-export const decided = exact<wire.DecisionAnswer>()(z.object({ review: s.review, result: s.json }))
+export const decided = exact<wire.DecisionAnswer>()(
+  z.object({
+    review: s.review,
+    result: s.json,
+    turn_id: s.described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
+  }),
+)
+export const reopened = exact<wire.ReopenAnswer>()(z.object({ review: s.review }))
 
 export const templates = exact<wire.TemplatesAnswer>()(z.object({ templates: z.array(s.template) }))
 

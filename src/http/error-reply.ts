@@ -66,6 +66,8 @@ const REFUSED: Record<RefusalCode, number> = {
   review_not_found: 404,
   review_already_decided: 409,
   review_expired: 409,
+  review_not_reopenable: 409,
+  too_many_reviews: 409,
 }
 
 interface StorageAnswer {

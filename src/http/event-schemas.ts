@@ -34,7 +34,7 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
       action: described(z.enum(['confirm', 'cancel']), 'an expired review is a cancelled one'),
       reason: described(
         z.string(),
-        'why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, or the words of the person',
+        'why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, `changes_requested`, `superseded`, or the words of the person',
       ).exactOptional(),
       comment: described(z.string(), 'for the agent').exactOptional(),
       via: described(
@@ -47,6 +47,7 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
         z.array(z.object({ task_id: z.string(), change: z.enum(['kept', 'edited', 'added']) })),
         'the task that each confirmed row became, in row order; older logs lack it',
       ).exactOptional(),
+      continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
     })
     .meta({ id: 'Resolution', description: 'How a review ended' }),
 )
@@ -155,6 +156,7 @@ export const storedEvents = [
       result: described(json, 'the answer for the model'),
       duration_ms: described(z.number(), 'how long it took'),
       ok: described(z.boolean(), 'false if the call was refused or failed'),
+      review_id: described(z.string(), 'the reopened review whose outcome the answer also carries').exactOptional(),
       edge: described(
         z.enum(['turn', 'http', 'mcp', 'library']),
         'the way in; absent for tools from outside',

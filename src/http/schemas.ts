@@ -76,6 +76,9 @@ const submittedRow = exact<SubmittedRow>()(
     .strictObject({
       ...rowFields,
       draft_index: described(z.int().min(0), 'the index of its draft row, from 0'),
+      agent_type: described(z.string(), 'accepted and ignored: it is as in the draft'),
+      parent_id: described(z.string(), 'accepted and ignored: it is as in the draft'),
+      order: described(z.number(), 'accepted and ignored: it is as in the draft'),
     })
     .partial()
     .meta({ id: 'SubmittedRow' }),
@@ -85,6 +88,11 @@ export const decision = z
   .discriminatedUnion('action', [
     z.strictObject({ action: z.literal('confirm'), tasks: z.array(submittedRow), comment }),
     z.strictObject({ action: z.literal('cancel'), reason: z.string().optional(), comment }),
+    z.strictObject({
+      action: z.literal('revise'),
+      comment: described(text, 'what the agent is to change'),
+      tasks: described(z.array(submittedRow), 'the rows as edited; nothing is written').optional(),
+    }),
   ])
   .meta({ id: 'Decision' })
 export const templateBody = z.strictObject({ name: z.string().optional(), tasks: z.array(submittedRow) })
@@ -94,8 +102,14 @@ const policyFields = {
   review: described(z.boolean(), 'whether a person confirms new tasks first'),
   assessor: described(z.boolean(), 'whether a second model judges finished work'),
   gate: described(z.boolean(), 'whether the model is sent back to open tasks'),
-  review_timeout_ms: described(z.int(), 'how long a review waits, 1 to 86,400,000'),
-  panel_grace_ms: described(z.int(), 'how long a review waits once its last panel has closed'),
+  review_timeout_ms: described(
+    z.int().nullable(),
+    'how long a review waits, 1 to 2,592,000,000; null: until it is decided',
+  ),
+  panel_grace_ms: described(
+    z.int().nullable(),
+    'how long a review waits once its last panel has closed; null: until it is decided',
+  ),
   max_steps: described(z.int(), 'most model calls of a turn without open tasks'),
   max_steps_with_plan: described(z.int(), 'most model calls of a turn with open tasks'),
   max_advances: described(z.int(), 'most tasks that a turn of manage_todos hands over'),
@@ -171,14 +185,16 @@ export const reviewFields = {
   status: described(z.enum(['pending', 'confirmed', 'cancelled', 'expired']), '`pending` in the log'),
   session_id: described(z.string(), 'the conversation'),
   conversation_turn_id: described(z.string(), 'the turn that asked'),
-  tool_call_id: described(z.string(), 'the tool call that asked'),
+  tool_call_id: described(z.string(), 'the tool call that asked; a reopened review has its own id here'),
   draft_tasks: described(z.array(draftRow), 'the proposed tasks'),
-  timeout_ms: described(z.int(), 'how long it waits for a decision'),
-  expires_at: described(instant, 'when it is cancelled without a decision'),
+  timeout_ms: described(z.int().nullable(), 'how long it waits for a decision; null: until it is decided'),
+  expires_at: described(instant.nullable(), 'when it is cancelled without a decision; null: never'),
   source_user_message_id: messageOfHost,
   source_assistant_message_id: messageOfHost,
   toolset: described(toolset, 'the toolset that asked; older logs lack it').exactOptional(),
   tool: described(z.string(), 'the tool that asked; older logs lack it').exactOptional(),
+  reopens: described(z.string(), 'the review that a person opened again as this one').exactOptional(),
+  revises: described(z.string(), 'the review of the same turn that was sent back before this one').exactOptional(),
 }
 export const review = exact<ReviewRequest>()(
   z.object(reviewFields).meta({ id: 'Review', description: 'A proposal that a person confirms or cancels' }),

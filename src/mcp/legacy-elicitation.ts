@@ -6,6 +6,8 @@ import type { FormError } from './review-form.ts'
 const MAX_ATTEMPTS = 5
 /** The review expires first, so that its answer is `review_timeout`. */
 const EXPIRY_MARGIN_MS = 1_000
+/** The longest timer there is. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export interface LegacyElicitationDeps extends ElicitorDeps {
   readonly onError: (error: unknown) => void
@@ -102,7 +104,8 @@ export class LegacyElicitation {
     answered: AbortSignal,
   ): Promise<ElicitResult | undefined> {
     const now = Date.parse(await this.#deps.door.now())
-    const timeout = Math.max(0, Date.parse(review.expires_at) - now) + EXPIRY_MARGIN_MS
+    const expiry = review.expires_at === null ? Infinity : Math.max(0, Date.parse(review.expires_at) - now)
+    const timeout = Math.min(expiry + EXPIRY_MARGIN_MS, MAX_TIMER_MS)
     // On the held call's own stream: the client may have no other open.
     const related = answered.aborted ? {} : { relatedRequestId: ctx.mcpReq.id }
     return ctx.mcpReq

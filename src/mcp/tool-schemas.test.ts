@@ -16,7 +16,11 @@ describe('the schemas that clients see', () => {
   })
 
   it('[MC1] an answer has the types of its fields, and a reviewed one those of a review', () => {
-    const onward = { next: { type: ['string', 'null'] }, remaining: { type: 'integer' } }
+    const onward = {
+      next: { type: ['string', 'null'] },
+      remaining: { type: 'integer' },
+      review: { type: 'object' },
+    }
     expect(shown(outputSchema(toolNamed('tasks')))).toEqual({
       type: 'object',
       properties: { tasks: { type: 'array' }, ...onward },

@@ -46,6 +46,8 @@ export const chineseErrors: ErrorStrings = {
     review_not_found: () => '找不到该审阅。',
     review_already_decided: () => '这份计划已有决定。',
     review_expired: () => '审阅已超时。',
+    review_not_reopenable: ({ successor }) =>
+      successor === undefined ? '此计划无法重新打开。' : '此计划已被重新打开。',
   },
   field: {
     row: '该行',

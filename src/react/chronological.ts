@@ -8,6 +8,4 @@ export const turnsInOrder = ({ turns }: ConversationSnapshot): readonly Turn[] =
 
 /** A conversation's reviews, oldest first. */
 export const reviewsInOrder = ({ reviews }: ConversationSnapshot): readonly Review[] =>
-  Object.values(reviews).sort((a, b) => createdAt(a) - createdAt(b))
-
-const createdAt = ({ expires_at, timeout_ms }: Review): number => Date.parse(expires_at) - timeout_ms
+  Object.values(reviews).sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))

@@ -46,6 +46,8 @@ export const englishErrors: ErrorStrings = {
     review_not_found: () => 'This review no longer exists.',
     review_already_decided: () => 'This plan has already been decided.',
     review_expired: () => 'The review timed out.',
+    review_not_reopenable: ({ successor }) =>
+      successor === undefined ? 'This plan cannot be reopened.' : 'This plan was already reopened.',
   },
   field: {
     row: 'The row',

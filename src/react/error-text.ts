@@ -17,6 +17,7 @@ type AgentCode =
   | 'not_accepted'
   | 'rejected_task_stays'
   | 'assessor_required'
+  | 'too_many_reviews'
 
 /** Errors of the connection, the server and its storage. */
 type ServerCode =

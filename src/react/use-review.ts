@@ -34,7 +34,7 @@ export interface ReviewHandle {
   readonly isBusy: boolean
   /** Why the last decision was not accepted. */
   readonly error: ReviewError | undefined
-  /** Milliseconds until the review times out, updated every second; undefined before the first effect. */
+  /** Milliseconds until the review times out, updated every second; undefined before the first effect, or without a deadline. */
   readonly remainingMs: number | undefined
   /** How the last review ended, where this person did not decide it here. */
   readonly outcome: ReviewOutcomeHandle | undefined
@@ -85,7 +85,8 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
     cancel: () => decision.send('cancel'),
     isBusy: decision.isBusy,
     error: decision.error,
-    remainingMs: review && now !== undefined ? Date.parse(review.expires_at) - now : undefined,
+    remainingMs:
+      review && now !== undefined && review.expires_at !== null ? Date.parse(review.expires_at) - now : undefined,
     outcome,
   }
 }

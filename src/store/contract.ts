@@ -387,13 +387,49 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       })
 
       it('[ST12][RE13] a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
-        await store.commit(ref, run(startTurn('t1', { panel_grace_ms: 500 }), propose('t1', 'rev-1', 'a')))
+        const policy = { review_timeout_ms: 60_000, panel_grace_ms: 500 }
+        await store.commit(ref, run(startTurn('t1', policy), propose('t1', 'rev-1', 'a')))
         await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
         await store.commit(ref, run({ type: 'leave_panel', review_id: 'rev-1', panel: 'p' }))
         const closing = (await store.load(ref)).reviews.get('rev-1')
         expect((await store.due(10)).next).toBe(closing?.closes_at)
         await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
         expect((await store.due(10)).next).toBe(closing?.expires_at)
+      })
+    })
+
+    describe('reviews without a deadline', () => {
+      it('[ST12][RE20] never fall due, and are listed after those that do', async () => {
+        const never = { review_timeout_ms: null, panel_grace_ms: null }
+        const listedIds = async (): Promise<string[]> =>
+          (await store.queries.waiting('acme', undefined, 10)).map(({ review_id }) => review_id)
+        await store.commit(ref, run(startTurn('t1', never), propose('t1', 'rev-a', 'a')))
+        await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-b', 'a')))
+        expect(await listedIds()).toEqual(['rev-b', 'rev-a'])
+        expect((await store.due(10)).next).toBe((await store.load(other)).reviews.get('rev-b')?.expires_at)
+        await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-a', panel: 'p' }))
+        await store.commit(ref, run({ type: 'leave_panel', review_id: 'rev-a', panel: 'p' }))
+        subject.advance(40 * 86_400_000)
+        expect(await store.due(10)).toEqual({ reviews: [{ ...other, review_id: 'rev-b' }] })
+        expect(await listedIds()).toEqual(['rev-a'])
+        const found = await store.queries.review('acme', 'rev-a')
+        expect(found?.record.review).toMatchObject({ status: 'pending', timeout_ms: null, expires_at: null })
+        await store.commit(ref, run(cancel('rev-a')))
+        expect(await listedIds()).toEqual([])
+      })
+
+      it('[ST16][RE26] a reopened one is listed with its draft, and keeps the record of the old one', async () => {
+        const host = { toolset: 'runsheet', review_timeout_ms: 1_000 } as const
+        const opens = { type: 'open_turn', turn_id: 't1', host } as const
+        await store.commit(ref, run(opens, propose('t1', 'rev-a', 'a', 'b')))
+        subject.advance(1_001)
+        await store.commit(ref, run({ type: 'reopen_review', review_id: 'rev-a', new_review_id: 'rev-b' }))
+        const [waiting] = await store.queries.waiting('acme', ref.conversation, 10)
+        expect(waiting).toMatchObject({ review_id: 'rev-b', reopens: 'rev-a', status: 'pending' })
+        expect(waiting?.draft_tasks.map(({ title }) => title)).toEqual(['a', 'b'])
+        const old = (await store.queries.review('acme', 'rev-a'))?.record
+        expect(old?.review).toMatchObject({ status: 'expired', draft_tasks: [{ title: 'a' }, { title: 'b' }] })
+        expect(old?.resolution).toMatchObject({ action: 'cancel', reason: 'review_timeout', via: 'system' })
       })
     })
 
@@ -631,7 +667,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (!subject.reopen) return
       await store.commit(
         { ...ref, once: { key: 'k', bodyHash: 'h' } },
-        run(startTurn('t1'), propose('t1', 'rev-1', 'a')),
+        run(startTurn('t1', { review_timeout_ms: 120_000 }), propose('t1', 'rev-1', 'a')),
       )
       const before = freeze(await store.load(ref))
       await store.close()

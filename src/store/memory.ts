@@ -167,8 +167,8 @@ class MemoryStore implements Store {
       return this.#of(tenant)
         .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
         .flatMap(({ reviews }) => [...reviews.values()])
-        .filter(({ due_at }) => due_at !== null && due_at > now)
-        .sort((a, b) => compareSortKeys([a.due_at ?? '', a.id], [b.due_at ?? '', b.id]))
+        .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
+        .sort((a, b) => compareSortKeys([a.due_at ?? NEVER, a.id], [b.due_at ?? NEVER, b.id]))
         .slice(0, limit)
         .map(({ body }) => body.review)
     },
@@ -286,6 +286,9 @@ class MemoryStore implements Store {
     return [...this.#entries.values()].filter(({ ref }) => ref.tenant === tenant)
   }
 }
+
+/** Sorts after every deadline. */
+const NEVER = '~'
 
 const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
   session_id: state.session_id,

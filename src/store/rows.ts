@@ -1,7 +1,7 @@
 import { type Conversation, isParked } from '../domain/conversation.ts'
 import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
-import { dueAt, type Review, type ReviewRequest } from '../domain/review.ts'
+import { dueAt, requestOf, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import { projection } from '../domain/projection.ts'
 import { title } from '../domain/title.ts'
@@ -41,6 +41,8 @@ export interface TurnRow {
 }
 export interface ReviewRow {
   readonly id: string
+  readonly pending: boolean
+  /** When a pending one ends by itself; null if it waits until it is decided. */
   readonly due_at: Instant | null
   readonly body: ReviewRecord
 }
@@ -168,7 +170,8 @@ function reviewRows(
   }
   return [...records].map(([id, record]) => {
     const status = after.reviews.get(id)?.status ?? record.review.status
-    return { id, due_at: dueIn(after, id), body: { ...record, review: { ...record.review, status } } }
+    const pending = status === 'pending'
+    return { id, pending, due_at: dueIn(after, id), body: { ...record, review: { ...record.review, status } } }
   })
 }
 
@@ -197,11 +200,8 @@ function reviewAfter(
 const createdIn = (commit: readonly StoredEvent[]): Task[] =>
   commit.flatMap(event => (event.type === 'task_created' ? [event.data.task] : []))
 
-function recordOf(review: Review | undefined): ReviewRecord | undefined {
-  if (!review) return undefined
-  const { panels: _panels, closes_at: _closes, ...wire } = review
-  return { review: wire, resolution: null, tasks: [] }
-}
+const recordOf = (review: Review | undefined): ReviewRecord | undefined =>
+  review && { review: requestOf(review), resolution: null, tasks: [] }
 
 function dueIn(state: Conversation, id: string): Instant | null {
   const review = state.reviews.get(id)

@@ -90,7 +90,7 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Pending reviews of one conversation or of all, by deadline. */
+  /** Pending reviews of one conversation or of all, by deadline; those without one come last. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
   /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>

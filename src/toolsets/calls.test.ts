@@ -270,14 +270,14 @@ describe('a review', () => {
       },
     })
     const late = openDoor({ store: unswept, newId: countedIds() })
-    desk = new Desk(late, turnTodos, { review: true })
+    desk = new Desk(late, turnTodos, { review: true, review_timeout_ms: 120_000 })
     const nameless = { toolCallId: undefined }
     const first = await desk.take('create_todo', LOOK, nameless)
     skew = 120_001
+    expect(await desk.logged()).not.toContain('task_create_review_resolved')
     const second = await desk.take('create_todo', LOOK, nameless)
     expect(second).toMatchObject({ status: 'pending_review' })
     expect(second).not.toEqual(first)
-    expect(await desk.logged()).not.toContain('task_create_review_resolved')
     expect(await desk.take('create_todo', LOOK, nameless)).toEqual(second)
     await late.close()
   })

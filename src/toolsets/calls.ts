@@ -3,11 +3,12 @@ import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { Edge, Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type At, hashOf, type ObservedCall, StoreError, type Transaction } from '../door/door.ts'
+import { type At, hashOf, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { explain } from './explain.ts'
 import { parseInput } from './input.ts'
 import { countItems } from './observe.ts'
+import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
@@ -66,14 +67,15 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   const record = await door.reviews.await(tenant, review.review_id, signal)
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
+  const reopened = await unheardOutcome(context, review.review_id)
   const items = review.draft_tasks.length
   const at = { ...ref, once, ...(run ? { lease: run.lease } : {}) }
   const { value, replayed, events } = await door.transact(at, work => {
     // The tasks as they are now, with any edits since the decision.
     const tasks = record.tasks.flatMap(({ id }) => work.state.tasks.get(id) ?? [])
-    const result = reviewAnswer(work.state, { ...record, tasks })
-    work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, result, ok, items, started }))
-    return result
+    const answer = withOutcome(work.state, reviewAnswer(work.state, { ...record, tasks }), reopened)
+    work.run(answeredFact(context, { tool_call_id: callId, tool: tool.name, ...answer, ok, items, started }))
+    return answer.result
   })
   if (!replayed) {
     const outcome = ok ? 'ok' : 'refused'
@@ -152,6 +154,7 @@ async function begin(
     once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
     ...(run ? { lease: run.lease } : {}),
   }
+  const reopened = await unheardOutcome(context)
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
     const other = toolsetMismatch(transaction.state, toolset.name)
     if (other) throw other
@@ -164,7 +167,7 @@ async function begin(
       const { review_id, tool_call_id: call_id } = review
       return transaction.discard({ status: 'pending_review', call_id, review_id })
     }
-    return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started })
+    return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started, reopened })
   })
   return { call: value, callId: toolCallId, repeated: replayed }
 }
@@ -178,17 +181,20 @@ interface PerformDeps {
   readonly toolCallId: string
   readonly basis: number
   readonly started: number
+  readonly reopened: ReviewRecord | undefined
 }
 
 /** Runs the tool inside the transaction and records the call. */
-function perform({ toolset, tool, input, context, transaction, toolCallId, basis, started }: PerformDeps): CallState {
+function perform(deps: PerformDeps): CallState {
+  const { toolset, tool, input, context, transaction, toolCallId, basis, started, reopened } = deps
   const { run, turn, door } = context
-  const record = (result: Json, ok: boolean): CallState => {
+  const record = (own: Json, ok: boolean): CallState => {
+    const answer = withOutcome(transaction.state, own, reopened)
     const items = countItems(input)
     transaction.mustRun(
-      answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, result, ok, items, started }),
+      answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
     )
-    return { status: 'answered', result, ok, stored: true }
+    return { status: 'answered', result: answer.result, ok, stored: true }
   }
   // A call that may wait is logged before its review.
   if (tool.created && transaction.state.policy?.review) {
@@ -222,10 +228,9 @@ function perform({ toolset, tool, input, context, transaction, toolCallId, basis
   }
 }
 
-interface Answered {
+interface Answered extends AnswerWithOutcome {
   readonly tool_call_id: string
   readonly tool: string
-  readonly result: Json
   readonly ok: boolean
   readonly items: number
   readonly started: number

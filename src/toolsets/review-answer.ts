@@ -1,5 +1,4 @@
-import type { Conversation } from '../domain/conversation.ts'
-import type { Json } from '../domain/event.ts'
+import { type Conversation, planTurnOf } from '../domain/conversation.ts'
 import { type Changes, type Review, statusAt } from '../domain/review.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Policy } from '../domain/policy.ts'
@@ -9,13 +8,16 @@ import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
 /** The answer of a tool call whose review was decided, with the person's changes. */
-export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): Json {
-  const view: View = { state, turnId: review.conversation_turn_id }
+export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): JsonObject {
+  // A reopened plan goes on in another turn.
+  const turnId = tasks[0] ? planTurnOf(state, tasks[0]) : review.conversation_turn_id
+  const view: View = { state, turnId }
   const { toolset, tool } = askedBy(review, state.policy)
   const comment = resolution?.comment === undefined ? {} : { comment: resolution.comment }
   if (resolution?.action !== 'confirm') {
     const reason = resolution?.reason ?? 'user_cancelled'
-    const answer: JsonObject = { confirmed: false, cancelled: true, reason, ...comment }
+    const changes = resolution?.changes ? { changes: { ...resolution.changes } } : {}
+    const answer: JsonObject = { confirmed: false, cancelled: true, reason, ...comment, ...changes }
     return toolset.unconfirmed?.(answer, view) ?? answer
   }
   const rows = resolution.changes ?? UNCHANGED

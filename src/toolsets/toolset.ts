@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { Json } from '../domain/event.ts'
 import type { ToolsetName } from '../domain/policy.ts'
 import type { Changes, ConfirmedTask } from '../domain/review.ts'
@@ -47,8 +47,14 @@ export interface Toolset {
   /** The person's changes in the toolset's own short form. Default: row by row. */
   readonly changes?: (changes: Changes, made: readonly ConfirmedTask[], tasks: readonly Task[]) => Json
   /** The answer for an unconfirmed review, if it differs from the common form. */
-  readonly unconfirmed?: (answer: JsonObject, view: View) => Json
+  readonly unconfirmed?: (answer: JsonObject, view: View) => JsonObject
 }
 
+/** How a review ended that a person reopened meanwhile: an agent elsewhere hears it with its next answer, once. */
+const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
+
 /** Infers the input type of `run` from the schema. */
-export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => definition
+export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({
+  ...definition,
+  output: definition.output.extend({ review: review.optional() }),
+})

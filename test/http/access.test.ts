@@ -149,6 +149,7 @@ describe("an agent's token", () => {
     'PATCH /api/sessions/:session_id/tasks/:task_id',
     'DELETE /api/sessions/:session_id/tasks/:task_id',
     'POST /api/task-manager/reviews/:review_id/decision',
+    'POST /api/task-manager/reviews/:review_id/reopen',
     'PUT /api/task-manager/reviews/:review_id/panels/:panel',
     'DELETE /api/task-manager/reviews/:review_id/panels/:panel',
     'PUT /api/task-manager/templates/:name',

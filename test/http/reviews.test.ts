@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ToolsetName } from '../../src/domain/policy.ts'
-import type { ErrorBody, SessionAnswer } from '../../src/domain/wire.ts'
+import type { ReviewRequest } from '../../src/domain/review.ts'
+import type { ErrorBody, SessionAnswer, ToolAnswer } from '../../src/domain/wire.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
@@ -37,7 +38,7 @@ describe('a review that waits', () => {
       ],
       timeout_ms: 120_000,
     })
-    expect(Date.parse(body.review.expires_at) - Date.parse(required?.timestamp ?? '')).toBe(120_000)
+    expect(Date.parse(body.review.expires_at ?? '') - Date.parse(required?.timestamp ?? '')).toBe(120_000)
     expect(await table.titles()).toEqual([])
   })
 
@@ -468,14 +469,14 @@ describe('time that runs out', () => {
     expect(await table.types()).not.toContain('task_create_review_resolved')
   })
 
-  it('[RH6] a person may set up to 24 h, and no more', async () => {
-    const table = await brief({ review_timeout_ms: DAY })
+  it('[RH6] a person may set up to 30 days, and no more', async () => {
+    const table = await brief({ review_timeout_ms: 30 * DAY })
     await table.proposed()
     const [review] = await table.pending()
     const required = (await table.log()).at(-1)
-    expect(review?.timeout_ms).toBe(DAY)
-    expect(Date.parse(review?.expires_at ?? '') - Date.parse(required?.timestamp ?? '')).toBe(DAY)
-    for (const review_timeout_ms of [DAY + 1, 0, -1, 1.5, '60000', null]) {
+    expect(review?.timeout_ms).toBe(30 * DAY)
+    expect(Date.parse(review?.expires_at ?? '') - Date.parse(required?.timestamp ?? '')).toBe(30 * DAY)
+    for (const review_timeout_ms of [30 * DAY + 1, 0, -1, 1.5, '60000']) {
       const error = await table.server.refused(422, 'PUT', '/api/sessions/c1/policy', { body: { review_timeout_ms } })
       expect(error).toMatchObject({ code: 'invalid_field', field: 'review_timeout_ms' })
     }
@@ -720,7 +721,8 @@ describe('the same call', () => {
     const elsewhere = await table.call('', input, 't2')
     const ids = [id, ...others, 'review_id' in elsewhere.body ? elsewhere.body.review_id : '']
     expect(new Set(ids).size).toBe(4)
-    expect(await table.pending()).toHaveLength(4)
+    // In a turn the newest plan supersedes the others.
+    expect((await table.pending()).map(({ review_id }) => review_id)).toEqual(ids.slice(2))
   })
 
   it('[HT23][TS15] after a decision whose answer it missed gets that answer, and then opens a new review', async () => {
@@ -760,5 +762,245 @@ describe('the same call', () => {
     await conflict()
     expect(await table.pending()).toEqual([])
     expect(await table.titles()).toEqual(['A'])
+  })
+})
+
+describe('a plan that is sent back', () => {
+  it.each(Object.keys(CREATING) as ToolsetName[])('[RH12] tells the model of %s what to change', async toolset => {
+    const table = await Table.laid(await started(), { toolset })
+    const waiting = table.call('call-1')
+    const { review_id } = await table.asked()
+    const tasks = [{ draft_index: 0, title: 'A2' }]
+    const decided = await table.decide(review_id, { action: 'revise', comment: 'Only the first', tasks })
+    expect([decided.status, decided.body.review.status]).toEqual([200, 'cancelled'])
+    expect((await waiting).text).toBe(JSON.stringify({ result: decided.body.result }))
+    expect(decided.body.result).toMatchObject({
+      confirmed: false,
+      cancelled: true,
+      reason: 'changes_requested',
+      comment: 'Only the first',
+      changes: { edited: [{ from: { title: 'A' }, to: { title: 'A2' } }] },
+      ...(toolset === 'manage_todos' ? { success: false, state: { total: 0 } } : {}),
+    })
+    expect(await table.titles()).toEqual([])
+    const next = table.call('call-2')
+    expect(await table.asked()).toMatchObject({ revises: review_id })
+    await table.decide((await table.asked()).review_id, { action: 'cancel' })
+    await next
+  })
+
+  it.each([
+    ['no comment', { action: 'revise' }, 'comment'],
+    ['a blank comment', { action: 'revise', comment: ' \n' }, 'comment'],
+    ['a row without a title', { action: 'revise', comment: 'x', tasks: [{ title: '' }] }, 'title'],
+    ['an unknown key', { action: 'revise', comment: 'x', reason: 'y' }, 'reason'],
+  ])('[RH12] %s is 422, and the review waits on', async (_, body, field) => {
+    const table = await brief()
+    const id = await table.proposed()
+    const answer = await table.decide(id, body)
+    expect([answer.status, errorOf(answer)]).toEqual([422, expect.objectContaining({ code: 'invalid_field', field })])
+    expect(await table.pending()).toHaveLength(1)
+  })
+
+  it('[RH12] the same body again answers the same; another one is 409', async () => {
+    const table = await brief()
+    const id = await table.proposed()
+    const first = await table.decide(id, { action: 'revise', comment: 'x' })
+    const again = await table.decide(id, { comment: 'x', action: 'revise' })
+    expect([again.status, again.text]).toEqual([200, first.text])
+    expect(errorOf(await table.decide(id, { action: 'revise', comment: 'y' })).code).toBe('review_already_decided')
+  })
+})
+
+describe('rows in the shape of the draft', () => {
+  it.each(Object.keys(CREATING) as ToolsetName[])(
+    '[RE21] draft_tasks of %s may be sent back as they are',
+    async toolset => {
+      const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset })
+      const id = await table.proposed()
+      const [review] = await table.pending()
+      const decided = await table.decide(id, { action: 'confirm', tasks: review?.draft_tasks })
+      expect(decided.status).toBe(200)
+      const resolved = (await table.log()).find(({ type }) => type === 'task_create_review_resolved')
+      expect(resolved?.data).toMatchObject({ changes: { edited: [], added: [], removed: [], reordered: false } })
+      const { tasks } = await table.server.person.tasks('c1')
+      expect(tasks.map(({ created_by }) => created_by)).toEqual(review?.draft_tasks.map(() => 'tool'))
+    },
+  )
+
+  it('[RE21] in the second design’s own shape: what was not touched is kept, what was changed is new', async () => {
+    const table = await brief()
+    const id = await table.proposed()
+    const tasks = [
+      { title: 'A', details: 'd', priority: 'medium', status: 'todo', tags: ['x'] },
+      { title: 'C', details: '', priority: 'high', status: 'todo', tags: [] },
+    ]
+    const { body } = await table.decide(id, { action: 'confirm', tasks })
+    expect(body.result).toMatchObject({
+      changes: { kept: [{ title: 'A' }], edited: [], added: [{ title: 'C' }], removed: [{ title: 'B' }] },
+    })
+  })
+})
+
+describe('a review without a deadline', () => {
+  it('[RH13] is the rule but in task_manager: it is listed last, and survives its panels', async () => {
+    const server = await started({ reviewWaitMs: 1 })
+    const table = await Table.laid(server, { session: 'patient', toolset: 'runsheet' })
+    const id = await table.proposed()
+    const quick = await Table.laid(server, { session: 'quick' })
+    const ids = [await quick.proposed(), id]
+    expect((await table.pending('')).map(({ review_id }) => review_id)).toEqual(ids)
+    for (const method of ['PUT', 'DELETE'] as const) await server.ask(method, `${REVIEWS}/${id}/panels/p`)
+    const { body } = await table.review(id)
+    expect(body.review).toMatchObject({ status: 'pending', timeout_ms: null, expires_at: null })
+    expect((await server.door.read({ tenant: 'local', conversation: 'patient' })).reviews.get(id)?.closes_at).toBeNull()
+    expect((await table.confirm(id, { draft_index: 0 })).status).toBe(200)
+  })
+
+  it('[RH13] a person may take the deadline away, and give one', async () => {
+    const table = await brief({ review_timeout_ms: null, panel_grace_ms: null })
+    expect(await table.server.person.setPolicy('c1', { review_timeout_ms: 5 })).toMatchObject({
+      policy: { review_timeout_ms: 5, panel_grace_ms: null },
+    })
+    for (const body of [{ max_steps: null }, { review_timeout_ms: 'never' }]) {
+      expect((await table.server.refused(422, 'PUT', '/api/sessions/c1/policy', { body })).code).toBe('invalid_field')
+    }
+  })
+
+  it('[RE24] a newer plan in the same turn supersedes it, and the call that waited hears so', async () => {
+    const table = await Table.laid(await started(), { toolset: 'runsheet' })
+    const first = table.call('call-1')
+    await table.asked()
+    const second = table.call('call-2', { tasks: [{ title: 'Better' }] })
+    expect(resultOf(await first)).toMatchObject({ confirmed: false, cancelled: true, reason: 'superseded' })
+    const { review_id, draft_tasks } = await table.asked()
+    expect(draft_tasks).toMatchObject([{ title: 'Better' }])
+    await table.confirm(review_id, { draft_index: 0 })
+    expect(resultOf(await second)).toMatchObject({ remaining: 1 })
+  })
+
+  it('[RE25] the model is told in words when a turn has proposed too often', async () => {
+    const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
+    for (let n = 0; n < 20; n += 1) await table.proposed(`call-${n}`)
+    expect(resultOf(await table.call('call-20'))).toMatchObject({
+      error: expect.stringContaining('This turn has already proposed 20 plans'),
+    })
+  })
+})
+
+/** A call that reads or changes nothing that matters, for each toolset. */
+const READING: Record<ToolsetName, readonly [tool: string, input: unknown]> = {
+  manage_todos: ['manage_todos', {}],
+  checklist: ['update_checklist_items', { items: [{ id: 'none', isChecked: true }] }],
+  task_manager: ['list_tasks', {}],
+  turn_todos: ['list_todo', {}],
+  task_list: ['ListTasks', {}],
+  runsheet: ['tasks', {}],
+}
+
+describe('a review that a person reopens', () => {
+  const reopen = (table: Table, id: string, as: 'person' | 'agent' = 'person') =>
+    table.server.ask<{ review: ReviewRequest }>('POST', `${REVIEWS}/${id}/reopen`, { as })
+  const closed = { action: 'cancel', reason: 'panel_closed' }
+
+  it.each(Object.keys(CREATING) as ToolsetName[])(
+    '[RH11][RE28] an agent elsewhere with %s hears of the outcome with its next answer, once',
+    async toolset => {
+      const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset })
+      const id = await table.proposed('call-1')
+      await table.decide(id, closed)
+      const before = await table.call('call-1')
+      expect(resultOf(before)).toMatchObject({ confirmed: false, reason: 'panel_closed' })
+      const { status, body } = await reopen(table, id)
+      expect([status, body.review]).toMatchObject([200, { status: 'pending', reopens: id, conversation_turn_id: 't1' }])
+      expect(await table.pending()).toEqual([body.review])
+      const { draft_tasks } = body.review
+      const decided = await table.decide(body.review.review_id, {
+        action: 'confirm',
+        tasks: draft_tasks,
+        comment: 'ok',
+      })
+      expect(decided.body).not.toHaveProperty('turn_id')
+      expect((await table.titles()).sort()).toEqual(draft_tasks.map(({ title }) => title))
+      const [tool, input] = READING[toolset]
+      const next = async () =>
+        table.server.ask<ToolAnswer>('POST', `/api/toolsets/${toolset}/tools/${tool}`, {
+          as: 'agent',
+          body: { session_id: 'c1', turn_id: 't1', arguments: input },
+        })
+      expect(resultOf(await next())).toMatchObject({
+        review: { review_id: body.review.review_id, confirmed: true, comment: 'ok', changes: expect.anything() },
+      })
+      expect(resultOf(await next())).not.toHaveProperty('review')
+      expect((await table.call('call-1')).text).toBe(before.text)
+    },
+  )
+
+  it('[RE28] the outcome also comes with the answer to a plan that was proposed meanwhile', async () => {
+    const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
+    const id = await table.proposed('call-1')
+    await table.decide(id, closed)
+    await table.call('call-1')
+    const { body } = await reopen(table, id)
+    await table.decide(body.review.review_id, { action: 'revise', comment: 'Shorter' })
+    const second = await table.proposed('call-2')
+    expect((await table.pending())[0]).toMatchObject({ revises: body.review.review_id })
+    await table.confirm(second, { draft_index: 0 })
+    expect(resultOf(await table.call('call-2'))).toMatchObject({
+      ids: [1],
+      review: { confirmed: false, reason: 'changes_requested', comment: 'Shorter' },
+    })
+  })
+
+  it('[RH11] the door leads from the old review to the one to wait for', async () => {
+    const table = await brief()
+    const id = await table.proposed('call-1')
+    await table.decide(id, closed)
+    const { review } = (await reopen(table, id)).body
+    expect(await table.server.door.reviews.successorOf('local', id)).toBe(review.review_id)
+    expect(await table.server.door.reviews.successorOf('local', review.review_id)).toBe(review.review_id)
+    await expect(table.server.door.reviews.successorOf('local', 'none')).rejects.toMatchObject({
+      code: 'review_not_found',
+    })
+  })
+
+  it('[RH11] timed out: its draft and a new deadline, also after a restart', async () => {
+    const place = await placeFor('sqlite', '')
+    const serve = async (): Promise<CheckedServer> =>
+      started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
+    const before = await Table.laid(await serve(), { review_timeout_ms: 20 })
+    const id = await before.proposed('call-1')
+    await vi.waitFor(async () => expect((await before.review(id)).body.review.status).toBe('expired'), PATIENCE)
+    await before.server.person.setPolicy('c1', { review_timeout_ms: DAY })
+    await before.server.close()
+    const table = new Table(await serve())
+    const { body } = await reopen(table, id)
+    expect(body.review).toMatchObject({ timeout_ms: DAY, draft_tasks: [{ title: 'A' }, { title: 'B' }] })
+    expect((await table.confirm(body.review.review_id, { draft_index: 1 })).status).toBe(200)
+    expect(await table.titles()).toEqual(['B'])
+    await table.server.close()
+    await place.remove()
+  })
+
+  it('[RH11] one that was decided, or was reopened before, is 409 review_not_reopenable', async () => {
+    const table = await brief()
+    const decided = await table.proposed('call-1')
+    await table.decide(decided, { action: 'cancel' })
+    expect(errorOf(await reopen(table, decided))).toMatchObject({ code: 'review_not_reopenable', status: 'cancelled' })
+    const id = await table.proposed('call-2')
+    expect(errorOf(await reopen(table, id))).toMatchObject({ code: 'review_not_reopenable', status: 'pending' })
+    await table.decide(id, closed)
+    const { body } = await reopen(table, id)
+    const again = await reopen(table, id)
+    expect([again.status, errorOf(again)]).toMatchObject([409, { successor: body.review.review_id }])
+  })
+
+  it('[RH10][RH11] only a person reopens', async () => {
+    const table = await brief()
+    const id = await table.proposed('call-1')
+    await table.decide(id, closed)
+    expect(errorOf(await reopen(table, id, 'agent')).code).toBe('persons_only')
+    expect(await table.pending()).toEqual([])
+    expect((await table.server.refused(404, 'POST', `${REVIEWS}/rev_none/reopen`)).code).toBe('review_not_found')
   })
 })

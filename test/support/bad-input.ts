@@ -86,6 +86,9 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
 const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
 
 /** Values of every type; each field accepts some of them. */
+/** Fields in which null is a value. */
+const NULLABLE = new Set(['review_timeout_ms', 'panel_grace_ms'])
+
 const KINDS: readonly unknown[] = [null, true, 0, '', 'x', [], {}, [null], [[]], { a: 1 }, [{ title: 'x' }]]
 const NUMBERS = ['1e400', '-1e400', '-0', '9007199254740993', '1e308', '5e-324', '-1', '0.5', '1e21'].map(raw)
 const TEXTS = [
@@ -486,7 +489,7 @@ export function badInput(store: StoreKind): void {
         const field = String(path.findLast(step => typeof step === 'string'))
         const usual = valueAt(fine(route).body, path)
         for (const value of [...KINDS, ...NUMBERS]) {
-          const isUsual = kindOf(value) === kindOf(usual)
+          const isUsual = kindOf(value) === kindOf(usual) || (value === null && NULLABLE.has(field))
           if (!isUsual && !isFirst) continue
           const answer = await asked(route, { body: withValue(fine(route).body, path, value) })
           if (isUsual) continue

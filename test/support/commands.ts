@@ -130,8 +130,8 @@ const toolset = mostly(
   fc.constantFrom('manage_todos', 'checklist', 'task_manager', 'turn_todos', 'task_list', 'runsheet'),
 )
 const limits = {
-  review_timeout_ms: mostly(fc.constantFrom(1, 5_000, 120_000)),
-  panel_grace_ms: mostly(fc.constantFrom(0, 1_000, 15_000)),
+  review_timeout_ms: mostly(fc.constantFrom(null, 1, 5_000, 120_000)),
+  panel_grace_ms: mostly(fc.constantFrom(null, 0, 1_000, 15_000)),
   max_steps: mostly(fc.integer({ min: 1, max: 10 })),
 }
 const policy = some({
@@ -196,7 +196,9 @@ function anything(): Arbitrary<Drawn> {
     ],
     [4, decision({ action: fc.constant('confirm'), tasks: upTo(4, mostly(row)), comment: rarely(mostly(text)) })],
     [1, decision({ action: fc.constant('cancel'), reason: rarely(mostly(name)), comment: rarely(mostly(text)) })],
+    [1, decision({ action: fc.constant('revise'), tasks: rarely(upTo(4, mostly(row))), comment: mostly(text) })],
     [1, command('expire_review', { review_id: review })],
+    [2, command('reopen_review', { review_id: review, new_review_id: pick('new id') })],
     [3, command('show_panel', { review_id: review, panel: mostly(fc.constantFrom('p', 'q')) })],
     [3, command('leave_panel', { review_id: review, panel: mostly(fc.constantFrom('p', 'q')) })],
   ]
@@ -228,5 +230,6 @@ function decision(parts: Record<string, Arbitrary<unknown>>): Arbitrary<Drawn> {
     decision: fc.record(parts),
     via: fc.constantFrom('http', 'mcp_form'),
     ids,
+    continuation: fc.record({ turn_id: pick('new turn'), message_id: fc.constant('m') }),
   })
 }

@@ -150,9 +150,9 @@ export function outside(toolset: ToolsetName = 'runsheet', host: PolicyPatch = {
   return chat
 }
 
-/** A turn with a pending review of these rows. */
+/** A turn with a pending review of these rows, which waits for two minutes. */
 export function underReview(...rows: readonly (string | SomeFields)[]): Driver {
-  const chat = inRun({ review: true })
+  const chat = inRun({ review: true, review_timeout_ms: 120_000, panel_grace_ms: 15_000 })
   chat.run(chat.adds('model', ...rows))
   return chat
 }

@@ -4,7 +4,8 @@ import type { Refusal } from '../refusal.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
-import { decideReview, expireReview, leavePanel, showPanel } from './reviews.ts'
+import { decideAndContinue, reopenReview } from './reopened.ts'
+import { expireReview, leavePanel, showPanel } from './reviews.ts'
 import { editTasks } from './tasks.ts'
 import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
@@ -24,7 +25,8 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   finish_turn: finishTurn,
   edit_tasks: editTasks,
   assess_task: assessTask,
-  decide_review: decideReview,
+  decide_review: decideAndContinue,
+  reopen_review: reopenReview,
   expire_review: expireReview,
   show_panel: showPanel,
   leave_panel: leavePanel,

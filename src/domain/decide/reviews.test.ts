@@ -12,6 +12,8 @@ import {
   typesOf,
   underReview,
 } from '../../../test/support/domain.ts'
+import type { Command, Decision } from '../command.ts'
+import type { ToolsetName } from '../policy.ts'
 import type { SubmittedRow } from '../review.ts'
 
 const LATER = '2026-11-02T09:00:01.000Z'
@@ -284,6 +286,180 @@ describe('a cancel', () => {
     expect(chat.refusal(cancels({ comment: 'x'.repeat(8_001) })).data).toMatchObject({ field: 'comment' })
     expect(chat.refusal(cancels({ comment: '\ud83d' })).data).toMatchObject({ field: 'comment' })
     expect(status(chat)).toBe('pending')
+  })
+})
+
+describe('a plan that is sent back', () => {
+  const revises = (decision: Partial<Extract<Decision, { action: 'revise' }>> = {}): Command => ({
+    type: 'decide_review',
+    review_id: 'review-1',
+    decision: { action: 'revise', comment: 'Fewer steps', ...decision },
+    via: 'http',
+    ids: [],
+  })
+
+  it('[RE22] is cancelled as changes_requested, with the comment', () => {
+    const chat = underReview('A')
+    chat.run(revises({ comment: ' Fewer\r\nsteps ' }))
+    expect(resolution(chat)).toStrictEqual({
+      review_id: 'review-1',
+      action: 'cancel',
+      reason: 'changes_requested',
+      comment: 'Fewer\nsteps',
+      via: 'http',
+      created_count: 0,
+    })
+    expect(status(chat)).toBe('cancelled')
+    expect(chat.refusal(revises()).code).toBe('review_already_decided')
+  })
+
+  it('[RE22] records what the person did to the rows, and writes none of them', () => {
+    const chat = underReview('A', 'B')
+    chat.run(revises({ tasks: [{ draft_index: 1, title: 'B2' }, { title: 'C' }] }))
+    expect(resolution(chat)?.changes).toMatchObject({
+      kept: [],
+      edited: [{ from: { title: 'B' }, to: { title: 'B2' } }],
+      added: [{ title: 'C' }],
+      removed: [{ title: 'A' }],
+      reordered: false,
+    })
+    expect(chat.titles()).toEqual([])
+  })
+
+  it('[RE22] needs words, and valid rows: otherwise it waits on', () => {
+    const chat = underReview('A')
+    for (const comment of ['', ' \n', 7 as unknown as string]) {
+      const refusal = chat.refusal(revises({ comment }))
+      expect([refusal.code, refusal.data]).toMatchObject(['invalid_field', { field: 'comment' }])
+    }
+    expect(chat.refusal(revises({ tasks: [] })).code).toBe('batch_empty')
+    expect(chat.refusal(revises({ tasks: [{ title: ' ' }] })).data).toMatchObject({ row: 0, field: 'title' })
+    expect(status(chat)).toBe('pending')
+  })
+
+  it('[RE23] is named by the next review of its turn, and by that one only', () => {
+    const chat = underReview('A')
+    chat.run(revises())
+    for (const review_id of ['review-2', 'review-3']) {
+      chat.run({ ...chat.adds('model', 'A'), review: { review_id, tool_call_id: review_id } })
+      chat.run({ ...cancels(), review_id })
+    }
+    const reviews = ['review-1', 'review-2', 'review-3'].map(id => chat.state.reviews.get(id))
+    expect(reviews.map(review => review?.revises)).toEqual([undefined, 'review-1', undefined])
+    expect(reviews.map(review => review?.successor)).toEqual(['review-2', undefined, undefined])
+  })
+
+  it('[RE23] is not named by a review of another turn', () => {
+    const chat = underReview('A')
+    chat.run(revises())
+    chat.finish('turn-1')
+    chat.start('turn-2')
+    chat.run({ ...chat.adds('model', 'A'), review: { review_id: 'review-2', tool_call_id: 'call-2' } })
+    expect(chat.state.reviews.get('review-2')).not.toHaveProperty('revises')
+  })
+})
+
+describe('many plans in one turn', () => {
+  const propose = (chat: Driver, review_id: string, toolset: ToolsetName = 'runsheet'): Command => ({
+    ...chat.adds('model', 'A'),
+    review: { review_id, tool_call_id: review_id, toolset },
+  })
+
+  it('[RE24] from outside: a newer one supersedes one that still waits, in the same commit', () => {
+    const chat = outside('runsheet', { review: true })
+    chat.run(propose(chat, 'review-1'))
+    const events = chat.run(propose(chat, 'review-2'))
+    expect(typesOf(events)).toEqual(['task_create_review_resolved', 'task_create_review_required'])
+    expect(resolution(chat)).toStrictEqual({
+      review_id: 'review-1',
+      action: 'cancel',
+      reason: 'superseded',
+      via: 'system',
+      created_count: 0,
+    })
+    expect(chat.state.pending_reviews).toEqual(['review-2'])
+    expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
+  })
+
+  it('[RE24] one that was overdue by then has expired', () => {
+    const chat = outside('runsheet', { review: true, review_timeout_ms: 1_000 })
+    chat.run(propose(chat, 'review-1'))
+    chat.wait(1_000).run(propose(chat, 'review-2'))
+    expect(resolution(chat)?.reason).toBe('review_timeout')
+  })
+
+  it('[RE24] a plan of another turn waits on, and so do the single tasks of task_list', () => {
+    const chat = outside('runsheet', { review: true })
+    chat.run(propose(chat, 'review-1'))
+    chat.run({ type: 'open_turn', turn_id: 'turn-2' })
+    chat.run(propose(chat, 'review-2'))
+    expect(chat.state.pending_reviews).toEqual(['review-1', 'review-2'])
+    const list = outside('task_list', { review: true })
+    for (const id of ['review-1', 'review-2']) list.run(propose(list, id, 'task_list'))
+    expect(list.state.pending_reviews).toEqual(['review-1', 'review-2'])
+  })
+
+  it('[RE25] a model may propose 20, and is then told to go on', () => {
+    const chat = inRun({ review: true })
+    for (let n = 1; n <= 20; n += 1) {
+      chat.run(propose(chat, `review-${n}`))
+      chat.run({ ...cancels(), review_id: `review-${n}` })
+    }
+    const refusal = chat.refusal(propose(chat, 'review-21'))
+    expect([refusal.code, refusal.data]).toEqual(['too_many_reviews', { limit: 20 }])
+    expect(refusal.message).toContain('already proposed 20 plans')
+    chat.finish('turn-1')
+    chat.start('turn-2')
+    chat.run(propose(chat, 'review-21'))
+  })
+
+  it('[RE25] those that a person reopened do not count', () => {
+    const chat = outside('runsheet', { review: true, review_timeout_ms: 1 })
+    for (let n = 1; n <= 19; n += 1) chat.wait(1).run(propose(chat, `review-${n}`))
+    chat.wait(1).run({ type: 'reopen_review', review_id: 'review-19', new_review_id: 'again' })
+    chat.wait(1).run(propose(chat, 'review-20'))
+    expect(chat.wait(1).refusal(propose(chat, 'review-21')).code).toBe('too_many_reviews')
+  })
+})
+
+describe('a review without a deadline', () => {
+  const DAYS = 400 * 86_400_000
+
+  it('[RE20] waits until it is decided', () => {
+    const chat = inRun({ review: true })
+    chat.run(chat.adds('model', 'A'))
+    expect(chat.state.reviews.get('review-1')).toMatchObject({ timeout_ms: null, expires_at: null })
+    expect(chat.wait(DAYS).run(EXPIRE)).toEqual([])
+    chat.run(chat.confirms([{ draft_index: 0 }]))
+    expect(chat.titles()).toEqual(['A'])
+  })
+
+  it('[RE20] is not closed with its last panel', () => {
+    const chat = inRun({ review: true })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(show('p'))
+    chat.run(leave('p'))
+    expect(chat.state.reviews.get('review-1')?.closes_at).toBeNull()
+    expect(chat.wait(DAYS).run(EXPIRE)).toEqual([])
+    expect(status(chat)).toBe('pending')
+  })
+
+  it('[RE13][RE20] is closed with its last panel where the policy has a grace', () => {
+    const chat = inRun({ review: true, panel_grace_ms: 15_000 })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(show('p'))
+    chat.run(leave('p'))
+    chat.wait(15_000).run(EXPIRE)
+    expect(resolution(chat)?.reason).toBe('panel_closed')
+  })
+
+  it('[RE11][RE20] may have a deadline without a grace', () => {
+    const chat = inRun({ review: true, review_timeout_ms: 15_000 })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(show('p'))
+    chat.run(leave('p'))
+    chat.wait(15_000).run(EXPIRE)
+    expect(resolution(chat)?.reason).toBe('review_timeout')
   })
 })
 

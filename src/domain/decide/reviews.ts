@@ -2,21 +2,23 @@ import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
 import { type Instant, plusMs } from '../instant.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
 import {
   changeOf,
+  type Changes,
   changesBetween,
   type ConfirmedRow,
   confirmedRows,
   type DraftRow,
+  MAX_REVIEWS,
   overdue,
   type Review,
   ROW_STATUS,
   TASK_STATUS,
 } from '../review.ts'
 import { isOpen } from '../task.ts'
-import { isId, LIMITS, line, Problem, prose } from '../text.ts'
+import { isBlank, isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 
@@ -40,7 +42,13 @@ export function reviewRequired(
   if (open > LIMITS.open) return new Refusal('too_many_open', { limit: LIMITS.open, got: open })
   const sources = sourcesOf(command)
   if (sources instanceof Refusal) return sources
+  const earlier = reviewsOf(state, command.turn_id)
+  if (earlier.filter(({ reopens }) => reopens === undefined).length >= MAX_REVIEWS) {
+    return new Refusal('too_many_reviews', { limit: MAX_REVIEWS })
+  }
+  const sentBack = earlier.findLast(({ reason, successor }) => reason === 'changes_requested' && !successor)
   return [
+    ...superseded(state, command.turn_id, earlier, now),
     {
       type: 'task_create_review_required',
       turn_id: command.turn_id,
@@ -51,11 +59,11 @@ export function reviewRequired(
         conversation_turn_id: command.turn_id,
         tool_call_id,
         draft_tasks: drafts.map(asRow),
-        timeout_ms: policy.review_timeout_ms,
-        expires_at: plusMs(now, policy.review_timeout_ms),
+        ...deadlineOf(policy, now),
         ...sources,
         ...(toolset === undefined ? {} : { toolset }),
         ...(tool === undefined ? {} : { tool }),
+        ...(sentBack ? { revises: sentBack.review_id } : {}),
       },
     },
   ]
@@ -68,6 +76,7 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   const comment = decision.comment === undefined ? '' : prose(decision.comment)
   if (comment instanceof Problem) return invalidField('comment', comment.fact)
   if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, comment, now)
+  if (decision.action === 'revise') return sendBack(review, decision, via, comment)
   const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
   return [cancelled(review, reason, via, comment)]
@@ -108,6 +117,21 @@ export function cancelReviewsOf(state: Conversation, turnId: string, now: Instan
     .flatMap(id => state.reviews.get(id) ?? [])
     .filter(review => review.conversation_turn_id === turnId)
     .map(review => cancelled(review, overdue(review, now) ?? 'turn_stopped', 'system'))
+}
+
+/** The reviews of a turn, oldest first. */
+function reviewsOf({ reviews }: Conversation, turnId: string): Review[] {
+  return [...reviews.values()]
+    .filter(review => review.conversation_turn_id === turnId)
+    .sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))
+}
+
+/** An agent elsewhere that proposes a plan has given up waiting for its older one. Our own turns cannot: they are parked. */
+function superseded(state: Conversation, turnId: string, earlier: readonly Review[], now: Instant): NewEvent[] {
+  if (state.turns.get(turnId)?.status !== 'open') return []
+  return earlier
+    .filter(({ status, toolset }) => status === 'pending' && toolset && TOOLSETS[toolset].plans)
+    .map(review => cancelled(review, overdue(review, now) ?? 'superseded', 'system'))
 }
 
 function confirm(
@@ -151,6 +175,24 @@ function confirm(
   return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
 }
 
+/** The deadline of a review that is opened now. */
+export function deadlineOf({ review_timeout_ms: ms }: Policy, now: Instant): Pick<Review, 'timeout_ms' | 'expires_at'> {
+  return { timeout_ms: ms, expires_at: ms === null ? null : plusMs(now, ms) }
+}
+
+/** Sends a plan back: cancelled, with what the person wants changed. */
+function sendBack(
+  review: Review,
+  { tasks }: Extract<Decide['decision'], { readonly action: 'revise' }>,
+  via: DecisionVia,
+  comment: string,
+): NewEvent[] | Refusal {
+  if (isBlank(comment)) return invalidField('comment', { rule: 'empty' })
+  const rows = tasks && confirmedRows(review.draft_tasks, tasks)
+  if (rows instanceof Refusal) return rows
+  return [cancelled(review, 'changes_requested', via, comment, rows && changesBetween(review.draft_tasks, rows))]
+}
+
 /** The review, if it can still be decided. */
 function pendingReview(state: Conversation, id: string, now: Instant): Review | Refusal {
   const review = state.reviews.get(id)
@@ -165,11 +207,19 @@ function pendingReview(state: Conversation, id: string, now: Instant): Review | 
   return review
 }
 
-const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
+export const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
-function cancelled(review: Review, reason: string, via: DecisionVia, comment = ''): NewEvent {
-  const commented = comment === '' ? {} : { comment }
-  const data = { review_id: review.review_id, action: 'cancel' as const, reason, ...commented, via, created_count: 0 }
+/** The end of a review that was not confirmed. */
+export function cancelled(review: Review, reason: string, via: DecisionVia, comment = '', changes?: Changes): NewEvent {
+  const data = {
+    review_id: review.review_id,
+    action: 'cancel' as const,
+    reason,
+    ...(comment === '' ? {} : { comment }),
+    via,
+    created_count: 0,
+    ...(changes ? { changes } : {}),
+  }
   return { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }
 }
 

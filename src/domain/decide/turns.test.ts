@@ -43,7 +43,7 @@ describe('a turn', () => {
     })
     expect(chat.state).toMatchObject({ running_turn: 'turn-1', latest_turn: 'turn-1' })
     const turn = { id: 'turn-1', status: 'running', stop_requested: false, started_at: START, removed: 0 }
-    expect(chat.state.turns.get('turn-1')).toStrictEqual(turn)
+    expect(chat.state.turns.get('turn-1')).toStrictEqual({ ...turn, model: SOME_MODEL })
   })
 
   it('[ID1] has an id of 1 to 128 plain characters', () => {

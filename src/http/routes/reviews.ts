@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { DecisionAnswer, ReviewAnswer } from '../../domain/wire.ts'
+import type { DecisionAnswer, ReopenAnswer, ReviewAnswer } from '../../domain/wire.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
 import * as a from '../answer-schemas.ts'
 import { route } from '../route.ts'
@@ -52,7 +52,7 @@ export const reviewRoutes = [
     operationId: 'decideReview',
     tag: 'Reviews',
     role: 'person',
-    summary: 'Confirms the plan with the edited rows, or cancels it',
+    summary: 'Confirms the plan with the edited rows, cancels it, or sends it back to be revised',
     params: ofReview,
     body: s.decision,
     answers: {
@@ -60,21 +60,51 @@ export const reviewRoutes = [
         description: 'Decided and stored; the same body again gets the same answer',
         schema: a.decided,
       },
-      409: { description: '`review_already_decided` or `review_expired`', schema: s.errorBody },
+      409: {
+        description: '`review_already_decided` or `review_expired`; `turn_running` if a reopened plan has to wait',
+        schema: s.errorBody,
+      },
       422: {
         description: 'A row is invalid: `error.row` and `error.field`. The review stays pending',
         schema: s.errorBody,
       },
     },
-    handle: async ({ params, body, caller }, { door }) => {
+    handle: async ({ params, body, caller }, { door, turns }) => {
       const decided = await door.reviews.decide(
         caller.tenant,
         params.review_id,
         body,
         'http',
-        (state, record): DecisionAnswer => ({ review: record.review, result: reviewAnswer(state, record) }),
+        (state, record): DecisionAnswer => {
+          const turn_id = record.resolution?.continued_by
+          const result = reviewAnswer(state, record)
+          return { review: record.review, result, ...(turn_id === undefined ? {} : { turn_id }) }
+        },
       )
+      if (decided.turn_id !== undefined) {
+        turns?.take({ tenant: caller.tenant, conversation: decided.review.session_id }, decided.turn_id)
+      }
       return { body: decided }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/task-manager/reviews/:review_id/reopen',
+    operationId: 'reopenReview',
+    tag: 'Reviews',
+    role: 'person',
+    summary: 'Opens a review again that timed out, whose page was closed, or that a form in an MCP client rejected',
+    params: ofReview,
+    answers: {
+      200: { description: 'The new review, with the same draft', schema: a.reopened },
+      409: {
+        description: '`review_not_reopenable`, or `turn_running` while the turn that asked runs',
+        schema: s.errorBody,
+      },
+    },
+    handle: async ({ params, caller }, { door }) => {
+      const review = await door.reviews.reopen(caller.tenant, params.review_id)
+      return { body: { review } satisfies ReopenAnswer }
     },
   }),
   route({

@@ -2,9 +2,10 @@ import { StoreError } from '../store-error.ts'
 import type { Database, Session } from './connections.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
+import { pendingReviews } from './migrations/003-pending-reviews.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerIndexes]
+const MIGRATIONS: readonly string[] = [first, fewerIndexes, pendingReviews]
 
 /** An advisory lock number of our own ("RUNS"): processes that migrate the same database queue behind it. */
 const LOCK = 0x52_55_4e_53

@@ -70,7 +70,8 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       const rows = await database.query<{ body: string }>(
         {
           text: `SELECT body FROM runsheet.reviews
-            WHERE tenant = $2 AND due_at > ${NOW} AND ($3::text IS NULL OR conversation = $3) ORDER BY due_at, id LIMIT $4`,
+            WHERE pending AND tenant = $2 AND (due_at IS NULL OR due_at > ${NOW}) AND ($3::text IS NULL OR conversation = $3)
+            ORDER BY due_at NULLS LAST, id LIMIT $4`,
         },
         [skewMs(), tenant, conversation ?? null, limit],
       )

@@ -93,10 +93,11 @@ const SQL = {
   },
   reviews: {
     name: 'runsheet-put-reviews',
-    text: `INSERT INTO runsheet.reviews (tenant, conversation, id, due_at, body)
-      SELECT $1, $2, id, due_at, body FROM json_to_recordset($3::json)
-        AS review (id text, due_at timestamptz, body text)
-      ON CONFLICT (tenant, id) DO UPDATE SET due_at = excluded.due_at, body = excluded.body
+    text: `INSERT INTO runsheet.reviews (tenant, conversation, id, pending, due_at, body)
+      SELECT $1, $2, id, pending, due_at, body FROM json_to_recordset($3::json)
+        AS review (id text, pending boolean, due_at timestamptz, body text)
+      ON CONFLICT (tenant, id)
+        DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body
       WHERE reviews.conversation = excluded.conversation RETURNING 1`,
   },
   snapshot: {

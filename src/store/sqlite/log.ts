@@ -80,8 +80,9 @@ export class SqliteLog {
     for (const { turn, status, parked } of rows.turns) {
       this.#sql.putTurn.run(tenant, conversation, turn, status, parked ? 1 : 0)
     }
-    for (const { id: review, due_at, body } of rows.reviews) {
-      const { changes } = this.#sql.putReview.run(tenant, review, conversation, due_at, JSON.stringify(body))
+    for (const { id: review, pending, due_at, body } of rows.reviews) {
+      const text = JSON.stringify(body)
+      const { changes } = this.#sql.putReview.run(tenant, review, conversation, pending ? 1 : 0, due_at, text)
       if (changes === 0) throw idTaken()
     }
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after)
@@ -166,8 +167,8 @@ function statements(db: DatabaseSync) {
        ON CONFLICT DO UPDATE SET status = excluded.status, parked = excluded.parked`,
     ),
     putReview: db.prepare(
-      `INSERT INTO reviews (tenant, id, conversation, due_at, body) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET due_at = excluded.due_at, body = excluded.body
+      `INSERT INTO reviews (tenant, id, conversation, pending, due_at, body) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body
        WHERE conversation = excluded.conversation`,
     ),
     putSnapshot: db.prepare('INSERT OR REPLACE INTO snapshots (conversation_id, seq, v, state) VALUES (?, ?, ?, ?)'),

@@ -61,8 +61,8 @@ export function sqliteQueries(
     },
     waiting: async (tenant, conversation, limit) => {
       const rows = all<Row>(
-        `SELECT body FROM reviews WHERE tenant = ? AND due_at > ? ${conversation === undefined ? '' : 'AND conversation = ?'}
-         ORDER BY due_at, id LIMIT ?`,
+        `SELECT body FROM reviews WHERE pending = 1 AND tenant = ? AND (due_at IS NULL OR due_at > ?)
+           ${conversation === undefined ? '' : 'AND conversation = ?'} ORDER BY due_at NULLS LAST, id LIMIT ?`,
         tenant,
         now(),
         ...(conversation === undefined ? [] : [conversation]),

@@ -1,0 +1,89 @@
+import type { CommandOf, Decision } from '../command.ts'
+import { type Conversation, fold, stamped } from '../conversation.ts'
+import type { NewEvent } from '../event.ts'
+import type { Instant } from '../instant.ts'
+import { idIsTaken, Refusal } from '../refusal.ts'
+import { confirmedRows, isReopenable, overdue, requestOf, type Review, type Row, statusAt } from '../review.ts'
+import { isId } from '../text.ts'
+import { isFinished, type Turn } from '../turn.ts'
+import { cancelled, deadlineOf, decideReview, reviewNotFound } from './reviews.ts'
+import { turnRunning } from './tasks.ts'
+import { startTurn } from './turns.ts'
+
+/** Opens a review again with its draft: a new review, which names the old one. The old one stays as it ended. */
+export function reopenReview(
+  state: Conversation,
+  { review_id, new_review_id }: CommandOf<'reopen_review'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const review = state.reviews.get(review_id)
+  if (!review || !state.policy) return reviewNotFound(review_id)
+  if (!isId(new_review_id) || state.reviews.has(new_review_id)) return idIsTaken('review_id')
+  const reason = overdue(review, now)
+  if (!reason && !isReopenable(review)) return notReopenable(review, now)
+  const turn_id = review.conversation_turn_id
+  // Its model goes on already.
+  if (state.running_turn === turn_id) return turnRunning(turn_id)
+  const { revises: _, ...request } = requestOf(review)
+  const data = {
+    ...request,
+    ...deadlineOf(state.policy, now),
+    review_id: new_review_id,
+    status: 'pending' as const,
+    // The call that asked was answered when the old review ended.
+    tool_call_id: new_review_id,
+    reopens: review_id,
+  }
+  const ended = reason ? [cancelled(review, reason, 'system')] : []
+  return [...ended, { type: 'task_create_review_required', turn_id, data }]
+}
+
+/** Decides a review. A reopened plan whose own turn is over goes on in a new turn, in the same commit. */
+export function decideAndContinue(
+  state: Conversation,
+  command: CommandOf<'decide_review'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const decided = decideReview(state, command, now)
+  const review = state.reviews.get(command.review_id)
+  const turn = state.turns.get(review?.conversation_turn_id ?? '')
+  const { continuation, decision } = command
+  if (decided instanceof Refusal || !review?.reopens || !turn || !continuation) return decided
+  if (decision.action === 'cancel' || !wasOurs(turn)) return decided
+  const events = decided.map(event => continuedBy(event, continuation.turn_id))
+  const rows = decision.tasks ? confirmedRows(review.draft_tasks, decision.tasks) : []
+  if (rows instanceof Refusal) return rows
+  const started = startTurn(
+    fold(state, stamped(state, events, now)),
+    {
+      type: 'start_turn',
+      ...continuation,
+      message: messageFor(decision, rows),
+      model: turn.model,
+      continue_turn_id: turn.id,
+    },
+    now,
+  )
+  return started instanceof Refusal ? started : [...events, ...started]
+}
+
+/** A turn that our runner drove to its end. Turns of agents elsewhere have no model. */
+const wasOurs = (turn: Turn): turn is Turn & { readonly model: string } => turn.model !== undefined && isFinished(turn)
+
+function continuedBy(event: NewEvent, continued_by: string): NewEvent {
+  return event.type === 'task_create_review_resolved' ? { ...event, data: { ...event.data, continued_by } } : event
+}
+
+/** What the person says to the model of the new turn. */
+function messageFor({ action, comment = '' }: Decision, rows: readonly Row[]): string {
+  const words = comment.trim()
+  if (action === 'confirm') return `Go on with the plan I approved. ${words}`.trim()
+  const titles = rows.map(({ title }) => `\n- ${title}`).join('')
+  return `Change the plan: ${words}${titles && `\nMy version of it:${titles}`}`
+}
+
+function notReopenable(review: Review, now: Instant): Refusal {
+  const { review_id, successor } = review
+  const status = statusAt(review, now)
+  return new Refusal('review_not_reopenable', { review_id, status, ...(successor === undefined ? {} : { successor }) })
+}

@@ -1,0 +1,38 @@
+import type { Conversation } from '../domain/conversation.ts'
+import type { Json } from '../domain/event.ts'
+import type { ReviewRecord } from '../door/door.ts'
+import type { ToolContext } from './context.ts'
+import { reviewAnswer } from './review-answer.ts'
+
+/** A call's answer, and the reopened review whose outcome it also carries. */
+export interface AnswerWithOutcome {
+  readonly result: Json
+  readonly review_id?: string
+}
+
+/**
+ * A decided review that a person had reopened, if its agent lives elsewhere and has not heard of it. Our own turns are
+ * continued instead. `awaited` is the review that this call waits for: its outcome is the answer itself.
+ */
+export async function unheardOutcome(
+  { door, tenant, conversation, run }: ToolContext,
+  awaited?: string,
+): Promise<ReviewRecord | undefined> {
+  if (run) return undefined
+  const { unheard_reviews, reviews, turns } = await door.read({ tenant, conversation })
+  const id = unheard_reviews.find(each => {
+    const review = reviews.get(each)
+    return review?.reopens !== undefined && turns.get(review.conversation_turn_id)?.model === undefined
+  })
+  return id === undefined || id === awaited ? undefined : (await door.reviews.get(tenant, id)).record
+}
+
+/** The answer with that outcome, unless another answer has carried it meanwhile. */
+export function withOutcome(state: Conversation, result: Json, record: ReviewRecord | undefined): AnswerWithOutcome {
+  if (!record || typeof result !== 'object' || result === null || Array.isArray(result)) return { result }
+  const { review_id } = record.review
+  if (!state.unheard_reviews.includes(review_id)) return { result }
+  const tasks = record.tasks.flatMap(({ id }) => state.tasks.get(id) ?? [])
+  const outcome = { review_id, confirmed: true, ...reviewAnswer(state, { ...record, tasks }) }
+  return { result: { ...result, review: outcome }, review_id }
+}
