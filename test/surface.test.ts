@@ -24,7 +24,17 @@ it.each([
   [
     'runsheet/client',
     client,
-    ['RunsheetError', 'createClient', 'currentTask', 'listed', 'openTasks', 'planTurnOf', 'randomId', 'tasksInView'],
+    [
+      'RunsheetError',
+      'createClient',
+      'currentTask',
+      'listed',
+      'openTasks',
+      'planHistory',
+      'planTurnOf',
+      'randomId',
+      'tasksInView',
+    ],
   ],
 ])('[LA6] %s exports exactly this', (_, exports, names) => {
   expect(Object.keys(exports).sort()).toEqual(names)

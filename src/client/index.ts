@@ -6,15 +6,7 @@ export type { ClientOptions } from './http.ts'
 export type { LiveConversation, LiveOptions } from './live.ts'
 export type { LiveState } from './live-state.ts'
 export type * from '../domain/wire.ts'
-export {
-  currentTask,
-  lineage,
-  listed,
-  openTasks,
-  planHistory,
-  planTurnOf,
-  tasksInView,
-} from '../domain/conversation.ts'
+export { currentTask, listed, openTasks, planHistory, planTurnOf, tasksInView } from '../domain/conversation.ts'
 export type { ConversationLike } from '../domain/conversation.ts'
 export type { EventData, EventType, StoredEvent, ToolCallRecord } from '../domain/event.ts'
 export type { Policy, PolicyPatch, ToolsetName } from '../domain/policy.ts'
