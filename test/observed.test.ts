@@ -8,15 +8,18 @@ import { hostOf, overHttp, startMcpServer } from './support/mcp.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { startServer, type TestServer } from './support/server.ts'
 import { startTurns } from './support/turns.ts'
+import { figures } from './support/figures.ts'
 
 const TOOL = { tool: 'AddTask', args: { title: 'a' } } as const
 
-/** The tool calls in `/metrics`, as `toolset tool outcome`, with how often each was counted. */
+/** The tool calls in `/metrics`, as `toolset tool edge outcome`, with how often each was counted. */
 async function counted(url: URL): Promise<Record<string, number>> {
-  const text = await (await fetch(new URL('/metrics', url))).text()
-  const lines = text.matchAll(/^runsheet_tool_calls_total\{toolset="(\w+)",tool="(\w+)",outcome="(\w+)"\} (\d+)$/gm)
+  const calls = (await figures(url)).filter(({ name }) => name === 'runsheet_tool_calls_total')
   return Object.fromEntries(
-    [...lines].map(([, toolset, tool, outcome, count]) => [`${toolset} ${tool} ${outcome}`, Number(count)]),
+    calls.map(({ labels: { toolset, tool, edge, outcome }, value }) => [
+      [toolset, tool, edge, outcome].join(' '),
+      value,
+    ]),
   )
 }
 
@@ -26,38 +29,38 @@ const callOverHttp = ({ ask }: TestServer): Promise<Response> =>
     body: { session_id: 'c1', turn_id: 't1', arguments: TOOL.args },
   })
 
-it('[TS24][HT26] a call over HTTP is counted once', async () => {
+it('[TS24][HT31] a call over HTTP is counted once', async () => {
   const server = await startServer()
   onTestFinished(server.close)
   expect((await callOverHttp(server)).status).toBe(200)
-  expect(await counted(server.url)).toEqual({ 'task_list AddTask ok': 1 })
+  expect(await counted(server.url)).toEqual({ 'task_list AddTask http ok': 1 })
 })
 
-it.each(['2025', '2026'] as const)('[TS24][HT26] a call over MCP (%s) is counted once', async era => {
+it.each(['2025', '2026'] as const)('[TS24][HT31] a call over MCP (%s) is counted once', async era => {
   const server = await startMcpServer()
   onTestFinished(server.close)
   const host = await overHttp(server, hostOf({ era }), { headers: { 'runsheet-toolset': 'task_list' } })
   expect((await host.call(TOOL.tool, TOOL.args)).isError).toBe(false)
   await host.client.close()
-  expect(await counted(server.url)).toEqual({ 'task_list AddTask ok': 1 })
+  expect(await counted(server.url)).toEqual({ 'task_list AddTask mcp ok': 1 })
 })
 
-it('[TS24][HT26] a call in a turn of ours is counted once', async () => {
+it('[TS24][HT31] a call in a turn of ours is counted once', async () => {
   const turns = await startTurns({ answers: [{ calls: [TOOL] }, 'Done.'] })
   onTestFinished(turns.close)
   await turns.chat({ toolset: 'task_list' })
-  expect(await counted(turns.url)).toEqual({ 'task_list AddTask ok': 1 })
+  expect(await counted(turns.url)).toEqual({ 'task_list AddTask turn ok': 1 })
 })
 
-it('[TS24][HT26] a call from a program is counted once', async () => {
+it('[TS24][HT31] a call from a program is counted once', async () => {
   const server = await startServer()
   onTestFinished(server.close)
   const context = { door: server.door, tenant: 'local', conversation: 'c1', turn: 't1' }
   await callTool(toolsets.task_list, TOOL.tool, TOOL.args, context)
-  expect(await counted(server.url)).toEqual({ 'task_list AddTask ok': 1 })
+  expect(await counted(server.url)).toEqual({ 'task_list AddTask library ok': 1 })
 })
 
-it('[TS24] `serve` logs every call that it counts, once', async () => {
+it('[TS24][HT34] `serve` logs every call that it counts, once, with session, turn and call id', async () => {
   const folder = scratchFolder()
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const child = runCli(['serve', '--port', '0', '--data', folder, '--review', 'off', '--log', 'debug'])
@@ -77,11 +80,15 @@ it('[TS24] `serve` logs every call that it counts, once', async () => {
   child.process.kill('SIGTERM')
   const { stderr } = await child.ended
   const logged = stderr.split('\n').flatMap(line => {
-    if (!line.includes('"msg":"tool call"')) return []
-    const { toolset, tool, outcome } = JSON.parse(line) as Record<string, string>
-    return [`${toolset} ${tool} ${outcome}`]
+    return line.includes('"msg":"tool call"') ? [JSON.parse(line) as Record<string, string>] : []
   })
-  expect(logged.toSorted()).toEqual(calls.toSorted())
-  expect(calls).toContain('task_list AddTask ok')
+  const named = logged.map(({ toolset, tool, edge, outcome }) => [toolset, tool, edge, outcome].join(' '))
+  expect(named.toSorted()).toEqual(calls.toSorted())
+  expect(calls).toContain('task_list AddTask http ok')
   expect(calls.filter(call => call.startsWith('runsheet ')).length).toBeGreaterThan(1)
+  for (const line of logged) {
+    expect(line).toMatchObject({ session_id: expect.stringMatching(/^c[12]$/), turn_id: 't1' })
+    expect(line['tool_call_id']).toMatch(/./)
+    expect(line['model']).toBe(line['edge'] === 'turn' ? 'demo' : undefined)
+  }
 })

@@ -11,9 +11,11 @@ import { createMcpEndpoint } from '../mcp/http.ts'
 import type { LiveEntry, Ref, Door } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Config } from './configure.ts'
+import { storeLocation } from './open-store.ts'
 import { version } from './version.ts'
 
 export interface AppOptions {
+  readonly store: string
   readonly agentWrites: number
   readonly maxStreams: number
   readonly publicUrl?: URL
@@ -67,6 +69,9 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
     onError: error => log.warn({ err: error }, 'an MCP request failed'),
   })
+  // On PostgreSQL each node has metrics of its own.
+  const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })
+  metrics.watchTurns(runner)
   const server = createHttpServer({
     door,
     tenant: LOCAL_TENANT,
@@ -74,7 +79,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     host: policy,
     tokens,
     log,
-    metrics: new Metrics(door),
+    metrics,
     page: pageFrom(PAGE),
     turns: {
       names: models.names,

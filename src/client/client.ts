@@ -45,9 +45,8 @@ export interface ToolCallRequest {
   readonly tool_call_id?: string
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
-  /** The provider of the model that calls, for the server's log. */
+  /** The model that calls and its provider, for the server's log. */
   readonly provider?: string
-  /** The model that calls, for the server's log. */
   readonly model?: string
 }
 /** A message that starts a turn. */
@@ -83,7 +82,8 @@ export function createClient(options: ClientOptions) {
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
-    sessions: (query: Page = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
+    /** Conversations, newest first; with `q` those with that text in their title, in any case. */
+    sessions: (query: Page & { q?: string } = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** A conversation to fold events on; `live` does that for you. */
     snapshot: (id: string, signal?: AbortSignal) => json<SnapshotAnswer>(`${session(id)}/snapshot`, { signal }),

@@ -84,7 +84,7 @@ export interface EventData {
     readonly ok: boolean
     /** The reopened review whose outcome the answer also carries. */
     readonly review_id?: string
-    /** For the tools of a toolset: the way in, and the length of the list in the arguments. Absent in older logs. */
+    /** The way in, and the length of the list in the arguments. Absent for tools from outside, and in older logs. */
     readonly edge?: Edge
     readonly items?: number
   }

@@ -165,6 +165,8 @@ export interface ErrorDetails {
   readonly field?: string
   /** The task as it is now. */
   readonly task?: Task
+  /** The task file at fault, as a path within the data folder. */
+  readonly file?: string
   readonly [detail: string]: unknown
 }
 /** The body of an error response. */

@@ -1,3 +1,4 @@
+import type { EventObserver } from './every-commit.ts'
 import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
 import type { Command, Decision } from '../domain/command.ts'
@@ -24,6 +25,7 @@ import type {
 
 // Edges import everything that comes through the door from here, and nothing from the store.
 export { hashOf } from './hash.ts'
+export type { EventObserver } from './every-commit.ts'
 export { Transaction } from './transaction.ts'
 export type { Decision } from '../domain/command.ts'
 export type { Edge } from '../domain/event.ts'
@@ -69,7 +71,7 @@ export interface ObservedCall {
   readonly turn_id: string
   /** The call's id; absent if the host gave none and the call was refused before it got one. */
   readonly tool_call_id?: string
-  /** Whether the answer is in the log. A refusal of the call's form leaves no event, unless a run of ours stores it. */
+  /** Whether the answer is in the log. Outside of our own turns, most refusals leave no event. */
   readonly stored: boolean
   /** The provider of the model that called, where the host named it. */
   readonly provider?: string
@@ -119,6 +121,11 @@ export interface Door {
   ready(): Promise<void>
   /** Adds an observer of tool calls. Returns a function that removes it. */
   observe(observer: Observer): () => void
+  /**
+   * Adds an observer of committed events, each reported once: those of this process, or with `others` those of every
+   * process on the store. Returns a function that removes it.
+   */
+  observeEvents(observer: EventObserver, options?: { readonly others?: boolean }): () => void
   /** Reports a tool call to all observers. For the code that performs calls. */
   observed(call: ObservedCall): void
   /** Says that this process serves the page, so that a person can decide reviews there. */
@@ -139,8 +146,8 @@ export interface TailOptions {
 
 /** Conversations and their logs. */
 export interface Conversations {
-  /** A page of the tenant's conversations, newest first. */
-  list(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** A page of the tenant's conversations, newest first: all, or those with this text in their title, in any case. */
+  list(tenant: string, page: Page, title?: string): Promise<Paged<ConversationSummary>>
   /** One conversation as the list shows it, or undefined if it does not exist. */
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */

@@ -20,6 +20,7 @@ import type {
 import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
+import { EveryCommit, type EventObserver } from './every-commit.ts'
 import { DoorReviews } from './reviews.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
@@ -37,6 +38,8 @@ export class StoreDoor implements Door {
   readonly #tails: Tails
   readonly #deadlines: Deadlines | undefined
   readonly #observers = new Set<Observer>()
+  readonly #eventObservers = new Set<EventObserver>()
+  readonly #onError: (error: unknown) => void
   readonly #ending = new AbortController()
   readonly #onReviewOpened: DoorOptions['onReviewOpened']
   #hasPage = false
@@ -50,6 +53,7 @@ export class StoreDoor implements Door {
     this.turns = turnsIn(store)
     this.liveText = liveTextIn(store)
     this.#store = store
+    this.#onError = onError
     this.#onReviewOpened = onReviewOpened
     this.#tails = new Tails(store, onError)
     this.#deadlines = readOnly
@@ -72,6 +76,7 @@ export class StoreDoor implements Door {
     })
     this.#noteDeadline(committed)
     this.#noteReviews(at, committed)
+    this.#noteEvents(at, committed)
     return committed
   }
 
@@ -105,14 +110,20 @@ export class StoreDoor implements Door {
     return () => void this.#observers.delete(observer)
   }
 
-  observed(call: ObservedCall): void {
-    for (const observer of this.#observers) {
-      try {
-        observer(call)
-      } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error))
-      }
+  observeEvents(observer: EventObserver, { others = false } = {}): () => void {
+    const observe: EventObserver = (ref, events) => guarded(() => observer(ref, events))
+    const ending = new AbortController()
+    const every = others && new EveryCommit(this.#store, observe, this.#onError, this.#untilEnd(ending.signal))
+    const note: EventObserver = every ? (ref, events) => every.committed(ref, events) : observe
+    this.#eventObservers.add(note)
+    return () => {
+      this.#eventObservers.delete(note)
+      ending.abort()
     }
+  }
+
+  observed(call: ObservedCall): void {
+    for (const observer of this.#observers) guarded(() => observer(call))
   }
 
   servesPage(): void {
@@ -127,6 +138,11 @@ export class StoreDoor implements Door {
     this.#ending.abort()
     await this.#deadlines?.stop()
     await this.#store.close()
+  }
+
+  #noteEvents({ tenant, conversation }: Ref, { events }: Committed<unknown>): void {
+    if (events.length === 0) return
+    for (const observer of this.#eventObservers) observer({ tenant, conversation }, events)
   }
 
   #noteReviews({ tenant, conversation }: Ref, { events }: Committed<unknown>): void {
@@ -153,9 +169,18 @@ export class StoreDoor implements Door {
   }
 }
 
+/** What an observer throws must not fail what it observes. */
+function guarded(observe: () => void): void {
+  try {
+    observe()
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
+  }
+}
+
 function conversationsIn(store: Store): Conversations {
   return {
-    list: (tenant, page) => store.queries.conversations(tenant, page),
+    list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),

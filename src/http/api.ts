@@ -1,7 +1,8 @@
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { Door, LiveEntry, Ref } from '../door/door.ts'
+import { type Door, type LiveEntry, type Ref, StoreError } from '../door/door.ts'
 import { createApp } from './app.ts'
 import type { Connection } from './connection.ts'
+import { logStorageFailure } from './error-reply.ts'
 import type { Guard } from './guard.ts'
 import { Limits } from './limits.ts'
 import type { Logger } from './logger.ts'
@@ -54,7 +55,10 @@ export function createApi(options: ApiOptions): Api {
   const streams = new Streams({
     door,
     maxReaders: options.maxStreams ?? MAX_STREAMS,
-    onError: error => log.warn({ err: error }, 'a stream ended'),
+    onError: error =>
+      error instanceof StoreError
+        ? logStorageFailure(error, log, { route: 'a stream' })
+        : log.warn({ err: error }, 'a stream ended'),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
   })
   metrics?.watch(streams)
@@ -64,6 +68,7 @@ export function createApi(options: ApiOptions): Api {
     deps: {
       door,
       streams,
+      log,
       models: (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName })),
       host: options.host ?? {},
       reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,

@@ -21,7 +21,7 @@ export interface AppOptions {
   readonly guard: Guard
   readonly limits: Limits
   readonly log: Logger
-  /** Removed from the start of each path; empty for none. */
+  /** Removed from the start of each path, without which there is nothing; empty for none. */
   readonly basePath: string
   readonly page?: Page
   readonly mcp?: Mcp
@@ -122,9 +122,11 @@ function replyOf({ status = 200, body, text, headers }: Answer): Reply {
   return { status, headers: { ...SAFE, ...headers }, ...(text === undefined ? {} : { body: text }) }
 }
 
-/** Some frameworks remove the base path themselves. */
 const withoutBase = (path: string, base: string): string =>
-  path === base || path.startsWith(`${base}/`) ? path.slice(base.length) || '/' : path
+  path === base || path.startsWith(`${base}/`) ? path.slice(base.length) || '/' : OUTSIDE
+
+/** A path that no route has. */
+const OUTSIDE = '/outside'
 
 /** Malformed JSON in the words of JSON-RPC. */
 function asParseError(error: unknown): Response {

@@ -11,10 +11,21 @@ import type { Logger } from './logger.ts'
 /** The answer to an error. Unexpected errors are logged, not returned. */
 export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Reply {
   const answer = answerTo(error)
-  if (!answer) log.error({ err: error, ...request }, 'a request failed')
+  if (error instanceof StoreError) logStorageFailure(error, log, request)
+  else if (!answer) log.error({ err: error, ...request }, 'a request failed')
   const { status, error: body, headers } = answer ?? UNEXPECTED
   return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
 }
+
+/** Logs a failure that is the storage's fault, once, with what is wrong and without a stack. */
+export function logStorageFailure(error: StoreError, log: Logger, request: Readonly<Record<string, string>>): void {
+  const { code, message, file, detail } = error
+  if (!STORAGE[code].isFault || LOGGED.has(error)) return
+  LOGGED.add(error)
+  log.error({ err: { code, reason: message, detail, file }, ...request }, 'storage failed')
+}
+
+const LOGGED = new WeakSet<StoreError>()
 
 interface ErrorAnswer {
   readonly status: number
@@ -59,18 +70,25 @@ const REFUSED: Record<RefusalCode, number> = {
   too_many_reviews: 409,
 }
 
-/** The status of each storage error, and whether a retry may help. */
-const STORAGE: Record<StoreError['code'], { readonly status: number; readonly retry?: true }> = {
+interface StorageAnswer {
+  readonly status: number
+  /** A retry may help. */
+  readonly retry?: true
+  /** Storage itself is at fault, which an operator should know. */
+  readonly isFault?: true
+}
+
+const STORAGE: Record<StoreError['code'], StorageAnswer> = {
   key_conflict: { status: 409 },
   fenced: { status: 409 },
   busy: { status: 503, retry: true },
-  full: { status: 507 },
-  readonly: { status: 503 },
-  corrupt: { status: 503 },
-  newer: { status: 503 },
-  io: { status: 503, retry: true },
-  unknown_outcome: { status: 503 },
-  file_invalid: { status: 409 },
+  full: { status: 507, isFault: true },
+  readonly: { status: 503, isFault: true },
+  corrupt: { status: 503, isFault: true },
+  newer: { status: 503, isFault: true },
+  io: { status: 503, retry: true, isFault: true },
+  unknown_outcome: { status: 503, isFault: true },
+  file_invalid: { status: 409, isFault: true },
   id_taken: { status: 409 },
   closed: { status: 503, retry: true },
 }
@@ -88,9 +106,13 @@ function answerTo(error: unknown): ErrorAnswer | undefined {
     return { status: REFUSED[code], error: { code, message, ...data } }
   }
   if (error instanceof StoreError) {
-    const { code, message } = error
+    const { code, message, file } = error
     const { status, retry } = STORAGE[code]
-    return { status, error: { code, message }, ...(retry ? { headers: RETRY } : {}) }
+    return {
+      status,
+      error: { code, message, ...(file === undefined ? {} : { file }) },
+      ...(retry ? { headers: RETRY } : {}),
+    }
   }
   if (error instanceof RequestError) {
     return { status: 400, error: { code: 'invalid_request', message: 'The Host header or the URL is malformed.' } }

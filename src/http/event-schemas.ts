@@ -160,7 +160,7 @@ export const storedEvents = [
       review_id: described(z.string(), 'the reopened review whose outcome the answer also carries').exactOptional(),
       edge: described(
         z.enum(['turn', 'http', 'mcp', 'library']),
-        "the way in; only for the plan's own tools",
+        'the way in; absent for tools from outside',
       ).exactOptional(),
       items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
     }),

@@ -1,7 +1,21 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Door, ObservedCall } from '../door/door.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Door } from '../door/door.ts'
+import { PlanMetrics } from './plan-metrics.ts'
 
-/** Counts and durations for Prometheus, by route and tool; never content. */
+export interface MetricsOptions {
+  /** Also counts what other processes commit to the same store. Not where they have metrics of their own. */
+  readonly others?: boolean
+  /** The tenant whose pending reviews are shown. */
+  readonly tenant?: string
+}
+
+/** Pending reviews are counted up to this many. */
+const MAX_PENDING = 1_000
+/** How long the figures wait for storage. */
+const STORAGE_TIMEOUT_MS = 2_000
+
+/** Counts and durations for Prometheus; never content. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests = new Histogram({
@@ -11,24 +25,21 @@ export class Metrics {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30],
     registers: [this.#registry],
   })
-  readonly #calls = new Counter({
-    name: 'runsheet_tool_calls_total',
-    help: 'Tool calls by toolset, tool and outcome.',
-    labelNames: ['toolset', 'tool', 'outcome'] as const,
-    registers: [this.#registry],
-  })
-  readonly #decisions = new Counter({
-    name: 'runsheet_review_decisions_total',
-    help: 'Review decisions by action.',
-    labelNames: ['action'] as const,
-    registers: [this.#registry],
-  })
   readonly contentType: string = this.#registry.contentType
 
-  constructor(door: Pick<Door, 'reviews' | 'observe'>) {
+  constructor(door: Door, { others = false, tenant = 'local' }: MetricsOptions = {}) {
     collectDefaultMetrics({ register: this.#registry })
-    this.#gauge('runsheet_review_waiters', 'Calls that wait for a decision.', () => door.reviews.waiters)
-    door.observe(call => this.#call(call))
+    const plans = new PlanMetrics(this.#registry, door)
+    door.observe(call => plans.called(call))
+    door.observeEvents((ref, events) => plans.committed(ref, events), { others })
+    this.#gauge(
+      'runsheet_review_waiters',
+      'Calls of this process that wait for a decision.',
+      () => door.reviews.waiters,
+    )
+    this.#gauge('runsheet_reviews_pending', 'Reviews of the whole store that wait for a decision, up to 1,000.', () =>
+      pendingReviews(door, tenant),
+    )
   }
 
   /** Adds the figures of the event streams. */
@@ -37,23 +48,38 @@ export class Metrics {
     this.#gauge('runsheet_stream_cuts', 'Slow readers that were disconnected.', () => streams.cuts)
   }
 
-  request(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.labels(method, route, String(status)).observe(seconds)
+  /** Adds the number of turns that this process drives. */
+  watchTurns(runner: { readonly size: number }): void {
+    this.#gauge(
+      'runsheet_turns_running',
+      'Turns that this process drives now; waiting ones do not count.',
+      () => runner.size,
+    )
   }
 
-  decision(action: string): void {
-    this.#decisions.labels(action).inc()
+  request(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.labels(method, route, String(status)).observe(seconds)
   }
 
   text(): Promise<string> {
     return this.#registry.metrics()
   }
 
-  #call({ toolset, tool, outcome }: ObservedCall): void {
-    this.#calls.labels(toolset, tool, outcome).inc()
+  #gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: async () => gauge.set(await read()),
+    })
   }
+}
 
-  #gauge(name: string, help: string, read: () => number): void {
-    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) })
-  }
+/** Storage that fails or hangs must not take the other figures along. */
+function pendingReviews(door: Door, tenant: string): Promise<number> {
+  const pending = door.reviews.waiting(tenant, undefined, MAX_PENDING).then(
+    ({ length }) => length,
+    () => Number.NaN,
+  )
+  return Promise.race([pending, delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])
 }

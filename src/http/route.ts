@@ -5,6 +5,7 @@ import type { ModelView } from '../domain/wire.ts'
 import type { Ref, Door } from '../door/door.ts'
 import type { Connection } from './connection.ts'
 import type { Caller, Login, Role } from './credentials.ts'
+import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Streams } from './sse/streams.ts'
 
@@ -12,6 +13,7 @@ import type { Streams } from './sse/streams.ts'
 export interface Deps extends Partial<Parts> {
   readonly door: Door
   readonly streams: Streams
+  readonly log: Logger
   readonly models: readonly ModelView[]
   /** Absent where no turns are run. */
   readonly turns?: Turns

@@ -29,6 +29,12 @@ export const reference = z
 export const limit = (most: number, usual: number): z.ZodType<number> =>
   z.coerce.number().int().min(1).max(most).default(usual)
 export const cursor = z.string().max(1_000).optional()
+/** What a list is searched for. */
+export const searchedText = z
+  .string()
+  .min(1)
+  .max(400)
+  .refine(text => text.isWellFormed() && !/\p{Cc}/u.test(text), { error: 'one line of well-formed text' })
 
 export const json: z.ZodType<Json> = z.json().meta({ id: 'Json', description: 'Any JSON value' })
 export const instant = z.iso.datetime()
@@ -271,6 +277,7 @@ export const errorBody = z
         row: described(z.int(), 'the row of the batch, from 0').exactOptional(),
         field: z.string().exactOptional(),
         task: described(task, 'the task as it is now').exactOptional(),
+        file: described(z.string(), 'the task file at fault, as a path within the data folder').exactOptional(),
       }),
     ),
   })

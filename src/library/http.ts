@@ -21,7 +21,7 @@ export interface HandlerOptions {
   readonly runsheet: Runsheet
   /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
   readonly authenticate: Authenticate
-  /** Where it is mounted, such as `/runsheet`; frameworks may pass paths with or without it. Default: the root. */
+  /** Where it is mounted, such as `/runsheet`: the start of the paths it is asked for. Default: the root. */
   readonly basePath?: string
   /**
    * Origins besides the server's own whose pages may send requests, such as `https://app.example.com`. They get CORS
@@ -41,6 +41,8 @@ export interface HandlerOptions {
 /** The HTTP API as a fetch handler. */
 export interface Handler {
   (request: Request): Promise<Response>
+  /** Where it is mounted; empty for the root. */
+  readonly basePath: string
   /** Ends all streams and waits for requests in progress. Later requests get 503. */
   close(): Promise<void>
 }
@@ -50,7 +52,8 @@ export interface Handler {
  * Host header.
  */
 export function createHandler(options: HandlerOptions): Handler {
-  const { runsheet, authenticate, basePath = '', origins = [], models, log = stderrLog, ...limits } = options
+  const { runsheet, authenticate, basePath: path = '', origins = [], models, log = stderrLog, ...limits } = options
+  const basePath = checkedBasePath(path)
   const { door, tenant, policy } = insideOf(runsheet)
   checkOrigins(origins)
   const api = createApi({
@@ -58,7 +61,7 @@ export function createHandler(options: HandlerOptions): Handler {
     guard: hostGuard(authenticate, origins, tenant),
     log,
     version,
-    basePath: checkedBasePath(basePath),
+    basePath,
     usesTokens: false,
     host: policy,
     // The runner hears of a new turn from the store.
@@ -82,13 +85,15 @@ export function createHandler(options: HandlerOptions): Handler {
     api.close()
     await Promise.allSettled(inProgress)
   }
-  return Object.assign(handle, { close })
+  return Object.assign(handle, { basePath, close })
 }
 
 /** A request of `node:http`. Structural, so that the declarations need no types of Node. */
 export interface NodeRequest {
   readonly method?: string | undefined
-  readonly url?: string | undefined
+  url?: string | undefined
+  /** The path as it was asked for, where a framework removed the mount path from `url`. */
+  readonly originalUrl?: string | undefined
 }
 
 /** A response of `node:http`. */
@@ -103,7 +108,11 @@ export function toNodeHandler(handler: Handler): (request: NodeRequest, response
     // A request without a URL, such as one with a malformed Host.
     errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
   })
-  return (request, response) => listener(request as IncomingMessage, response as ServerResponse)
+  return (request, response) => {
+    // Express removes the path that it is mounted at.
+    if (handler.basePath !== '' && request.originalUrl !== undefined) request.url = request.originalUrl
+    return listener(request as IncomingMessage, response as ServerResponse)
+  }
 }
 
 /** The client reads these on other origins, too. */

@@ -22,10 +22,6 @@ export interface TurnOptions {
   readonly prefix?: string
   /** The tools to offer, by their names without the prefix. Default: all of the toolset. */
   readonly names?: readonly string[]
-  /** The provider of the model that calls, for `observe`. */
-  readonly provider?: string
-  /** The model that calls, for `observe`. */
-  readonly model?: string
 }
 
 /** A tool as plain data. `parameters` is JSON Schema. */
@@ -51,6 +47,10 @@ export interface CallOptions {
   readonly userMessageId?: string
   /** The model's message that made the call, as the host names it. */
   readonly assistantMessageId?: string
+  /** The provider of the model that calls, for `observe`. */
+  readonly provider?: string
+  /** The model that calls, for `observe`. */
+  readonly model?: string
 }
 
 /** How a turn ended. */
@@ -70,16 +70,14 @@ export class Turn {
   readonly #deps: ConversationDeps
   readonly #toolset: Toolset
   readonly #prefix: string
-  readonly #caller: Pick<TurnOptions, 'provider' | 'model'>
 
   /** @internal */
-  constructor(id: string, { toolset, prefix = '', names, ...caller }: TurnOptions, deps: ConversationDeps) {
+  constructor(id: string, { toolset, prefix = '', names }: TurnOptions, deps: ConversationDeps) {
     if (!isId(id)) throw invalidId('turn')
     this.id = id
     this.#deps = deps
     this.#toolset = offered(toolset ?? deps.policy.toolset ?? 'runsheet', names)
     this.#prefix = prefix
-    this.#caller = caller
   }
 
   /** The definitions for the model. */
@@ -168,7 +166,7 @@ export class Turn {
     return this.#deps.door.read(this.#deps.ref)
   }
 
-  #context(toolCallId: string | undefined, messages: Pick<CallOptions, 'userMessageId' | 'assistantMessageId'>) {
+  #context(toolCallId: string | undefined, { provider, model, ...messages }: Omit<CallOptions, 'id' | 'signal'>) {
     const { door, ref, policy } = this.#deps
     return {
       door,
@@ -176,7 +174,8 @@ export class Turn {
       turn: this.id,
       toolCallId,
       host: policy,
-      ...this.#caller,
+      provider,
+      model,
       source_user_message_id: messages.userMessageId,
       source_assistant_message_id: messages.assistantMessageId,
     } satisfies ToolContext

@@ -46,7 +46,7 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     conversation: lease.conversation,
     turn: run.turn,
     toolCallId: call.id,
-    ...callerOf(run.request.model),
+    model: run.request.model,
     run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
@@ -77,7 +77,7 @@ async function callOutside(
   const { id: tool_call_id, tool: name, arguments: args } = call
   if (call.called && !tool.isRepeatable) {
     const message = 'The call was interrupted and may have run. Check before you repeat it.'
-    return recordAnswer(turn, deps, call, `Error: ${message}`)
+    return recordAnswer(turn, deps, call, `Error: ${message}`, false, 0, true)
   }
   if (!call.called) {
     const data = { tool_call_id, tool: name, arguments: args }
@@ -85,7 +85,7 @@ async function callOutside(
   }
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, signal, deps.limits)
-  await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started))
+  await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 
 async function recordAnswer(
@@ -95,14 +95,12 @@ async function recordAnswer(
   result: Json,
   ok = false,
   duration_ms = 0,
+  isOutside = false,
 ): Promise<void> {
-  const data = { tool_call_id, tool, result, duration_ms, ok }
+  const edge = isOutside ? {} : ({ edge: 'turn' } as const)
+  const data = { tool_call_id, tool, result, duration_ms, ok, ...edge }
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
-
-/** A configured model names its provider before the colon. */
-const callerOf = (model: string): Pick<ToolContext, 'provider' | 'model'> =>
-  model.includes(':') ? { provider: model.slice(0, model.indexOf(':')), model } : { model }
 
 /** The latest text of the turn, truncated to an outcome. */
 function lastText({ steps }: Run): string | undefined {

@@ -468,6 +468,32 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await titles()).toEqual(['Write', 'Look'])
       })
 
+      it('[ST23] finds conversations by a part of their title, literally and in any case, page by page', async () => {
+        const titles = ['Größe ÄNDERN', '100% sure', 'snake_case', 'ändern: the rest', 'ЖУРНАЛ', 'plain', 'a\\b']
+        for (const [index, title] of titles.entries()) {
+          subject.advance(10)
+          await store.commit({ tenant: 'acme', conversation: `c${index}` }, run(startTurn('t1', {}, title)))
+        }
+        await store.commit({ tenant: 'acme', conversation: 'untitled' }, run(openTurn('t1')))
+        await store.commit({ tenant: 'other', conversation: 'x' }, run(startTurn('t1', {}, 'ändern, elsewhere')))
+        const found = async (text: string): Promise<(string | null)[]> =>
+          (await store.queries.conversations('acme', { limit: 10 }, text)).items.map(({ title }) => title)
+        expect(await found('Ändern')).toEqual(['ändern: the rest', 'Größe ÄNDERN'])
+        expect(await found('журнал')).toEqual(['ЖУРНАЛ'])
+        for (const [text, title] of [
+          ['%', '100% sure'],
+          ['_', 'snake_case'],
+          ['\\', 'a\\b'],
+        ] as const) {
+          expect(await found(text)).toEqual([title])
+        }
+        for (const text of ['p%n', 'groesse', 'null', "' OR 1=1 --"]) expect(await found(text)).toEqual([])
+        const first = await store.queries.conversations('acme', { limit: 1 }, 'ÄNDERN')
+        const rest = await store.queries.conversations('acme', { limit: 1, cursor: first.next_cursor ?? '' }, 'ÄNDERN')
+        expect([...first.items, ...rest.items].map(({ session_id }) => session_id)).toEqual(['c3', 'c0'])
+        expect(rest.next_cursor).toBeNull()
+      })
+
       it('[ST14] lists tasks in list order, by turn and status, page by page, without removed ones', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         await store.commit(ref, run(openTurn('t2'), add('t2', 'd')))

@@ -7,7 +7,7 @@ import { compareSortKeys, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
-import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
+import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, titleHolds, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
 import {
   type At,
@@ -135,9 +135,9 @@ class MemoryStore implements Store {
   }
 
   readonly queries: Queries = {
-    conversations: async (tenant, page) => {
+    conversations: async (tenant, page, text) => {
       const rows = this.#of(tenant)
-        .filter(({ state }) => state.seq > 0)
+        .filter(({ state, title }) => state.seq > 0 && (text === undefined || titleHolds(title, text)))
         .map(summaryOf)
       return sortedPage(
         rows,

@@ -105,7 +105,12 @@ export function decidedReview(
   return row.body
 }
 
+/** How texts are compared: without case, as Unicode has it. Databases differ in that, so they never do it themselves. */
 export const searchText = (text: string): string => text.toLowerCase()
+
+/** Whether a title holds the text. */
+export const titleHolds = (title: string | null, text: string): boolean =>
+  title !== null && searchText(title).includes(searchText(text))
 
 function taskRows(events: readonly StoredEvent[]): TaskRow[] {
   const rows = new Map<string, TaskRow>()

@@ -27,10 +27,20 @@ export type StoreErrorCode =
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
+  /** The task file that is at fault, as a path within the data folder. */
+  readonly file?: string
 
-  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: StoreErrorCode, message: string, { file, ...options }: { cause?: unknown; file?: string } = {}) {
     super(message, options)
     this.code = code
+    if (file !== undefined) this.file = file
+  }
+
+  /** What exactly went wrong, in one line, for the log. */
+  get detail(): string | undefined {
+    const { cause } = this
+    if (cause instanceof Error) return cause.message
+    return typeof cause === 'string' ? cause : undefined
   }
 }
 

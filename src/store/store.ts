@@ -80,8 +80,8 @@ export type ConversationSummary = {
 }
 
 export interface Queries {
-  /** Newest first. */
-  conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** Newest first: all, or those with this text in their title, by `searchText` in every store. */
+  conversations(tenant: string, page: Page, title?: string): Promise<Paged<ConversationSummary>>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
   /** In list order. */
   tasks(

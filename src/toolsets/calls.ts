@@ -43,7 +43,9 @@ export async function beginCall(
   try {
     const { call, callId, repeated } = await begin(toolset, name, input, context, started)
     // A waiting call is reported once it is answered.
-    if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, call.stored)
+    // A run of ours stores every answer.
+    const stored = call.status === 'answered' && (call.stored || context.run !== undefined)
+    if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, stored)
     return call
   } catch (error) {
     report(error instanceof Refusal ? 'refused' : 'failed')

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createParser } from 'eventsource-parser'
+import { Hono } from 'hono'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClient, listed } from '../../src/client/index.ts'
 import { createRunsheet, openMemoryStore, type Runsheet, type RunsheetOptions } from '../../src/index.ts'
@@ -147,8 +148,24 @@ describe('the base path', () => {
     const { handler } = mounted()
     const asked = async (path: string) => (await handler(new Request(`${ORIGIN}${path}`, as('bot')))).status
     expect(await asked('/runsheet/api/sessions')).toBe(200)
-    expect(await asked('/runsheets/api/sessions')).toBe(404)
-    expect(await asked('/runsheet')).toBe(404)
+    for (const path of [
+      '/runsheets/api/sessions',
+      '/runsheet',
+      '/',
+      '/api/sessions',
+      '/healthz',
+      '/a/runsheet/healthz',
+    ])
+      expect([path, await asked(path)]).toEqual([path, 404])
+  })
+
+  it('[HA1] is left out where the host removes it', async () => {
+    const { handler } = mounted({ basePath: '' })
+    const hono = new Hono().mount('/runsheet', handler)
+    expect((await hono.request('/runsheet/api/sessions', as('bot'))).status).toBe(200)
+    const express = await HOSTS['Express']?.(handler)
+    onTestFinished(async () => express?.close())
+    expect((await fetch(new URL('api/sessions', express?.url), as('bot'))).status).toBe(200)
   })
 
   it('[HA1] may end with a slash, and must begin with one', async () => {

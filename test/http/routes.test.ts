@@ -150,6 +150,28 @@ describe('sessions', () => {
     expect(paged.flatMap(({ sessions }) => sessions)).toEqual(all.sessions)
   })
 
+  it.each(STORES)('[HT10][ST23] with q they are those with that text in their title (%s)', async store => {
+    const server = await started({ store })
+    for (const [session_id, title] of [
+      ['c1', 'Plan the ÜBERGABE'],
+      ['c2', 'Buy 100% juice'],
+      ['c3', 'übergabe, once more'],
+    ] as const) {
+      await server.agent.call('task_list', 'AddTask', { session_id, turn_id: 't1', arguments: { title } })
+    }
+    const found = async (q: string): Promise<string[]> =>
+      (await server.person.sessions({ q })).sessions.map(({ session_id }) => session_id)
+    expect(await found('  Übergabe ')).toEqual(['c3', 'c1'])
+    expect(await found('%')).toEqual(['c2'])
+    expect(await found('nothing like it')).toEqual([])
+    const paged = await pages<SessionsAnswer>(server, `/api/sessions?limit=1&q=${encodeURIComponent('übergabe')}`)
+    expect(paged.map(({ sessions }) => sessions.map(({ session_id }) => session_id))).toEqual([['c3'], ['c1']])
+    for (const q of ['', '%20', 'x'.repeat(401)]) {
+      const error = await server.refused(400, 'GET', `/api/sessions?q=${q}`)
+      expect(error).toMatchObject({ code: 'invalid_request', field: 'q' })
+    }
+  })
+
   it.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'limit='])('[HT7] %s is 400', async query => {
     const server = await started()
     const error = await server.refused(400, 'GET', `/api/sessions?${query}`)
@@ -986,8 +1008,8 @@ describe('probes', () => {
       'runsheet_http_request_duration_seconds_count{method="POST",route="/api/task-manager/reviews/:review_id/decision",status="200"} 1'
     for (const line of [
       decision,
-      'runsheet_tool_calls_total{toolset="task_manager",tool="add_task",outcome="refused"} 1',
-      'runsheet_review_decisions_total{action="confirm"} 1',
+      'runsheet_tool_calls_total{toolset="task_manager",tool="add_task",edge="http",outcome="refused"} 1',
+      'runsheet_reviews_resolved_total{action="confirm",reason="none"} 1',
       'runsheet_stream_readers 0',
       'runsheet_stream_cuts 0',
     ]) {

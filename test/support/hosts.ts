@@ -17,7 +17,8 @@ export const HOSTS: Readonly<Record<string, (handler: Handler) => Promise<Mounte
   'node:http': handler => listening(toNodeHandler(handler)),
   'Hono, all()': handler =>
     listening(getRequestListener(new Hono().all('/runsheet/*', c => handler(c.req.raw)).fetch, OWN_GLOBALS)),
-  'Hono, mount()': handler => listening(getRequestListener(new Hono().mount('/runsheet', handler).fetch, OWN_GLOBALS)),
+  'Hono, mount()': handler =>
+    listening(getRequestListener(new Hono().mount('/runsheet', handler, { replaceRequest: false }).fetch, OWN_GLOBALS)),
   Express: handler => listening(mountedInExpress(toNodeHandler(handler))),
   'Next.js': handler => Promise.resolve(routedByNext(handler)),
 }

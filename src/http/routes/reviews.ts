@@ -69,7 +69,7 @@ export const reviewRoutes = [
         schema: s.errorBody,
       },
     },
-    handle: async ({ params, body, caller }, { door, metrics, turns }) => {
+    handle: async ({ params, body, caller }, { door, turns }) => {
       const decided = await door.reviews.decide(
         caller.tenant,
         params.review_id,
@@ -81,7 +81,6 @@ export const reviewRoutes = [
           return { review: record.review, result, ...(turn_id === undefined ? {} : { turn_id }) }
         },
       )
-      metrics?.decision(body.action)
       if (decided.turn_id !== undefined) {
         turns?.take({ tenant: caller.tenant, conversation: decided.review.session_id }, decided.turn_id)
       }

@@ -36,16 +36,16 @@ export const sessionRoutes = [
     operationId: 'listSessions',
     tag: 'Sessions',
     role: 'agent',
-    summary: 'Conversations, newest first',
-    query: z.object({ limit: s.limit(200, 50), cursor: s.cursor }),
+    summary: 'Conversations, newest first; with `q` those with that text in their title',
+    query: z.object({ q: s.searchedText.trim().min(1).optional(), limit: s.limit(200, 50), cursor: s.cursor }),
     answers: {
       200: {
         description: 'A page of the list',
         schema: a.sessions,
       },
     },
-    handle: async ({ query, caller }, { door }) => {
-      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, query))
+    handle: async ({ query: { q, ...page }, caller }, { door }) => {
+      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, page, q))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),

@@ -63,7 +63,7 @@ export const taskRoutes = [
     role: 'agent',
     summary: 'Searches titles, details and outcomes; newest first',
     query: z.object({
-      q: z.string().min(1).max(400).refine(isPlain, { error: 'one line of well-formed text' }),
+      q: s.searchedText,
       limit: s.limit(200, 50),
       cursor: s.cursor,
     }),
@@ -189,8 +189,4 @@ function versionOf(header: string | undefined): number {
     })
   }
   return Number(version[1] ?? version[2])
-}
-
-function isPlain(text: string): boolean {
-  return text.isWellFormed() && !/\p{Cc}/u.test(text)
 }

@@ -6,13 +6,16 @@ import type { ToolContext } from '../../toolsets/context.ts'
 import { promptFor } from '../../toolsets/guidance.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
-import { awaitCall, beginCall, type CallState } from '../../toolsets/calls.ts'
+import { awaitCall, beginCall } from '../../toolsets/calls.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
 import type { Connection } from '../connection.ts'
+import { logStorageFailure } from '../error-reply.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
+
+const CALL_PATH = '/api/toolsets/:name/tools/:tool'
 
 export const toolsetRoutes = [
   route({
@@ -50,7 +53,7 @@ export const toolsetRoutes = [
   }),
   route({
     method: 'post',
-    path: '/api/toolsets/:name/tools/:tool',
+    path: CALL_PATH,
     operationId: 'callTool',
     tag: 'Toolsets',
     role: 'agent',
@@ -113,8 +116,26 @@ export const toolsetRoutes = [
   }),
 ]
 
-/** The answer of the call, or `pending_review` after `reviewWaitMs`. */
+/** The answer of the call. Only a person can repair a broken task file, so the model is told. */
 async function answerCall(
+  toolset: Toolset,
+  tool: string,
+  input: unknown,
+  context: ToolContext,
+  deps: Deps,
+  connection: Connection,
+): Promise<ToolAnswer> {
+  try {
+    return await waitedFor(toolset, tool, input, context, deps, connection)
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
+    logStorageFailure(error, deps.log, { route: CALL_PATH })
+    return { result: `Error: ${error.message}` }
+  }
+}
+
+/** The answer of the call, or `pending_review` after `reviewWaitMs`. */
+async function waitedFor(
   toolset: Toolset,
   tool: string,
   input: unknown,
@@ -122,13 +143,8 @@ async function answerCall(
   { reviewWaitMs, closing }: Deps,
   connection: Connection,
 ): Promise<ToolAnswer> {
-  const call = await beginCall(toolset, tool, input, context).catch((error: unknown): CallState => {
-    if (!(error instanceof StoreError)) throw error
-    // Only a person can repair the file, so the model is told.
-    if (error.code === 'file_invalid') {
-      return { status: 'answered', result: `Error: ${error.message}`, ok: false, stored: false }
-    }
-    if (error.code !== 'key_conflict') throw error
+  const call = await beginCall(toolset, tool, input, context).catch((error: unknown): never => {
+    if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
     throw new HttpError(409, 'tool_call_conflict', 'This tool_call_id was already used with other arguments.')
   })
   if (call.status === 'answered') return { result: call.result }

@@ -62,8 +62,8 @@ export class Streams {
     connection.onClose(() => this.#leave(ref, place, reader))
     try {
       const channel = await place.channel
-      // Read again: another process may have written what the channel has not read yet.
-      const state = after > channel.head ? await this.#options.door.read(ref) : undefined
+      // Read again: another process may have written what the channel has not read yet, or broken the task file.
+      const state = await this.#options.door.read(ref)
       if (!reader.gone) {
         reader.open()
         void this.#feed(reader, channel, state)
@@ -88,9 +88,9 @@ export class Streams {
     for (const reader of this.#readers) reader.end()
   }
 
-  async #feed(reader: Reader, channel: Channel, state: Conversation | undefined): Promise<void> {
+  async #feed(reader: Reader, channel: Channel, state: Conversation): Promise<void> {
     try {
-      if (state && reader.seq > state.seq) {
+      if (reader.seq > state.seq) {
         reader.seq = 0
         reader.write(framedAside(state, 'reset', { seq: state.seq }))
       }

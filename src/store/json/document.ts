@@ -69,8 +69,11 @@ export function parse(text: string): TaskDocument {
 }
 
 /** The exact answer to every call of that conversation; the details go to the log. */
-export function invalid(detail: unknown): StoreError {
-  return new StoreError('file_invalid', 'Task file is corrupt or invalid.', { cause: detail })
+export function invalid(detail: unknown, file?: string): StoreError {
+  return new StoreError('file_invalid', 'Task file is corrupt or invalid.', {
+    cause: detail,
+    ...(file ? { file } : {}),
+  })
 }
 
 function fileTask(raw: unknown, index: number): FileTask {

@@ -158,6 +158,9 @@ export class Mirror {
   }
 }
 
+/** The file of a conversation, as a path within the data folder. */
+export const filePathOf = (ref: Ref): string => `.agents/tasks/${nameOf(ref).replaceAll('\\', '/')}`
+
 /** The local tenant's files are in the folder itself; other tenants have a folder each. */
 function nameOf({ tenant, conversation }: Ref): string {
   const name = fileNameOf(conversation)

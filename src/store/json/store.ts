@@ -12,7 +12,7 @@ import { type At, type Committed, type Decide, type Lease, type Ref, refKey, typ
 import { connectUnflushed, retryWhileBusy } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
 import { invalid } from './document.ts'
-import { type FileFaultPoint, Mirror } from './mirror.ts'
+import { type FileFaultPoint, filePathOf, Mirror } from './mirror.ts'
 
 /** Retries while another program keeps writing to the file. */
 const MAX_RETRIES = 20
@@ -57,6 +57,8 @@ class FileStore implements Store {
   readonly #group = new Group<Call>(calls => this.#serve(calls))
   /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
+  /** The files that cannot be read, by path. */
+  readonly #broken = new Map<string, StoreError>()
   #closed = false
 
   constructor(inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
@@ -146,7 +148,7 @@ class FileStore implements Store {
       const { tenant, conversation } = first.at
       const ref = { tenant, conversation }
       try {
-        await this.#look(ref)
+        await this.#naming(ref, () => this.#look(ref))
       } catch (error) {
         for (const call of group) call.reject(error)
         return
@@ -169,7 +171,25 @@ class FileStore implements Store {
   /** Imports edits from the file before the list is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
-    if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.exclusively(() => this.#look(ref))
+    await this.#naming(ref, async () => {
+      if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.exclusively(() => this.#look(ref))
+    })
+  }
+
+  /** Names the file that is broken. The same failure is the same error, so that it can be logged once. */
+  async #naming(ref: Ref, look: () => Promise<void>): Promise<void> {
+    const file = filePathOf(ref)
+    try {
+      await look()
+      this.#broken.delete(file)
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
+      const known = this.#broken.get(file)
+      if (known && known.detail === error.detail) throw known
+      const named = invalid(error.cause, file)
+      this.#broken.set(file, named)
+      throw named
+    }
   }
 
   /** Brings log and file in line: imports edits, and completes a write that a crash cut short. */

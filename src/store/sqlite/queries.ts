@@ -24,14 +24,18 @@ export function sqliteQueries(
 ): Queries {
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as R[])
+  // SQLite folds the case of ASCII only.
+  db.function('search_text', { deterministic: true }, text => searchText(String(text)))
   return {
-    conversations: async (tenant, page) => {
+    conversations: async (tenant, page, title) => {
       const from = decodeCursor(page, ['string', 'string'])
       const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
+      const titled = title === undefined ? '' : 'AND title IS NOT NULL AND instr(search_text(title), ?) > 0'
       const rows = all<ConversationSummary>(
-        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${behind} ${titled} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
+        ...(title === undefined ? [] : [searchText(title)]),
         page.limit + 1,
       )
       return paged(

@@ -1,0 +1,172 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
+import { dispatch, type Handlers } from '../domain/projection.ts'
+import { type Door, type Edge, type ObservedCall, type Ref, refKey } from '../door/door.ts'
+import { toolsets } from '../toolsets/index.ts'
+
+/** Calls that wait for a person take as long as the person. */
+const CALL_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30, 300, 3_600]
+const REVIEW_SECONDS = [1, 5, 15, 60, 300, 1_800, 7_200, 86_400]
+const ITEMS = [0, 1, 2, 5, 10, 20]
+/** Distinct model names in labels; later ones are `other`. */
+const MAX_MODELS = 50
+
+/** A person may give any reason: only these become labels. */
+const REASONS: ReadonlySet<string> = new Set([
+  'none',
+  'user_cancelled',
+  'review_timeout',
+  'panel_closed',
+  'turn_stopped',
+  'changes_requested',
+  'superseded',
+])
+
+const TOOLSET_OF: ReadonlyMap<string, string> = new Map(
+  Object.values(toolsets).flatMap(({ name, tools }) => tools.map(tool => [tool.name, name])),
+)
+
+/**
+ * Figures about calls, turns, verdicts, reviews and tokens. They are counted from committed events, so that every edge
+ * and process counts in the same way and a repetition does not; only calls that left no event are counted as observed.
+ */
+export class PlanMetrics {
+  readonly #door: Door
+  readonly #model = bounded(MAX_MODELS)
+  /** When the pending reviews were opened, and the models of the running turns, as far as they were seen. */
+  readonly #openedAt = new Map<string, string>()
+  readonly #models = new Map<string, string>()
+  readonly #metrics
+
+  constructor(registry: Registry, door: Door) {
+    this.#door = door
+    const registers = [registry]
+    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
+      new Counter({ name, help, labelNames: [...labelNames], registers })
+    const histogram = <L extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly L[],
+      buckets: number[],
+    ): Histogram<L> => new Histogram({ name, help, labelNames: [...labelNames], buckets, registers })
+    const tool = ['toolset', 'tool', 'edge'] as const
+    this.#metrics = {
+      calls: counter('runsheet_tool_calls_total', 'Answered tool calls.', [...tool, 'outcome']),
+      items: histogram('runsheet_tool_call_items', 'The length of the list in a call.', tool, ITEMS),
+      seconds: histogram(
+        'runsheet_tool_call_duration_seconds',
+        'From a call to its answer, waiting for a person included.',
+        tool,
+        CALL_SECONDS,
+      ),
+      started: counter('runsheet_turns_started_total', 'Turns of ours (driven) and of agents elsewhere (outside).', [
+        'kind',
+      ]),
+      finished: counter('runsheet_turns_finished_total', 'Turns that ended.', ['status', 'reason']),
+      verdicts: counter('runsheet_verdicts_total', 'Verdicts on claims.', ['verdict', 'model']),
+      opened: counter('runsheet_reviews_opened_total', 'Reviews that were opened.', ['toolset']),
+      resolved: counter('runsheet_reviews_resolved_total', 'Reviews that ended.', ['action', 'reason']),
+      waited: histogram('runsheet_review_wait_seconds', 'From a review to its end.', ['action'], REVIEW_SECONDS),
+      tokens: counter('runsheet_tokens_total', 'Tokens as providers report them.', ['model', 'role', 'direction']),
+    }
+  }
+
+  /** Takes a call that was answered in this process. */
+  called({ toolset, tool, edge, outcome, items, duration_ms, stored }: ObservedCall): void {
+    if (!stored) this.#call({ toolset, tool, edge }, outcome, items, duration_ms)
+  }
+
+  /** Takes events that were committed, in this process or another. */
+  committed(ref: Ref, events: readonly StoredEvent[]): void {
+    for (const event of events) dispatch(this.#on, ref, event, undefined)
+  }
+
+  readonly #on: Handlers<Ref, void> = {
+    tool_answered: (_, { data: { tool, edge, ok, items = 0, duration_ms } }) => {
+      this.#call(labelsOf(tool, edge), ok ? 'ok' : 'refused', items, duration_ms)
+    },
+    turn_opened: () => this.#metrics.started.inc({ kind: 'outside' }),
+    turn_started: (ref, { data: { turn_id, model } }) => {
+      this.#models.set(keyOf(ref, turn_id), model)
+      this.#metrics.started.inc({ kind: 'driven' })
+    },
+    turn_finished: (ref, { data: { turn_id, status, because = 'unknown' } }) => {
+      this.#models.delete(keyOf(ref, turn_id))
+      this.#metrics.finished.inc({ status, reason: because })
+    },
+    step_finished: (ref, { turn_id, data: { usage } }) => {
+      const model = this.#models.get(keyOf(ref, turn_id ?? ''))
+      if (model !== undefined) return this.#tokens(model, 'worker', usage)
+      void this.#earlier(ref, 'turn_started', ({ data }) => data.turn_id === turn_id).then(started =>
+        this.#tokens(started?.data.model ?? 'unknown', 'worker', usage),
+      )
+    },
+    task_assessed: (_, { data: { verdict, model, usage = {} } }) => {
+      this.#metrics.verdicts.inc({ verdict, model: this.#model(model) })
+      this.#tokens(model, 'judge', usage)
+    },
+    task_create_review_required: (ref, { data: { review_id, toolset = 'unknown' }, timestamp }) => {
+      this.#openedAt.set(keyOf(ref, review_id), timestamp)
+      this.#metrics.opened.inc({ toolset })
+    },
+    task_create_review_resolved: (ref, { data: { review_id, action, reason = 'none' }, timestamp }) => {
+      this.#metrics.resolved.inc({ action, reason: REASONS.has(reason) ? reason : 'other' })
+      const waitedSince = (opened: string): void =>
+        this.#metrics.waited.observe({ action }, (Date.parse(timestamp) - Date.parse(opened)) / 1_000)
+      const opened = this.#openedAt.get(keyOf(ref, review_id))
+      this.#openedAt.delete(keyOf(ref, review_id))
+      if (opened !== undefined) return waitedSince(opened)
+      void this.#earlier(ref, 'task_create_review_required', ({ data }) => data.review_id === review_id).then(
+        required => required && waitedSince(required.timestamp),
+      )
+    },
+  }
+
+  /** An event from before this process saw the log; undefined if it cannot be read. */
+  async #earlier<T extends EventType>(
+    ref: Ref,
+    type: T,
+    fits: (event: StoredEvent<T>) => boolean,
+  ): Promise<StoredEvent<T> | undefined> {
+    const events = await this.#door.conversations.events(ref, { types: [type] }).catch(() => [])
+    return (events as readonly StoredEvent<T>[]).find(fits)
+  }
+
+  #call(
+    labels: Pick<ObservedCall, 'toolset' | 'tool' | 'edge'>,
+    outcome: ObservedCall['outcome'],
+    items: number,
+    ms: number,
+  ): void {
+    this.#metrics.calls.inc({ ...labels, outcome })
+    this.#metrics.items.observe(labels, items)
+    this.#metrics.seconds.observe(labels, ms / 1_000)
+  }
+
+  #tokens(model: string, role: 'worker' | 'judge', usage: Usage): void {
+    for (const direction of ['input', 'output'] as const) {
+      const count = usage[`${direction}_tokens`]
+      if (typeof count === 'number' && count > 0) {
+        this.#metrics.tokens.inc({ model: this.#model(model), role, direction }, count)
+      }
+    }
+  }
+}
+
+/** Only names that we know become labels. */
+function labelsOf(tool: string, edge: Edge | undefined): Pick<ObservedCall, 'toolset' | 'tool' | 'edge'> {
+  if (!edge) return { toolset: 'outside', tool: 'outside', edge: 'turn' }
+  const toolset = TOOLSET_OF.get(tool)
+  return toolset === undefined ? { toolset: 'unknown', tool: 'unknown', edge } : { toolset, tool, edge }
+}
+
+const keyOf = (ref: Ref, id: string): string => `${refKey(ref)}/${id}`
+
+/** Keeps the first `max` distinct values, so that labels stay few. */
+function bounded(max: number): (value: string) => string {
+  const known = new Set<string>()
+  return value => {
+    if (known.size < max) known.add(value)
+    return known.has(value) ? value : 'other'
+  }
+}

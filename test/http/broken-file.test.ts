@@ -1,0 +1,119 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openDoor } from '../../src/door/door.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { scratchFolder } from '../support/scratch.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { follow } from '../support/sse.ts'
+
+const FILE = '.agents/tasks/c1.json'
+const MESSAGE = 'Task file is corrupt or invalid.'
+const ERROR = { error: { code: 'file_invalid', message: MESSAGE, file: FILE } }
+
+interface Broken extends TestServer {
+  readonly folder: string
+  readonly write: (text: string) => void
+  readonly call: (tool: string, args: object) => Promise<unknown>
+  /** The lines of the log. */
+  readonly lines: () => Record<string, unknown>[]
+}
+
+/** A server on JSON files, with one task in the file of `c1`. */
+async function started(): Promise<Broken> {
+  const folder = scratchFolder()
+  const server = await startServer({ door: openDoor({ store: await openFileStore({ data: folder }) }) })
+  onTestFinished(async () => {
+    await server.close()
+    rmSync(folder, { recursive: true })
+  })
+  const call: Broken['call'] = (tool, args) =>
+    server.agent.call('task_list', tool, { session_id: 'c1', turn_id: 't1', arguments: args })
+  await call('AddTask', { title: 'Look' })
+  const lines = (): Record<string, unknown>[] =>
+    server
+      .logged()
+      .split('\n')
+      .flatMap(line => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]))
+  return { ...server, folder, call, lines, write: text => writeFileSync(join(folder, FILE), text) }
+}
+
+it('[HT30][FI10] a tool answers the fixed text, every other route 409 with the file', async () => {
+  const server = await started()
+  server.write('{ "tasks": [')
+  expect(await server.call('ListTasks', {})).toEqual({ result: `Error: ${MESSAGE}` })
+  expect(await server.call('AddTask', { title: 'Leap' })).toEqual({ result: `Error: ${MESSAGE}` })
+  const requests = [
+    ['GET', '/api/sessions/c1'],
+    ['GET', '/api/sessions/c1/snapshot'],
+    ['GET', '/api/sessions/c1/tasks'],
+    ['GET', '/api/sessions/c1/timeline'],
+    ['POST', '/api/sessions/c1/tasks', { title: 'x' }],
+    ['PUT', '/api/sessions/c1/policy', { gate: true }],
+    ['POST', '/api/sessions/c1/turns/t1/stop'],
+  ] as const
+  for (const [method, path, body] of requests) {
+    const answer = await server.ask(method, path, { body })
+    expect([path, answer.status, await answer.json()]).toEqual([path, 409, ERROR])
+  }
+})
+
+it('[HT30] the event stream answers 409 with the file, also beside a reader that came before', async () => {
+  const server = await started()
+  const path = '/api/sessions/c1/events'
+  const before = await follow(server, 'c1')
+  onTestFinished(() => before.cut())
+  server.write('[]')
+  for (const last of ['0', '1', '99']) {
+    const answer = await server.ask('GET', path, { as: 'agent', headers: { 'last-event-id': last } })
+    expect([answer.status, answer.headers.get('content-type'), await answer.json()]).toEqual([
+      409,
+      'application/json; charset=utf-8',
+      ERROR,
+    ])
+  }
+})
+
+it('[HT30][FI15] the failure is logged once, with the file and what is wrong with it, until it changes', async () => {
+  const server = await started()
+  server.write('{ "tasks": {} }')
+  for (let times = 0; times < 3; times += 1) {
+    await server.call('ListTasks', {})
+    await server.ask('GET', '/api/sessions/c1')
+    await server.ask('GET', '/api/sessions/c1/events')
+  }
+  const first = server.lines()
+  expect(first).toMatchObject([
+    {
+      level: 50,
+      msg: 'storage failed',
+      route: '/api/toolsets/:name/tools/:tool',
+      err: { code: 'file_invalid', file: FILE, detail: 'the top level is not an object with an array "tasks"' },
+    },
+  ])
+  expect(JSON.stringify(first)).not.toMatch(/"stack"/)
+  expect(JSON.stringify(first)).not.toContain(server.folder)
+  server.write('not JSON')
+  await server.ask('GET', '/api/sessions/c1')
+  await server.ask('GET', '/api/sessions/c1')
+  expect(server.lines()).toMatchObject([{}, { err: { file: FILE, detail: expect.stringContaining('JSON') } }])
+  server.write('{ "tasks": [] }')
+  expect((await server.ask('GET', '/api/sessions/c1')).status).toBe(200)
+  server.write('not JSON')
+  await server.ask('GET', '/api/sessions/c1')
+  expect(server.lines()).toHaveLength(3)
+})
+
+it('[FI15] a file of another tenant is named under its folder', async () => {
+  const folder = scratchFolder()
+  const store = await openFileStore({ data: folder })
+  onTestFinished(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+  const ref = { tenant: 'acme', conversation: '0190A000-0000-7000-8000-000000000001' }
+  const file = '.agents/tasks/acme/0190a000000070008000000000000001.json'
+  mkdirSync(join(folder, '.agents', 'tasks', 'acme'), { recursive: true })
+  writeFileSync(join(folder, file), '{')
+  await expect(store.load(ref)).rejects.toMatchObject({ code: 'file_invalid', message: MESSAGE, file })
+})
