@@ -32,6 +32,7 @@ export const cursor = z.string().max(1_000).optional()
 /** What a list is searched for. */
 export const searchedText = z
   .string()
+  .min(1)
   .max(400)
   .refine(text => text.isWellFormed() && !/\p{Cc}/u.test(text), { error: 'one line of well-formed text' })
 

@@ -200,18 +200,19 @@ export class Elicitor {
     const form = elicitation !== undefined && (elicitation.form !== undefined || !url) && this.#deps.isPerson
     const way = ways.find(each => ({ form, url })[each] && !this.#usedByMachine.has(each))
     if (way === 'form') return ask('choice')
-    return way === 'url' && (await this.#hasPage(review)) ? ask('url') : SHOW_PAGE
+    return way === 'url' && (await this.#pageUrl(review)) !== undefined ? ask('url') : SHOW_PAGE
   }
 
   async #formOptions(review: ReviewRequest, ctx: ServerContext): Promise<FormOptions> {
     const { drawsRows = false } = clientOf(this.#deps.server, ctx).traits
-    return { hasPage: await this.#hasPage(review), hasRows: drawsRows }
+    return { pageUrl: await this.#pageUrl(review), hasRows: drawsRows }
   }
 
-  async #hasPage({ session_id }: ReviewRequest): Promise<boolean> {
+  /** The page's URL, without a code, if it is known soon. */
+  async #pageUrl({ session_id }: ReviewRequest): Promise<string | undefined> {
     const { pageUrl, waitLimits } = this.#deps
     const url = pageUrl(session_id, false).catch(() => undefined)
-    return (await Promise.race([url, delay(waitLimits.pageUrlMs, undefined, { ref: false })])) !== undefined
+    return Promise.race([url, delay(waitLimits.pageUrlMs, undefined, { ref: false })])
   }
 
   #hasPerson(ctx: ServerContext): boolean {

@@ -11,8 +11,8 @@ function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   return review
 }
 
-const PLAIN: FormOptions = { hasPage: true, hasRows: false }
-const ROWS: FormOptions = { hasPage: true, hasRows: true }
+const PLAIN: FormOptions = { pageUrl: 'http://page/', hasRows: false }
+const ROWS: FormOptions = { pageUrl: 'http://page/', hasRows: true }
 const FULL = { title: 'A', details: 'soon,\n2. at once', criteria: 'seen', priority: 'high', tags: ['x', 'y'] } as const
 
 const fieldsOf = (review: ReviewRequest, options: FormOptions, content?: FormContent): Record<string, unknown> =>
@@ -24,7 +24,7 @@ describe('the first form', () => {
     expect(form).toEqual({
       mode: 'form',
       message:
-        'The agent proposes 2 tasks. Nothing is written unless you approve.\n\n1. Look\n2. Leap\n   Done when: landed',
+        'The agent proposes 2 tasks. Nothing is written unless you approve.\nThe page: http://page/\n\n1. Look\n2. Leap\n   Done when: landed',
       requestedSchema: {
         type: 'object',
         properties: {
@@ -41,7 +41,7 @@ describe('the first form', () => {
 
   it('[MC15] shows everything that a row says, each on a line of its own that cannot pass for a row', () => {
     const { message } = choiceForm(reviewOf(FULL, { title: 'B', status: 'completed' }), PLAIN)
-    expect(message.split('\n').slice(2)).toEqual([
+    expect(message.split('\n').slice(3)).toEqual([
       '1. A',
       '   soon, 2. at once',
       '   Done when: seen',
@@ -52,8 +52,11 @@ describe('the first form', () => {
   })
 
   it('[MC15] offers the page only where there is one', () => {
-    const without = fieldsOf(reviewOf('A'), { ...PLAIN, hasPage: false })
-    expect(without).toMatchObject({ decision: { enum: ['Approve as proposed', 'Request changes', 'Reject'] } })
+    const without = { pageUrl: undefined, hasRows: false }
+    expect(fieldsOf(reviewOf('A'), without)).toMatchObject({
+      decision: { enum: ['Approve as proposed', 'Request changes', 'Reject'] },
+    })
+    expect(choiceForm(reviewOf('A'), without).message).not.toContain('The page')
   })
 
   it('[MC15] shows the plan as fields where the client draws them as sent', () => {

@@ -25,8 +25,8 @@ export interface FormError {
 }
 
 export interface FormOptions {
-  /** There is a page to edit the plan on. */
-  readonly hasPage: boolean
+  /** The page to edit the plan on, if there is one. */
+  readonly pageUrl: string | undefined
   /** The client shows defaults, and fields in this order: the plan is shown as fields, to be edited. */
   readonly hasRows: boolean
 }
@@ -40,15 +40,17 @@ const MAX_TEXT = 500
 /** The first form: one choice about the whole plan, which is its message or its rows. */
 export function choiceForm(
   review: ReviewRequest,
-  { hasPage, hasRows }: FormOptions,
+  { pageUrl, hasRows }: FormOptions,
   error?: FormError,
 ): ElicitRequestFormParams {
   const { page, approve, ...others } = CHOICES
-  const choices = [hasRows ? APPROVE_ROWS : approve, ...Object.values(others), ...(hasPage ? [page] : [])]
-  const plan = hasRows ? '' : `\n\n${planText(review)}`
+  const choices = [hasRows ? APPROVE_ROWS : approve, ...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
+  const intro = `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.`
+  const where = pageUrl === undefined ? [] : [`The page: ${pageUrl}`]
+  const plan = hasRows ? [] : ['', ...planLines(review)]
   return {
     mode: 'form',
-    message: `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.${plan}`,
+    message: [intro, ...where, ...plan].join('\n'),
     requestedSchema: {
       type: 'object',
       properties: {
@@ -78,10 +80,8 @@ export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =
   length === 1 ? '1 task' : `${length} tasks`
 
 /** The plan as numbered lines. */
-function planText({ draft_tasks }: ReviewRequest): string {
-  return draft_tasks
-    .flatMap((row, index) => [`${index + 1}. ${row.title}`, ...notes(row).map(note => `   ${note}`)])
-    .join('\n')
+function planLines({ draft_tasks }: ReviewRequest): string[] {
+  return draft_tasks.flatMap((row, index) => [`${index + 1}. ${row.title}`, ...notes(row).map(note => `   ${note}`)])
 }
 
 /** The plan as fields. Forms are flat: a title for each row and each spare row, and the numbers of those to remove. */

@@ -14,6 +14,9 @@ const HOSTS: Readonly<Record<string, string | null>> = {
   'claude-desktop': 'mcpServers',
   codex: 'mcp_servers',
   cursor: 'mcpServers',
+  'gemini-cli': 'mcpServers',
+  opencode: 'mcp',
+  'qwen-code': 'mcpServers',
   'vs-code': 'servers',
   zed: 'context_servers',
 }
@@ -43,7 +46,7 @@ describe('the setup pages', () => {
     host => {
       const page = pageOf(host)
       expect(page.split('\n').length).toBeLessThan(60)
-      expect(page).toMatch(/^Sources, looked up on \d{4}-\d\d-\d\d .*:$/m)
+      expect(page).toMatch(/^Sources, looked up on \d{4}-\d\d-\d\d( .*:$|: none but the program itself\.$)/m)
       expect(page).toMatch(/^(Not tried|Tried) in the host/m)
     },
   )
@@ -97,15 +100,16 @@ describe('the setup pages', () => {
   })
 })
 
+/** OpenCode has the command with its arguments as one list. */
 interface Server {
-  readonly command: string
-  readonly args: readonly string[]
+  readonly command: string | readonly string[]
+  readonly args?: readonly string[]
 }
 
 /** The command that the host starts, as its page has it. */
 function commandOn(host: string): string[] {
-  const { command, args } = serverOn(host)
-  return [command, ...args]
+  const { command, args = [] } = serverOn(host)
+  return [...(typeof command === 'string' ? [command] : command), ...args]
 }
 
 function serverOn(host: string): Server {

@@ -37,7 +37,7 @@ export const sessionRoutes = [
     tag: 'Sessions',
     role: 'agent',
     summary: 'Conversations, newest first; with `q` those with that text in their title',
-    query: z.object({ q: s.searchedText.optional(), limit: s.limit(200, 50), cursor: s.cursor }),
+    query: z.object({ q: s.searchedText.trim().min(1).optional(), limit: s.limit(200, 50), cursor: s.cursor }),
     answers: {
       200: {
         description: 'A page of the list',
@@ -45,9 +45,7 @@ export const sessionRoutes = [
       },
     },
     handle: async ({ query: { q, ...page }, caller }, { door }) => {
-      // An empty search box asks for all of them.
-      const title = q?.trim() || undefined
-      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, page, title))
+      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, page, q))
       return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
     },
   }),

@@ -63,7 +63,7 @@ export const taskRoutes = [
     role: 'agent',
     summary: 'Searches titles, details and outcomes; newest first',
     query: z.object({
-      q: s.searchedText.min(1),
+      q: s.searchedText,
       limit: s.limit(200, 50),
       cursor: s.cursor,
     }),
