@@ -24,9 +24,19 @@ export interface Folded {
   readonly view: View
 }
 
+/** As `view.initial`, without the code that folds: `useConversation` alone does not need that. */
+const NOTHING: View = {
+  title: null,
+  messages: [],
+  resolutions: {},
+  limited: { turns: [], max_steps: null },
+  added: {},
+  work: {},
+}
+
 export const emptyFold = (sessionId: string): Folded => ({
   conversation: emptyConversation(sessionId),
-  view: view.initial,
+  view: NOTHING,
 })
 
 export function foldOf(answer: SnapshotAnswer): Folded {

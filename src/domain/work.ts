@@ -1,3 +1,4 @@
+import type { StoredEvent } from './event.ts'
 import { type Instant, plusMs } from './instant.ts'
 import { projection } from './projection.ts'
 
@@ -21,21 +22,16 @@ export const OUTSIDE_IDLE_MS = 10 * 60_000
 export const work = projection<Work>({
   initial: {},
   on: {
-    turn_started: (known, { data: { turn_id }, timestamp }) => ({
+    turn_started: (known, { data, timestamp: since }) => ({ ...known, [data.turn_id]: { spans: [], since } }),
+    turn_opened: (known, { data, timestamp: since }) => ({
       ...known,
-      [turn_id]: begun({ spans: [] }, timestamp),
+      [data.turn_id]: { spans: [], since, seen: since },
     }),
-    turn_opened: (known, { data: { turn_id }, timestamp }) => ({
-      ...known,
-      [turn_id]: begun({ spans: [], seen: timestamp }, timestamp),
-    }),
-    tool_answered: (known, { turn_id, timestamp }) => changed(known, turn_id, turn => seen(turn, timestamp)),
-    task_create_review_required: (known, { turn_id, timestamp }) =>
-      changed(known, turn_id, turn => paused(turn, timestamp)),
-    task_create_review_resolved: (known, { turn_id, timestamp }) =>
-      changed(known, turn_id, turn => begun(paused(turn, timestamp), timestamp)),
-    turn_stop_requested: (known, { turn_id, timestamp }) => changed(known, turn_id, turn => over(turn, timestamp)),
-    turn_finished: (known, { turn_id, timestamp }) => changed(known, turn_id, turn => over(turn, timestamp)),
+    tool_answered: changing(seen),
+    task_create_review_required: changing(paused),
+    task_create_review_resolved: changing((turn, at) => begun(paused(turn, at), at)),
+    turn_stop_requested: changing(over),
+    turn_finished: changing(over),
   },
 })
 
@@ -51,16 +47,17 @@ export function workedMs(known: Work, turns: readonly string[], from: Instant, t
 export const isAtWork = (turn: TurnWork | undefined, now: Instant): boolean =>
   turn !== undefined && turn.since !== null && endOf(turn, now) === now
 
-function changed(known: Work, id: string | null, change: (turn: TurnWork) => TurnWork): Work {
-  const turn = id === null ? undefined : known[id]
-  return id === null || !turn || turn.is_over ? known : { ...known, [id]: change(turn) }
+/** A handler that changes the work of the event's turn until that is over. */
+function changing(change: (turn: TurnWork, at: Instant) => TurnWork) {
+  return (known: Work, { turn_id, timestamp }: StoredEvent): Work => {
+    const turn = known[turn_id ?? '']
+    return turn_id === null || !turn || turn.is_over ? known : { ...known, [turn_id]: change(turn, timestamp) }
+  }
 }
 
-const begun = (turn: Omit<TurnWork, 'since'>, at: Instant): TurnWork => ({
-  ...turn,
-  since: at,
-  ...(turn.seen === undefined ? {} : { seen: at }),
-})
+function begun(turn: TurnWork, at: Instant): TurnWork {
+  return { ...turn, since: at, ...(turn.seen === undefined ? {} : { seen: at }) }
+}
 
 function paused(turn: TurnWork, at: Instant): TurnWork {
   if (turn.since === null) return turn
@@ -73,7 +70,9 @@ function seen(turn: TurnWork, at: Instant): TurnWork {
   return endOf(turn, at) < at ? begun(paused(turn, at), at) : { ...turn, seen: at }
 }
 
-const over = (turn: TurnWork, at: Instant): TurnWork => ({ ...paused(turn, at), is_over: true })
+function over(turn: TurnWork, at: Instant): TurnWork {
+  return { ...paused(turn, at), is_over: true }
+}
 
 function endOf({ seen: last }: TurnWork, at: Instant): Instant {
   const until = last === undefined ? at : plusMs(last, OUTSIDE_IDLE_MS)

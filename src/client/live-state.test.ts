@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest'
+import { view } from '../domain/view.ts'
+import { emptyFold } from './live-state.ts'
+
+it('[LC2] a live conversation begins as the fold of an empty log', () => {
+  expect(emptyFold('c').view).toEqual(view.initial)
+})
