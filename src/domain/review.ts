@@ -7,6 +7,7 @@ import { LIMITS } from './text.ts'
 
 export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
+/** Why a review ended without tasks. A person may give a reason of their own instead. */
 export type CancelReason =
   | 'user_cancelled'
   | 'review_timeout'
