@@ -241,7 +241,7 @@ function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string
 }
 
 export function turnsOf(state: Conversation): TurnView[] {
-  const adopted = Map.groupBy(state.adopted.entries(), ([, turn]) => turn)
+  const adopted = Map.groupBy(listed(state), ({ id }) => state.adopted.get(id))
   return [...state.turns.values()]
     .map(({ id, status, stop_requested, started_at, removed, continues }) => ({
       turn_id: id,
@@ -249,7 +249,7 @@ export function turnsOf(state: Conversation): TurnView[] {
       stop_requested,
       parked: isParked(state, id),
       started_at,
-      adopted: (adopted.get(id) ?? []).map(([task]) => task),
+      adopted: (adopted.get(id) ?? []).map(task => task.id),
       removed,
       ...(continues === undefined ? {} : { continues }),
     }))
