@@ -4,7 +4,7 @@ import { type Policy, TOOLSETS } from './policy.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
-import { byPosition, isOpen, type Task } from './task.ts'
+import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
@@ -336,7 +336,7 @@ function noteEdit(
   }
 }
 
-const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', 'title', 'details', 'criteria'])
+const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', ...ASKED])
 
 function changeTurn(
   state: Conversation,

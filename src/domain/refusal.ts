@@ -79,7 +79,7 @@ export interface RefusalData {
   /** Claims on this task are not assessed any more, until a person changes it. */
   claims_spent: InRow & { readonly task: Task }
   settled_by_person: InRow & { readonly field: string; readonly task: Task }
-  rejected_task_stays: InRow & { readonly task: Task }
+  rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {
     readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'use_route'

@@ -27,7 +27,7 @@ const SAMPLES: RefusalData = {
   not_accepted: { task, reason: 'There is no test.' },
   claims_spent: { task },
   settled_by_person: { task, field: 'title' },
-  rejected_task_stays: { task },
+  rejected_task_stays: { task, action: 'reword' },
   assessor_required: { toolset: 'manage_todos' },
   persons_only: { action: 'change_toolset', toolset: 'checklist' },
   no_turn: {},

@@ -128,8 +128,8 @@ const ENGLISH: Required<Sentences> = {
     `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
   settled_by_person: ({ task, field }, speaker) =>
     `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
-  rejected_task_stays: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was rejected by the assessor and cannot be deleted. Do it, or leave it to a person.`,
+  rejected_task_stays: ({ task, action }, speaker) =>
+    `Task ${speaker.id(task)} was rejected by the assessor and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
   assessor_required: ({ toolset }) =>
     toolset === null
       ? 'This turn has no assessor.'
@@ -158,6 +158,8 @@ const ENGLISH: Required<Sentences> = {
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
+
+const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 
 /** The fields that a person can set; the rules change the others. */
 const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position']

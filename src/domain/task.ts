@@ -63,6 +63,9 @@ export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly 
   cancelled: { outcome: false, judge: true },
 }
 
+/** The fields that say what a task asks for. */
+export const ASKED = ['title', 'details', 'criteria'] as const
+
 /** The fields that a verdict is about. Its seal is a hash of them. */
 export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const
 

@@ -189,7 +189,8 @@ async function refusalsOf(toolset: Toolset): Promise<string[]> {
   if (!task) throw new Error('no task')
   const judged = [
     new Refusal('not_accepted', { task, reason: 'no proof.' }),
-    new Refusal('rejected_task_stays', { task }),
+    new Refusal('rejected_task_stays', { task, action: 'delete' }),
+    new Refusal('rejected_task_stays', { task, action: 'reword' }),
     new Refusal('too_many_open', { limit: 1_000, got: 1_001 }),
   ]
   const said = judged.map(refusal => errorsIn(refused(explain(refusal, toolset), { state, turnId: 'turn-1' })))

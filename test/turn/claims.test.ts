@@ -280,6 +280,31 @@ describe('what was turned down', () => {
     expect(await at.statuses()).toEqual([['Aa', 'in_progress']])
   })
 
+  it('[AS12] is not reworded into something that passes', async () => {
+    const tick = async (fields: object): Promise<Answer> => {
+      const [id] = await idsIn(at)
+      return call('update_checklist_items', { items: [{ id, isChecked: true, ...fields }] })
+    }
+    const items = call('add_multiple_checklist_items', { items: [{ title: 'All tests pass' }] })
+    const script = [items, () => tick({}), () => tick({ title: 'Looked at the tests' }), 'All done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO, 'OK'] })
+    const reader = await at.chat({ toolset: 'checklist', ...JUDGED })
+    expect(at.provider.judged).toHaveLength(1)
+    expect(results(reader)[2]).toMatchObject({ failedItems: [{ error: expect.stringContaining('cannot be reworded') }] })
+    expect(await at.statuses()).toEqual([['All tests pass', 'in_progress']])
+    expect(endOf(reader)).toBe('incomplete')
+  })
+
+  it('[AS12] a claim that rewords the task and is turned down is told why', async () => {
+    const claim = async (): Promise<Answer> =>
+      call('update_task', { id: (await idsIn(at))[0], title: 'Glance', status: 'done', outcome: 'saw it' })
+    const script = [call('add_task', { tasks: [{ title: 'Look' }] }), claim, 'Done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO] })
+    const reader = await at.chat({ toolset: 'task_manager', ...JUDGED })
+    expect(results(reader)[1]).toMatchObject({ ok: false, error: expect.stringContaining('there is no proof') })
+    expect(await at.statuses()).toEqual([['Look', 'in_progress']])
+  })
+
   it('[AS3] claim, block, reopen, claim: the second rejection blocks the task', async () => {
     const at = await turns({
       answers: [

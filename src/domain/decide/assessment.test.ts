@@ -280,12 +280,35 @@ describe('a verdict', () => {
     expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
   })
 
+  it.each([{ title: 'A2' }, { details: 'x' }, { criteria: 'x' }])(
+    '[AS12] a model cannot reword what was rejected: %o',
+    fields => {
+      const chat = judged()
+      chat.run(chat.assesses(1, REJECTS))
+      for (const settles of [{}, { status: 'completed', outcome: 'x' }, { status: 'blocked', outcome: 'x' }] as const) {
+        const refusal = chat.refusal(chat.sets('model', 1, { ...fields, ...settles }))
+        expect([refusal.code, refusal.data]).toMatchObject(['rejected_task_stays', { action: 'reword' }])
+      }
+      chat.run(chat.sets('model', 2, fields))
+      chat.run(chat.sets('person', 1, fields))
+      chat.answer()
+      chat.run(chat.sets('model', 1, { title: 'A3', details: 'y', criteria: 'y' }))
+    },
+  )
+
+  it('[AS12] the same words are no rewording, and other fields may change', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets('model', 1, { title: ' A ', details: '', criteria: '', tags: ['x'], outcome: 'half of it' }))
+    expect(chat.task(1)).toMatchObject({ title: 'A', tags: ['x'], outcome: 'half of it' })
+  })
+
   it('[AS3] counting does not restart when the current task or another field changes', () => {
     const chat = judged()
     chat.run(chat.assesses(1, REJECTS))
     chat.run(chat.sets('model', 2, { status: 'in_progress' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
-    chat.run(chat.sets('model', 1, { details: 'more' }))
+    chat.run(chat.sets('model', 1, { priority: 'high' }))
     chat.run(chat.assesses(1, REJECTS))
     expect(chat.task(1).status).toBe('blocked')
   })
