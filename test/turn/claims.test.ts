@@ -290,7 +290,9 @@ describe('what was turned down', () => {
     const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO, 'OK'] })
     const reader = await at.chat({ toolset: 'checklist', ...JUDGED })
     expect(at.provider.judged).toHaveLength(1)
-    expect(results(reader)[2]).toMatchObject({ failedItems: [{ error: expect.stringContaining('cannot be reworded') }] })
+    expect(results(reader)[2]).toMatchObject({
+      failedItems: [{ error: expect.stringContaining('cannot be reworded') }],
+    })
     expect(await at.statuses()).toEqual([['All tests pass', 'in_progress']])
     expect(endOf(reader)).toBe('incomplete')
   })
@@ -475,6 +477,7 @@ describe('after the verdict', () => {
 })
 
 describe('a plan that a model emptied', () => {
+  const NOTHING_DONE = 'Not done: tasks were removed from the plan, and none was completed.'
   const todos = (args: unknown): Answer => call('manage_todos', args)
 
   it('[TU10] does not end done', async () => {
@@ -482,7 +485,25 @@ describe('a plan that a model emptied', () => {
     const reader = await at.chat({ toolset: 'manage_todos' })
     expect(at.provider.judged).toEqual([])
     expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'incomplete', counts: { removed: 2, open: 0 } })
-    expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done: the plan was removed')
+    expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
+  })
+
+  it('[TU10] nor does it if the rest was cancelled', async () => {
+    const onFirst = async (tool: string, args: object): Promise<Answer> =>
+      call(tool, { id: (await idsIn(at))[0], ...args })
+    const script = [
+      call('add_task', { tasks: [{ title: 'Aa' }, { title: 'Bb' }] }),
+      () => onFirst('delete_task', {}),
+      () => onFirst('update_task', { status: 'cancelled' }),
+      'All done.',
+    ]
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+    const reader = await at.chat({ toolset: 'task_manager', review: false, assessor: false, gate: true })
+    expect(reader.of('turn_finished')[0]?.data).toMatchObject({
+      status: 'incomplete',
+      counts: { completed: 0, cancelled: 1, removed: 1, open: 0 },
+    })
+    expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
   })
 
   it('[TU10] ends done if something was done', async () => {
