@@ -326,6 +326,13 @@ describe('what was turned down', () => {
     })
   })
 
+  it('[AS3] claim, block, claim: the reason replaces what the model said about the block', async () => {
+    const claims = [update(1, 'saw it'), update(1, 'no light', 'blocked'), update(1, 'saw it')]
+    const at = await turns({ answers: [plan('Look'), ...claims, 'Done.'], assessor: [NO, NO] })
+    await at.chat(JUDGED)
+    expect(await at.tasks()).toMatchObject([{ status: 'blocked', outcome: 'there is no proof', judged_by: 'assessor' }])
+  })
+
   it('[AS3] the rejection that blocks a task is told with its reason', async () => {
     const complete = async (): Promise<Answer> =>
       call('complete_todo', { todoId: (await idsIn(at))[0], outcome: 'saw it' })

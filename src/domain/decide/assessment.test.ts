@@ -389,9 +389,22 @@ describe('a verdict', () => {
   })
 })
 
-it('[AS3] not_ok about a task that is settled meanwhile blocks nothing', () => {
+it('[AS3] the second not_ok about a task that the model blocked replaces its words by the reason', () => {
   const chat = judged()
   chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
-  for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+  chat.run(chat.assesses(1, REJECTS))
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'no key', judged_by: null })
+  const events = chat.run(chat.assesses(1, REJECTS))
+  expect(authors(events)).toEqual([[1, 'assessor']])
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'There is no test', judged_by: 'assessor' })
+  chat.run(chat.assesses(1, { ...REJECTS, reason: 'Not even now' }))
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Not even now', judged_by: 'assessor' })
+})
+
+it('[AS3] what a person blocked keeps their words', () => {
+  const chat = judged()
+  chat.run(chat.sets('person', 1, { status: 'blocked', outcome: 'wait for Ann' }))
+  chat.answer()
+  for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'wait for Ann', judged_by: 'person' })
 })

@@ -4,7 +4,7 @@ import { type Conversation, editedSince } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
-import { isOpen, NEXT } from '../task.ts'
+import { isOpen, NEXT, type Task } from '../task.ts'
 import { asProse, isId } from '../text.ts'
 import { isRunning } from '../turn.ts'
 import { modelTurn, taskInReach } from './tasks.ts'
@@ -35,12 +35,16 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
     editor.change(task.id, { ...outcome, status: claim.status })
   }
   const rejections = (state.rejections.get(task.id) ?? 0) + 1
-  if (verdict === 'not_ok' && isOpen(task) && rejections >= MAX_REJECTIONS) {
+  if (verdict === 'not_ok' && rejections >= MAX_REJECTIONS && isBlockable(task)) {
     editor.change(task.id, { status: 'blocked', outcome: asProse(reason) })
+    editor.sign(task.id)
   }
   const events = editor.finish()
   return events instanceof Refusal ? events : [assessed(command, task.id), ...events]
 }
+
+/** Open, or blocked by anyone but a person, whose words stay. */
+const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
 
 function assessed(
   { turn_id, verdict, reason, model, usage, seal }: CommandOf<'assess_task'>,

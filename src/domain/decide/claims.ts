@@ -56,7 +56,7 @@ export class Claims {
       if (!claim) continue
       const judged = judgedOn(this.#judged, id)
       if (!judged) this.open.push(claim)
-      else if (isSameClaim(judged.claim, claim)) editor.grant(id)
+      else if (isSameClaim(judged.claim, claim)) editor.sign(id)
       else return new Refusal('not_accepted', { row, task, reason: 'It changed while it was assessed.' })
     }
     return undefined
