@@ -78,7 +78,8 @@ export interface RefusalData {
   not_accepted: InRow & { readonly task: Task; readonly reason: string }
   /** Claims on this task are not assessed any more, until a person changes it. */
   claims_spent: InRow & { readonly task: Task }
-  settled_by_person: InRow & { readonly field: string; readonly task: Task }
+  /** Without a field: it was to be deleted. */
+  settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {

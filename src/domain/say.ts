@@ -127,7 +127,9 @@ const ENGLISH: Required<Sentences> = {
   claims_spent: ({ task }, speaker) =>
     `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
   settled_by_person: ({ task, field }, speaker) =>
-    `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
+    field === undefined
+      ? `A person settled task ${speaker.id(task)}: it cannot be deleted.`
+      : `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
   rejected_task_stays: ({ task, action }, speaker) =>
     `Task ${speaker.id(task)} was rejected by the assessor and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
   assessor_required: ({ toolset }) =>

@@ -136,6 +136,19 @@ describe('what is refused anyway', () => {
   })
 })
 
+it('[TS13] with review on, a call that repeats the wording and settles the task is judged', async () => {
+  const settled = async (): Promise<Answer> => {
+    const [id] = await idsIn(at)
+    const same = { title: ' Look ', details: '', priority: 'medium', tags: ['a', 'b'] }
+    return call('update_task', { id, ...same, status: 'done', outcome: 'did it' })
+  }
+  const script = [call('add_task', { tasks: [{ title: 'Look', tags: ['a', 'b'] }] }), settled, 'Done.']
+  const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+  const reader = await at.chat({ toolset: 'task_manager', review: true, assessor: true }, confirmAll)
+  expect(results(reader)[1]).toMatchObject({ ok: true })
+  expect(await at.tasks()).toMatchObject([{ title: 'Look', status: 'completed', judged_by: 'assessor' }])
+})
+
 describe('every verdict is recorded', () => {
   it('[AS7] with its usage and a seal of what was judged', async () => {
     const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'] })
@@ -461,6 +474,18 @@ describe('after the verdict', () => {
       expect(await at.tasks()).toMatchObject([{ status: 'completed', ...fields, judged_by: null }])
     },
   )
+
+  it('[TA20] what a person settled is not deleted', async () => {
+    const remove = async (): Promise<Answer> => call('delete_task', { id: (await idsIn(at))[0] })
+    const script = [call('add_task', { tasks: [{ title: 'Look' }] }), 'Over to you.', remove, 'Done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+    await at.chat({ toolset: 'task_manager', ...JUDGED })
+    const [task] = await at.tasks()
+    await at.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { status: 'completed' })
+    const reader = await at.chat({ turn_id: 't2' })
+    expect(results(reader)).toMatchObject([{ ok: false, error: expect.stringContaining('A person settled task') }])
+    expect(await at.tasks()).toMatchObject([{ title: 'Look', status: 'completed', judged_by: 'person' }])
+  })
 
   it('[TA19] what a person settled keeps its words', async () => {
     const script = [

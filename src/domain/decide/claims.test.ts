@@ -168,6 +168,23 @@ describe('what was settled', () => {
     },
   )
 
+  it.each(['completed', 'cancelled', 'blocked'] as const)(
+    '[TA20] a model cannot delete what a person settled: %s',
+    status => {
+      const chat = outside()
+      chat.run(chat.adds('model', 'A'))
+      chat.run(chat.sets('person', 1, { status }))
+      chat.answer()
+      const refusal = chat.refusal(chat.removes('model', 1))
+      expect([refusal.code, refusal.message]).toEqual([
+        'settled_by_person',
+        'A person settled task 1: it cannot be deleted.',
+      ])
+      chat.run(chat.removes('person', 1))
+      expect(chat.titles()).toEqual([])
+    },
+  )
+
   it('[TA19] reopening it, or finishing what a person blocked, is not rewording', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A', 'B'))

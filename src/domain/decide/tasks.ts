@@ -13,6 +13,7 @@ import { Claims } from './claims.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
+import { changedBy } from './transition.ts'
 
 type Edit = CommandOf<'edit_tasks'>
 
@@ -195,6 +196,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     if (asModel && state.rejections.has(task.id)) {
       return new Refusal('rejected_task_stays', { row, task, action: 'delete' })
     }
+    if (asModel && task.judged_by === 'person') return new Refusal('settled_by_person', { row, task })
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })
     removals.push(task)
   }
@@ -224,19 +226,20 @@ function forbidden(
   { rejections }: Conversation,
   { policy }: ModelTurn,
   task: Task,
-  { status, outcome, ...wording }: Partial<TaskFields>,
+  { status = task.status, ...fields }: Partial<TaskFields>,
   row: number,
 ): Refusal | undefined {
-  if (policy.review && Object.keys(wording).length > 0) {
+  const changed = changedBy(task, fields)
+  if (policy.review && [...changed].some(field => field !== 'outcome')) {
     return new Refusal('reviewed_tasks_are_fixed', { row, action: 'reword' })
   }
-  if (rejections.has(task.id) && ASKED.some(each => wording[each] !== undefined && wording[each] !== task[each])) {
+  if (rejections.has(task.id) && ASKED.some(field => changed.has(field))) {
     return new Refusal('rejected_task_stays', { row, task, action: 'reword' })
   }
   if (task.judged_by !== 'person') return undefined
-  const settlesAnew = status !== undefined && status !== task.status
-  const given = { ...wording, outcome: settlesAnew ? undefined : outcome }
-  const field = SEALED.find(each => given[each] !== undefined && given[each] !== (task[each] ?? ''))
+  // A new status comes with an outcome of its own.
+  const fixed = status === task.status ? SEALED : ASKED
+  const field = fixed.find(each => changed.has(each))
   return field && new Refusal('settled_by_person', { row, field, task })
 }
 
