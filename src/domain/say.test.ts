@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inRun } from '../../test/support/domain.ts'
+import type { TaskFields } from './fields.ts'
 import { invalidField, Refusal, type RefusalCode, type RefusalData } from './refusal.ts'
 import { say } from './say.ts'
 
@@ -66,6 +67,17 @@ describe('what a refusal says', () => {
       outcome_required: `Task ${id} needs an note to become stuck: say what is in the way.`,
       edited_by_person: `A person changed task ${id} since you last saw it: name is now "Peek", status is now "done". Your change was not made; continue from here.`,
     })
+  })
+
+  it("[TS26] of a person's changes names only the fields that its audience has", () => {
+    const changed = { title: 'Peek', priority: 'high', tags: ['a', 'b'], position: 5 }
+    const refusal = new Refusal('edited_by_person', { task, changed })
+    const told = (...fields: (keyof TaskFields)[]): string => say(refusal, { fields })
+    const rest = 'Your change was not made; continue from here.'
+    expect(told('title', 'tags', 'status')).toBe(
+      `A person changed task 1 since you last saw it: title is now "Peek", tags are now ["a","b"]. ${rest}`,
+    )
+    expect(told('details', 'status')).toBe(`A person changed task 1 since you last saw it. ${rest}`)
   })
 
   it('[TS6] lists what is open, and how much more there is', () => {

@@ -1,3 +1,4 @@
+import type { TaskFields } from './fields.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
@@ -6,6 +7,8 @@ export interface Vocabulary {
   readonly idOf?: (task: TaskName) => string | number
   /** Their names for our fields and statuses. */
   readonly words?: Readonly<Record<string, string>>
+  /** Those of our fields that they have. Absent: all. */
+  readonly fields?: readonly (keyof TaskFields)[]
   /** The path of an element's field in what they sent. */
   readonly at?: (row: number, field: string) => string
   /** Sentences that replace ours, by code. */
@@ -37,6 +40,11 @@ export class Speaker {
 
   words(words: readonly string[]): string {
     return words.map(word => this.word(word)).join(', ')
+  }
+
+  /** Whether the audience has this field. */
+  has(field: keyof TaskFields): boolean {
+    return this.#vocabulary.fields?.includes(field) ?? true
   }
 
   id(task: TaskName): string | number {
@@ -108,12 +116,13 @@ const ENGLISH: Required<Sentences> = {
   version_mismatch: ({ task, expected }, speaker) =>
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
-    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field)).map(field => {
+    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
       const value = changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
-      return `${speaker.word(field)} is now ${JSON.stringify(shown)}`
+      return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
     })
-    return `A person changed task ${speaker.id(task)} since you last saw it: ${now.join(', ')}. Your change was not made; continue from here.`
+    const what = now.length === 0 ? '' : `: ${now.join(', ')}`
+    return `A person changed task ${speaker.id(task)} since you last saw it${what}. Your change was not made; continue from here.`
   },
   reviewed_tasks_are_fixed: ({ action }) =>
     action === 'reword'
@@ -164,4 +173,4 @@ const ENGLISH: Required<Sentences> = {
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 
 /** The fields that a person can set; the rules change the others. */
-const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position']
+const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position'] as const

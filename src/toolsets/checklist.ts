@@ -88,9 +88,9 @@ answer before the others are ticked. Do not plan for a plain question or a singl
     `tick each item with ${named('update_checklist_items')} when it is done. If one cannot be done, leave it unticked and say why in your answer.`,
   vocabulary: {
     idOf: ({ id }) => id,
+    fields: ['title', 'status'],
     words: {
       parent_id: 'contextTaskId',
-      criteria: 'done when',
       outcome: 'what came of it',
       status: 'the box',
       pending: 'unticked',

@@ -63,9 +63,9 @@ what came of each, or why it cannot be done. A person ticks the steps; you canno
   settling: () => 'answer in text when the current step is done. If it cannot be done, say so and why.',
   vocabulary: {
     idOf: ({ number }) => number,
+    fields: ['title', 'status'],
     words: {
       title: 'description',
-      criteria: 'done when',
       outcome: 'what came of it',
       in_progress: 'current',
       completed: 'done',

@@ -89,7 +89,11 @@ before all are done, blocked or cancelled. Do not plan for a plain question or a
     `${named('plan')} takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number }) => number)}. Do not plan it again.`,
   settling: named =>
     `settle each task with ${named('update')} and its outcome. If one cannot be done, set it to blocked and say in the outcome what is in the way.`,
-  vocabulary: { idOf: ({ number }) => number, words: { ...WORD, criteria: 'done_when' } },
+  vocabulary: {
+    idOf: ({ number }) => number,
+    fields: ['title', 'criteria', 'status', 'outcome'],
+    words: { ...WORD, criteria: 'done_when' },
+  },
   refused: (error, view) => ({ error, ...onward(view) }),
   unconfirmed: (answer, view) => ({ ...answer, ...onward(view) }),
   changes: changed,

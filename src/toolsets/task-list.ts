@@ -78,9 +78,9 @@ done, and say why in your answer. Do not give your final answer before all the o
     `mark each task with ${named('CompleteTask')} when it is done. If one cannot be done, leave it open and say why in your answer.`,
   vocabulary: {
     idOf,
+    fields: ['title', 'details', 'status'],
     words: {
       details: 'description',
-      criteria: 'done when',
       outcome: 'what came of it',
       status: 'the task',
       pending: 'not done',

@@ -147,7 +147,8 @@ every task is done, blocked or cancelled. Do not plan for a plain question or a 
     `complete each task with ${named('complete_task')} and its outcome. If one cannot be done, set it to blocked with ${named('update_task')} and say in the outcome what is in the way.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    words: { ...ROW_STATUS, criteria: 'done when' },
+    fields: ['title', 'details', 'priority', 'tags', 'status', 'outcome'],
+    words: ROW_STATUS,
     sentences: {
       reviewed_tasks_are_fixed: ({ action }) =>
         action === 'reword'

@@ -140,8 +140,9 @@ a plain question or a single step.`,
     `complete each item with ${named('complete_todo')} and its outcome. If one cannot be done, cancel it: status cancelled, with the reason as its outcome.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    // Its own `priority` is the place in the plan.
-    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType', priority: 'importance' },
+    // Without `priority`: its own is the place in the plan.
+    fields: ['title', 'details', 'criteria', 'status', 'outcome'],
+    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
   },
   refused: error => ({ error }),
 }
