@@ -1,4 +1,5 @@
 import type { Usage, Verdict } from './event.ts'
+import { isBlank } from './text.ts'
 
 /** Rejections after which a task is blocked. */
 export const MAX_REJECTIONS = 2
@@ -37,8 +38,12 @@ export const judgedOn = (judged: readonly Judged[], task: string | number): Judg
 export function objectionTo({ opinions }: Judged): string | undefined {
   const last = opinions.at(-1)
   if (!last) return 'It was not assessed.'
-  return last.verdict === 'ok' ? undefined : last.reason || 'No reason was given.'
+  return last.verdict === 'ok' ? undefined : reasonIn(last)
 }
+
+/** The reason, or that there is none, for what is not ok. */
+export const reasonIn = ({ verdict, reason }: Pick<Opinion, 'verdict' | 'reason'>): string =>
+  verdict !== 'ok' && isBlank(reason) ? 'The assessor gave no reason.' : reason
 
 export const isSameClaim = (a: Claim, b: Claim): boolean =>
   (Object.keys(a) as (keyof Claim)[]).every(field => a[field] === b[field])

@@ -101,6 +101,7 @@ describe('what is refused anyway', () => {
     ['without an outcome', update(1)],
     ['with an outcome over 8,000 characters', update(1, 'x'.repeat(9_000))],
     ['with an outcome that nobody can see', update(1, '\u200b\u2060\ufeff')],
+    ['with an outcome of blank symbols and marks', update(1, '\u2800 \ufff9\u0301\u{1d159}')],
     ['with an id that is not there', update(9, 'did it')],
   ])('[AS1][TA6] a claim %s asks nobody', async (_, claim) => {
     const at = await turns({ answers: [plan('Look'), claim, 'Done.'] })
@@ -344,6 +345,14 @@ describe('what was turned down', () => {
     const at = await turns({ answers: [plan('Look'), ...claims, 'Done.'], assessor: [NO, NO] })
     await at.chat(JUDGED)
     expect(await at.tasks()).toMatchObject([{ status: 'blocked', outcome: 'there is no proof', judged_by: 'assessor' }])
+  })
+
+  it('[AS2] for a reason that nobody can see is told so', async () => {
+    const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: ['NOT_OK: \u200b'] })
+    const reader = await at.chat(JUDGED)
+    const reason = 'The assessor gave no reason.'
+    expect(reader.of('task_assessed')[0]?.data).toMatchObject({ verdict: 'not_ok', reason })
+    expect(results(reader)[1]).toMatchObject({ error: `Task 1 was not accepted: ${reason}` })
   })
 
   it('[AS3] the rejection that blocks a task is told with its reason', async () => {

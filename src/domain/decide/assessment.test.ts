@@ -313,6 +313,15 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('blocked')
   })
 
+  it.each(['', '\u200b', '\u2800 \u0301'])('[AS2] a reason that nobody can see is told as none: %j', reason => {
+    const chat = judged()
+    for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'The assessor gave no reason.' })
+    expect(dataOf(chat.log, 'task_assessed')).toMatchObject(
+      [1, 2].map(() => ({ reason: 'The assessor gave no reason.' })),
+    )
+  })
+
   it('[TA8] the reason it is blocked with is cut and cleaned like any outcome', () => {
     const chat = judged()
     const reason = `\ud83d a\r\n\u0000b${'🗒'.repeat(9_000)}`
