@@ -34,11 +34,15 @@ export interface Judged {
 export const judgedOn = (judged: readonly Judged[], task: string | number): Judged | undefined =>
   judged.find(({ claim }) => claim.task === task)
 
+export interface Objection {
+  readonly verdict: Exclude<Verdict, 'ok'>
+  readonly reason: string
+}
+
 /** Why a claim is not granted; undefined if the assessor's last word was ok. */
-export function objectionTo({ opinions }: Judged): string | undefined {
-  const last = opinions.at(-1)
-  if (!last) return 'It was not assessed.'
-  return last.verdict === 'ok' ? undefined : reasonIn(last)
+export function objectionTo({ opinions }: Judged): Objection | undefined {
+  const { verdict, reason } = opinions.at(-1) ?? { verdict: 'unknown', reason: 'The assessor was not asked.' }
+  return verdict === 'ok' ? undefined : { verdict, reason: reasonIn({ verdict, reason }) }
 }
 
 /** The reason, or that there is none, for what is not ok. */

@@ -1,4 +1,5 @@
 import type { Claim } from './claim.ts'
+import type { Verdict } from './event.ts'
 import type { ToolsetName } from './policy.ts'
 import type { ReviewStatus } from './review.ts'
 import { say } from './say.ts'
@@ -75,7 +76,7 @@ export interface RefusalData {
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
-  not_accepted: InRow & { readonly task: Task; readonly reason: string }
+  not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
   /** Claims on this task are not assessed any more, until a person changes it. */
   claims_spent: InRow & { readonly task: Task }
   /** Without a field: it was to be deleted. */

@@ -25,7 +25,7 @@ const SAMPLES: RefusalData = {
   edited_by_person: { task, changed: { title: 'Peek', status: 'completed', updated_at: 'x' } },
   reviewed_tasks_are_fixed: { action: 'reword' },
   assessment_required: { claims: [] },
-  not_accepted: { task, reason: 'There is no test.' },
+  not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
   claims_spent: { task },
   settled_by_person: { task, field: 'title' },
   rejected_task_stays: { task, action: 'reword' },
@@ -78,6 +78,16 @@ describe('what a refusal says', () => {
       `A person changed task 1 since you last saw it: title is now "Peek", tags are now ["a","b"]. ${rest}`,
     )
     expect(told('details', 'status')).toBe(`A person changed task 1 since you last saw it. ${rest}`)
+  })
+
+  it('[TS7] says what became of a claim, and that the task is blocked where its audience has a word for it', () => {
+    const blocked = { ...task, status: 'blocked' } as const
+    const refusal = new Refusal('not_accepted', { task: blocked, verdict: 'not_ok', reason: 'no test' })
+    expect(say(refusal)).toBe('Task 1 was not accepted: no test. It is blocked now.')
+    const words = { pending: 'not done', blocked: 'not done' }
+    expect(say(refusal, { words })).toBe('Task 1 was not accepted: no test.')
+    const unclear = new Refusal('not_accepted', { task, verdict: 'unknown', reason: 'The assessor said: Maybe' })
+    expect(say(unclear)).toBe('Task 1 was not assessed. The assessor said: Maybe.')
   })
 
   it('[TS6] lists what is open, and how much more there is', () => {

@@ -129,9 +129,12 @@ const ENGLISH: Required<Sentences> = {
       ? 'A reviewed task cannot be reworded. Propose the new wording as a new plan.'
       : 'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
   assessment_required: () => 'The assessor has to rule on this first. Make the call again.',
-  not_accepted: ({ task, reason }, speaker) => {
-    const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
-    return `Task ${speaker.id(task)} was not accepted: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}${blocked}`
+  not_accepted: ({ task, verdict, reason }, speaker) => {
+    const why = /[.!?]$/.test(reason) ? reason : `${reason}.`
+    if (verdict === 'unknown') return `Task ${speaker.id(task)} was not assessed. ${why}`
+    // Not for an audience that has one word for both.
+    const isNews = task.status === 'blocked' && speaker.word('blocked') !== speaker.word('pending')
+    return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
   claims_spent: ({ task }, speaker) =>
     `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,

@@ -134,7 +134,7 @@ async function ask(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const message = error instanceof Error ? error.message : String(error)
-    return { verdict: 'unknown', reason: `The assessor could not be reached: ${cut(message, 300)}`, model: name }
+    return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}`, model: name }
   }
 }
 

@@ -211,7 +211,9 @@ async function refusalsOf(toolset: Toolset): Promise<string[]> {
   const [task] = [...state.tasks.values()]
   if (!task) throw new Error('no task')
   const judged = [
-    new Refusal('not_accepted', { task, reason: 'no proof.' }),
+    new Refusal('not_accepted', { task, verdict: 'not_ok', reason: 'no proof.' }),
+    new Refusal('not_accepted', { task: { ...task, status: 'blocked' }, verdict: 'not_ok', reason: 'no proof.' }),
+    new Refusal('not_accepted', { task, verdict: 'unknown', reason: 'no proof.' }),
     new Refusal('rejected_task_stays', { task, action: 'delete' }),
     new Refusal('rejected_task_stays', { task, action: 'reword' }),
     new Refusal('too_many_open', { limit: 1_000, got: 1_001 }),

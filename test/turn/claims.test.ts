@@ -347,6 +347,24 @@ describe('what was turned down', () => {
     expect(await at.tasks()).toMatchObject([{ status: 'blocked', outcome: 'there is no proof', judged_by: 'assessor' }])
   })
 
+  it('[TS7] is not called not accepted if nobody judged it', async () => {
+    const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: () => ({ status: 400 }) })
+    const reader = await at.chat(JUDGED)
+    expect(results(reader)[1]).toMatchObject({
+      error: expect.stringMatching(/^Task 1 was not assessed\. The assessor could not be reached\. /),
+    })
+  })
+
+  it('[TS7] task_list, which has no word for blocked, is told the reason only', async () => {
+    const complete = call('CompleteTask', { taskId: '1' })
+    const at = await turns({
+      answers: [call('AddTask', { title: 'Look' }), complete, complete, 'Done.'],
+      assessor: [NO, NO],
+    })
+    const reader = await at.chat({ toolset: 'task_list', ...JUDGED })
+    expect(results(reader)[2]).toEqual({ ok: false, error: 'Task 1 was not accepted: there is no proof.' })
+  })
+
   it('[AS2] for a reason that nobody can see is told so', async () => {
     const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: ['NOT_OK: \u200b'] })
     const reader = await at.chat(JUDGED)
