@@ -4,6 +4,7 @@ import type { Json, StoredEvent } from '../domain/event.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 import { type Evidence, evidenceFor, mostTelling, type Work } from './evidence.ts'
+import { excerpt } from './excerpt.ts'
 
 const MAX_EVIDENCE = 20
 /** Characters of one answer, or of one call's arguments. */
@@ -113,12 +114,4 @@ function otherTasks(
 function brief(value: Json): Json {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length <= MAX_ANSWER ? value : excerpt(text, MAX_ANSWER)
-}
-
-/** Head and tail of a long text, and how much is left out: errors are often at the end. */
-function excerpt(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  const half = limit / 2
-  const left = `[${text.length - limit} characters left out]`
-  return `${text.slice(0, half).toWellFormed()}\n${left}\n${text.slice(-half).toWellFormed()}`
 }

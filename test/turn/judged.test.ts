@@ -156,10 +156,31 @@ describe('the case', () => {
     expect(at.provider.prompt(0).split('\n')).toHaveLength(2)
   })
 
+  it('[JU1][TR25] of a long log and a long error, worker and judge get the end', async () => {
+    const log = `${'PASS line\n'.repeat(6_000)}FAILED: 3 tests`
+    const lint = tool('lint', async () => {
+      throw new Error(`${'checked file\n'.repeat(500)}FATAL at the end`)
+    })
+    const at = await turns({
+      host: { review: false },
+      outside: [tool('test', async () => log), lint],
+      answers: [plan('A'), { calls: [use('test', 0), use('lint', 0)] }, settle(1), 'Done.'],
+    })
+    await at.chat()
+    const told = at.provider.messages(2).flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []))
+    expect(told.slice(1)).toEqual([expect.stringMatching(/FAILED: 3 tests$/), expect.stringMatching(/FATAL at the end$/)])
+    const { evidence } = at.provider.case(0)
+    expect(evidence.map(({ answer, ok }) => [String(answer).split('\n').at(-1), ok])).toEqual([
+      ['FAILED: 3 tests', true],
+      ['FATAL at the end', false],
+    ])
+    expect(evidence[0]?.answer).toMatch(/^PASS line\n[\s\S]*\n\[\d+ characters left out\]\n/)
+  })
+
   it('[JU1] a failed check stays in sight behind many reads, with its end, and is told as failed', async () => {
     const log = `${'line\n'.repeat(4_000)}FAILED: 3 of 40`
     const failing = tool('check', async () => {
-      throw new Error(log.slice(-1_900))
+      throw new Error(log)
     })
     const at = await turns({
       host: { review: false },
