@@ -97,12 +97,34 @@ export function evidenceFor({ calls }: Work, task: string | number): Evidence[] 
   )
 }
 
-/** At most `limit`: failures and the last call of each tool first, then the newest. In log order. */
-export function mostTelling(evidence: readonly Evidence[], limit: number): Evidence[] {
-  const last = new Map(evidence.map(each => [each.tool, each.id]))
-  const tells = (each: Evidence): boolean => !each.ok || last.get(each.tool) === each.id
+/**
+ * The evidence that tells most, in log order. The last failure and the last call of each tool stay, up to `max`; up to
+ * `usual` there are the other failures, then the other calls, the newest first.
+ */
+export function mostTelling(evidence: readonly Evidence[], { usual, max }: Record<'usual' | 'max', number>): Evidence[] {
   const newestFirst = evidence.toReversed()
-  const ranked = [...newestFirst.filter(tells), ...newestFirst.filter(each => !tells(each))]
-  const kept = new Set(ranked.slice(0, limit))
+  const failures = newestFirst.filter(({ ok }) => !ok)
+  const lasting = new Set([...lastOfEachTool(failures), ...lastOfEachTool(newestFirst)])
+  const ranked = new Set([...lasting, ...failures, ...newestFirst])
+  const kept = new Set([...ranked].slice(0, Math.min(max, Math.max(usual, lasting.size))))
   return evidence.filter(each => kept.has(each))
+}
+
+const lastOfEachTool = (newestFirst: readonly Evidence[]): Evidence[] =>
+  [...Map.groupBy(newestFirst, ({ tool }) => tool).values()].flatMap(calls => calls.slice(0, 1))
+
+/** How many calls of each tool are not among those that were kept, and how many of them failed. */
+export function leftOut(evidence: readonly Evidence[], kept: readonly Evidence[]): LeftOut[] {
+  const rest = evidence.filter(each => !kept.includes(each))
+  return [...Map.groupBy(rest, ({ tool }) => tool)].map(([tool, calls]) => ({
+    tool,
+    calls: calls.length,
+    failed: calls.filter(({ ok }) => !ok).length,
+  }))
+}
+
+export interface LeftOut {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
 }

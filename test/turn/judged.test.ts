@@ -195,7 +195,7 @@ describe('the case', () => {
     })
     await at.chat()
     const { evidence, evidence_left_out } = at.provider.case(0)
-    expect([evidence.length, evidence_left_out]).toEqual([20, 6])
+    expect([evidence.length, evidence_left_out]).toEqual([20, [{ tool: 'read', calls: 6, failed: 0 }]])
     expect(evidence.slice(0, 2)).toMatchObject([
       { id: 'e1', tool: 'check', ok: false },
       { id: 'e2', tool: 'test', ok: true },
@@ -204,6 +204,62 @@ describe('the case', () => {
     expect(evidence.slice(2).map(({ answer }) => answer)).toEqual(
       Array.from({ length: 18 }, (_, count) => `page ${count + 6}`),
     )
+  })
+
+  it('[JU1] a failed check stays in sight behind many other failures', async () => {
+    const fails = (name: string): OutsideTool =>
+      tool(name, async input => {
+        throw new Error(`${name} ${(input as { say: number }).say} failed`)
+      })
+    const at = await turns({
+      host: { review: false },
+      outside: [fails('check'), fails('read'), tool('look')],
+      answers: [
+        plan('A'),
+        { calls: [use('check', 0), use('look', 'old'), use('look', 'new')] },
+        { calls: Array.from({ length: 24 }, (_, count) => use('read', count)) },
+        settle(1),
+        'Done.',
+      ],
+    })
+    await at.chat()
+    const { evidence, evidence_left_out } = at.provider.case(0)
+    expect(evidence.slice(0, 3).map(({ answer }) => answer)).toEqual([
+      'Error: check 0 failed',
+      'new',
+      'Error: read 6 failed',
+    ])
+    expect(evidence).toHaveLength(20)
+    expect(evidence_left_out).toEqual([
+      { tool: 'look', calls: 1, failed: 0 },
+      { tool: 'read', calls: 6, failed: 6 },
+    ])
+  })
+
+  it('[JU1] of many tools the last call and the last failure of each stay, and each is told in less', async () => {
+    const names = Array.from({ length: 40 }, (_, count) => `tool_${count}`)
+    const flaky = names.map(name =>
+      tool(name, async input => {
+        const { say } = input as { say: string }
+        if (say === 'fail') throw new Error(`no ${'x'.repeat(1_900)}`)
+        return `${say} ${'x'.repeat(5_000)} end`
+      }),
+    )
+    const at = await turns({
+      host: { review: false },
+      outside: flaky,
+      answers: (_, count) => {
+        if (count === 0) return plan('A')
+        const some = names.slice((count - 1) * 10, count * 10)
+        return some.length > 0 ? { calls: some.flatMap(name => [use(name, 'fail'), use(name, 'done')]) } : settle(1)
+      },
+    })
+    await at.open()
+    await at.provider.until(({ judged }) => judged.length > 0)
+    const { evidence, evidence_left_out } = at.provider.case(0)
+    expect([evidence.length, evidence_left_out]).toEqual([80, []])
+    expect(evidence.every(({ answer }) => String(answer).length < 1_100)).toBe(true)
+    expect(at.provider.prompt(0).length).toBeLessThan(110_000)
   })
 
   it('[JU1] evidence belongs to the task that was current; of other tasks only the titles are listed', async () => {
