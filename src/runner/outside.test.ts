@@ -82,9 +82,7 @@ describe('what an outside tool answers', () => {
     const list = Array.from({ length: 100 }, (_, place) => ({ place }))
     const text = JSON.stringify(list)
     const { result } = await answered(async () => list, { ...DEFAULT_LIMITS, maxCharacters: 100 })
-    expect(result).toBe(
-      `${text.slice(0, 50)}\n[${text.length - 100} characters left out]\n${text.slice(-50)}`,
-    )
+    expect(result).toBe(`${text.slice(0, 50)}\n[${text.length - 100} characters left out]\n${text.slice(-50)}`)
   })
 
   it('[TR25] an error that is too long keeps head and tail', async () => {

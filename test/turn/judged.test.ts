@@ -168,9 +168,12 @@ describe('the case', () => {
     })
     await at.chat()
     const told = at.provider.messages(2).flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []))
-    expect(told.slice(1)).toEqual([expect.stringMatching(/FAILED: 3 tests$/), expect.stringMatching(/FATAL at the end$/)])
+    expect(told.slice(1)).toEqual([
+      expect.stringMatching(/FAILED: 3 tests$/),
+      expect.stringMatching(/FATAL at the end$/),
+    ])
     const { evidence } = at.provider.case(0)
-    expect(evidence.map(({ answer, ok }) => [String(answer).split('\n').at(-1), ok])).toEqual([
+    expect(evidence.map(({ answer, ok }) => [(answer as string).split('\n').at(-1), ok])).toEqual([
       ['FAILED: 3 tests', true],
       ['FATAL at the end', false],
     ])
@@ -258,7 +261,7 @@ describe('the case', () => {
     await at.provider.until(({ judged }) => judged.length > 0)
     const { evidence, evidence_left_out } = at.provider.case(0)
     expect([evidence.length, evidence_left_out]).toEqual([80, []])
-    expect(evidence.every(({ answer }) => String(answer).length < 1_100)).toBe(true)
+    expect(evidence.every(({ answer }) => (answer as string).length < 1_100)).toBe(true)
     expect(at.provider.prompt(0).length).toBeLessThan(110_000)
   })
 
