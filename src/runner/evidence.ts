@@ -101,7 +101,10 @@ export function evidenceFor({ calls }: Work, task: string | number): Evidence[] 
  * The evidence that tells most, in log order. The last failure and the last call of each tool stay, up to `max`; up to
  * `usual` there are the other failures, then the other calls, the newest first.
  */
-export function mostTelling(evidence: readonly Evidence[], { usual, max }: Record<'usual' | 'max', number>): Evidence[] {
+export function mostTelling(
+  evidence: readonly Evidence[],
+  { usual, max }: Record<'usual' | 'max', number>,
+): Evidence[] {
   const newestFirst = evidence.toReversed()
   const failures = newestFirst.filter(({ ok }) => !ok)
   const lasting = new Set([...lastOfEachTool(failures), ...lastOfEachTool(newestFirst)])

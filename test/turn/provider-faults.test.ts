@@ -1,4 +1,7 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { givenModels } from '../../src/runner/given-models.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { TurnStatus } from '../../src/domain/turn.ts'
@@ -558,6 +561,49 @@ describe('answers', () => {
     const ended = await turn([{ calls: Array.from({ length: 500 }, (_, n) => note(`n${n}`)) }, 'Enough.'])
     expect([ended.finished.status, results(ended).length]).toEqual(['done', 65])
     expect(results(ended).at(-1)).toContain('A step can make at most 32 calls.')
+  })
+
+  it.each([
+    [
+      'an error that never ends',
+      { status: 400, body: `{"error":{"message":"${'x'.repeat(2_100_000)}` },
+      '2 MB at once',
+    ],
+    ['a line that never ends', { raw: `data: {"x":"${'x'.repeat(4_100_000)}`, hangs: true }, '4 MB in one event'],
+    ['an event that never ends', { raw: 'data: 1\n'.repeat(550_000), hangs: true }, '4 MB in one event'],
+  ])('[TR33] %s is read up to a limit, and not tried again', async (_, answer, limit) => {
+    const { failed } = await turn([answer, 'never asked for'])
+    const message = `The model's provider sent too much: over ${limit}.`
+    expect([failed?.code, failed?.message, turns.provider.asked.length]).toEqual(['answer_too_long', message, 1])
+  })
+
+  it('[TR33] a verdict that never ends is read up to 2 MB, and is no verdict', async () => {
+    const raw = `{"choices":[{"message":{"content":"NOT_OK: ${'x'.repeat(2_100_000)}`
+    const ended = await turn([plan('A'), { calls: [update(1)] }], { assessor: () => ({ raw, hangs: true }) })
+    const reason = "The assessor could not be reached: The model's provider sent too much: over 2 MB at once."
+    expect(ended.reader.of('task_assessed').map(({ data }) => data.reason)).toEqual([reason, reason])
+    expect([ended.finished.status, turns.provider.judged.length]).toEqual(['incomplete', 2])
+    await turns.provider.until(({ hungUp }) => hungUp === 2)
+  })
+
+  it('[TR15] a model that sends only empty pieces is silent', async () => {
+    async function* empty(): AsyncGenerator<LanguageModelV4StreamPart> {
+      yield { type: 'stream-start', warnings: [] }
+      yield { type: 'reasoning-start', id: '1' }
+      for (;;) {
+        yield { type: 'reasoning-delta', id: '1', delta: '' }
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+    }
+    const model = new MockLanguageModelV4({ doStream: async () => ({ stream: ReadableStream.from(empty()) }) })
+    const models = givenModels(new Map([['empty', model]]), 'empty')
+    const on = await startTurns({ models, silenceMs: 60 })
+    try {
+      const { failed } = await turn([], { on })
+      expect(failed?.message).toContain('no response for 0.06 s')
+    } finally {
+      await on.close()
+    }
   })
 
   it('[TR14] a text with a tool call is not an answer, whatever it says', async () => {
