@@ -811,6 +811,28 @@ describe('a model that would be done with it', () => {
     }
   })
 
+  it.each([
+    [
+      'long texts',
+      (count: number): Answer =>
+        count < 8 ? { text: `${count} ${'word '.repeat(18_000)}`, calls: [note(`n${count}`)] } : 'Done.',
+    ],
+    [
+      'many long results at once',
+      (count: number): Answer =>
+        count === 0 ? { calls: Array.from({ length: 12 }, (_, n) => note(`${n}${'x'.repeat(38_000)}`)) } : 'Done.',
+    ],
+    [
+      'arguments of 1.9 MB',
+      (count: number): Answer => (count < 3 ? { calls: [note(`${count}${'x'.repeat(1_900_000)}`)] } : 'Done.'),
+    ],
+  ])('[TR34] a model that makes %s is not sent more than it can take', async (_, answer) => {
+    const ended = await turn((__, count) => answer(count))
+    expect(ended.finished.status).toBe('done')
+    const sizes = turns.provider.asked.map(({ request }) => JSON.stringify(request.messages).length)
+    expect(Math.max(...sizes)).toBeLessThan(230_000)
+  })
+
   it('[TR11] the digest is replaced before every call, and is bounded', async () => {
     const long = (name: string): string => `${name} ${'x'.repeat(150)}`
     const titles = Array.from({ length: 20 }, (_, place) => long(`T${place + 1}`))
