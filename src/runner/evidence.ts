@@ -1,7 +1,7 @@
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Projection, projection } from '../domain/projection.ts'
 import { isBlank } from '../domain/text.ts'
-import { toolNames } from '../toolsets/index.ts'
+import { toolsets } from '../toolsets/index.ts'
 
 /** What was done in a plan's turns, folded from the log: what a claim is judged by. */
 export interface Work {
@@ -9,9 +9,11 @@ export interface Work {
   readonly request: string
   readonly calls: readonly WorkCall[]
   readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
+  /** The tools of the latest turn's toolset. */
+  readonly ownTools: readonly string[]
 }
 
-/** A call of an outside tool. Calls of the toolsets' own tools prove nothing. */
+/** A call of an outside tool. Calls of the toolset's own tools prove nothing. */
 interface WorkCall {
   readonly turn: string | null
   readonly call: string
@@ -36,13 +38,17 @@ export interface Evidence {
 
 /** Folds the events of the turns of one plan. */
 export const work: Projection<Work> = projection<Work>({
-  initial: { request: '', calls: [], texts: [] },
+  initial: { request: '', calls: [], texts: [], ownTools: [] },
   on: {
-    turn_started: (state, { data }) => (state.request === '' ? { ...state, request: data.message } : state),
+    turn_started: (state, { data: { message, policy } }) => ({
+      ...state,
+      request: state.request || message,
+      ownTools: toolsets[policy.toolset].tools.map(({ name }) => name),
+    }),
     step_finished: (state, { turn_id: turn, data }) => {
       const { text, tool_calls, task_id: task } = data
       // A call with a problem was not made: its name and arguments are only words.
-      const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !toolNames.has(tool))
+      const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !state.ownTools.includes(tool))
       const calls = made.map(call => ({ turn, task, ...call, call: call.tool_call_id }))
       return {
         ...state,

@@ -301,6 +301,33 @@ describe('the case', () => {
     })
   })
 
+  it("[JU1] only the tools of the turn's own toolset are no evidence", async () => {
+    const broken = tool('update', async () => {
+      throw new Error('The database is down.')
+    })
+    const complete = async (): Promise<Script> => ({
+      calls: [{ tool: 'complete_todo', args: { todoId: (await at.tasks())[0]?.id, outcome: 'Updated.' } }],
+    })
+    const script = [
+      { calls: [{ tool: 'create_todo', args: { items: [{ title: 'A' }] } }] },
+      { calls: [use('update', 1)] },
+      complete,
+      'Done.',
+    ]
+    const at: TestTurns = await turns({
+      host: { review: false },
+      outside: [broken],
+      answers: async (_, count) => {
+        const next = script[count] ?? 'Over.'
+        return typeof next === 'function' ? next() : next
+      },
+    })
+    await at.chat({ toolset: 'turn_todos', assessor: true })
+    expect(at.provider.case(0).evidence).toMatchObject([
+      { tool: 'update', answer: 'Error: The database is down.', ok: false },
+    ])
+  })
+
   it('[JU1] it has the first request, the earlier verdicts, and what a person did to the task', async () => {
     const at = await turns({
       host: { review: false },
