@@ -6,7 +6,15 @@ import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { TurnStatus } from '../../src/domain/turn.ts'
 import { type Answer, type ModelRequest, Provider, type Script, type ScriptedCall } from '../support/provider.ts'
-import { type ChatBody, type ChatReader, type Decide, rejectAll, startTurns, type TestTurns } from '../support/turns.ts'
+import {
+  type ChatBody,
+  type ChatReader,
+  confirmAll,
+  type Decide,
+  rejectAll,
+  startTurns,
+  type TestTurns,
+} from '../support/turns.ts'
 
 const DIGEST = '## Where the plan stands'
 
@@ -872,6 +880,20 @@ describe('a model that does not take a no', () => {
     expect([ended.finished.status, ended.finished.because, ended.finished.steps]).toEqual(['incomplete', 'rejected', 3])
     expect(results(ended)).toMatchObject(times(3, { confirmed: false, cancelled: true, reason: 'user_cancelled' }))
     expect([ended.text, ended.statuses]).toEqual([TURNED_DOWN, []])
+  })
+
+  it('[TR32] a model that blocks and reopens a task in between is stopped after the third no, too', async () => {
+    const toggled = (_: ModelRequest, count: number): Answer => {
+      if (count === 0) return plan('Look')
+      if (count % 3 === 1) return plan(`Way ${count}`)
+      return { calls: [update(1, count % 3 === 2 ? 'blocked' : 'doing')] }
+    }
+    const ended = await turn(toggled, {
+      body: { review: true },
+      decide: (review, count) => (count === 0 ? confirmAll(review, count) : rejectAll(review, count)),
+    })
+    expect([ended.finished.status, ended.finished.because]).toEqual(['incomplete', 'rejected'])
+    expect(ended.reader.of('task_create_review_required')).toHaveLength(4)
   })
 
   it('[TR32] of many plans in one step, those after the third no are not put before the person', async () => {
