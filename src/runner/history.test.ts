@@ -185,7 +185,7 @@ describe('the history', () => {
     it('[TR34] old results become a line that says what was left out; the latest stay whole', () => {
       const told = results(history(twelve()))
       expect(told).toHaveLength(12)
-      expect(told[0]).toBe('[look answered 38009 characters, which are left out here. Call it again if you need them.]')
+      expect(told[0]).toBe('[look answered 38009 characters, which are left out here.]')
       expect(told.at(-1)).toBe(long('result 12'))
     })
 

@@ -104,7 +104,7 @@ export function shrunkResult({ tool, result, ok }: EventData['tool_answered'], r
   const size = sizeOf(result)
   if (size <= Math.max(room, MAX_SHRUNK)) return result
   if (room > 0) return excerpt(typeof result === 'string' ? result : JSON.stringify(result), room)
-  return `[${tool} ${ok ? 'answered' : 'failed with'} ${size} characters, which are left out here. Call it again if you need them.]`
+  return `[${tool} ${ok ? 'answered' : 'failed with'} ${size} characters, which are left out here.]`
 }
 
 /** The arguments, with their long texts cut if they are longer than their room. */
