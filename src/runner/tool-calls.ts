@@ -1,13 +1,11 @@
 import type { Json } from '../domain/event.ts'
-import type { Claim, Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
-import { recordVerdicts } from '../toolsets/verdicts.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
-import { judge } from './assessor.ts'
 import type { TurnDeps } from './drive.ts'
+import { judgeAll } from './judging.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import type { Call, Run, Step } from './run.ts'
@@ -60,49 +58,10 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   }
   let state = await beginCall(toolset, call.tool, call.arguments, context)
   if (state.status === 'claimed') {
-    const judged = await judgeAll(turn, deps, step, call, state.claims, signal)
+    const judged = await judgeAll(turn, deps, step, call.id, state.claims, signal)
     state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   }
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
-}
-
-/** Asks for a verdict on each claim of a call. */
-async function judgeAll(
-  turn: ActiveTurn,
-  deps: TurnDeps,
-  step: Step,
-  call: Call,
-  claims: readonly Claim[],
-  signal: AbortSignal,
-): Promise<readonly Judged[]> {
-  const judged: Judged[] = []
-  try {
-    for (const claim of claims) judged.push(await judge(turn, deps, claim, signal, judged))
-  } catch (error) {
-    await keepVerdicts(turn, deps, step, call, judged)
-    throw error
-  }
-  return judged
-}
-
-/** Keeps the verdicts of a call that a stop interrupted. After any other interruption, the claims are judged anew. */
-async function keepVerdicts(
-  turn: ActiveTurn,
-  { door }: TurnDeps,
-  step: Step,
-  call: Call,
-  judged: readonly Judged[],
-): Promise<void> {
-  if (judged.length === 0) return
-  await door.transact(turn.at(`verdicts:${call.id}`), transaction => {
-    if (!transaction.state.turns.get(turn.run.turn)?.stop_requested) return transaction.discard(null)
-    for (const one of judged) {
-      const { task } = one.claim
-      const id = typeof task === 'string' ? task : door.newId()
-      recordVerdicts(transaction, id, one, { turnId: turn.run.turn, basis: step.digest_seq })
-    }
-    return null
-  })
 }
 
 /** Logs the call before making it: after a crash, it may have run. */

@@ -253,6 +253,26 @@ describe('every verdict is recorded', () => {
     expect(endOf(reader)).toBe('stopped')
     expect((await at.statuses()).map(([, status]) => status)).toEqual(['in_progress', 'pending'])
   })
+
+  it.each([
+    { toolset: 'runsheet', answers: [plan('Look'), update(1, 'saw it')] },
+    { toolset: 'manage_todos', answers: [call('manage_todos', { add: ['Look'] }), 'I saw it.'] },
+  ] as const)('[AS7] $toolset: in a turn that is stopped while an unclear judge is asked again', async scene => {
+    const { toolset, answers } = scene
+    const again = { text: '', hangs: true, after: new Promise(() => undefined) }
+    const at = await turns({ answers, assessor: (_, count) => (count === 0 ? 'Maybe' : again) })
+    const reader = await at.open({ toolset, ...JUDGED })
+    await at.provider.until(({ judged }) => judged.length >= 2)
+    await at.person.stop('c1', 't1')
+    await reader.over
+    const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
+    expect(reader.of('task_assessed').map(({ data }) => data)).toMatchObject([{ verdict: 'unknown', usage }])
+    expect(reader.of('turn_finished')[0]?.data).toMatchObject({
+      status: 'stopped',
+      usage: { input_tokens: 30, output_tokens: 15, total_tokens: 45 },
+    })
+    expect(await at.statuses()).toEqual([['Look', 'in_progress']])
+  })
 })
 
 describe('what was turned down', () => {
