@@ -89,7 +89,8 @@ const work = exact<TurnWork>()(
   z.object({
     spans: s.described(z.array(z.object({ from: s.instant, to: s.instant })), 'past stretches of work'),
     since: s.described(s.instant.nullable(), 'when the current stretch began; null while the turn waits or is over'),
-    seen: s.described(s.instant, 'the latest tool call of an agent elsewhere').exactOptional(),
+    seen: s.described(s.instant, 'the latest step, answered tool call or verdict'),
+    is_elsewhere: s.described(z.literal(true), 'the agent is not ours').exactOptional(),
     is_over: z.literal(true).exactOptional(),
   }),
 )
