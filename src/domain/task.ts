@@ -71,6 +71,6 @@ export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[t
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]
 
 export const PRIORITIES: readonly Priority[] = ['high', 'medium', 'low']
-export const STATUSES = Object.keys(NEXT) as readonly TaskStatus[]
+export const STATUSES = /* @__PURE__ */ Object.keys(NEXT) as readonly TaskStatus[]
 
 export const byPosition = (a: Task, b: Task): number => a.position - b.position || a.number - b.number
