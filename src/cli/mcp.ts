@@ -8,7 +8,8 @@ import { conversationOf } from '../mcp/binding.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
-import { openDoor } from '../door/door.ts'
+import { toolsetOf } from '../mcp/toolset-of.ts'
+import { openDoor, StoreError } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
@@ -51,7 +52,10 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const page = new PageServer(folder, options, line => console.error(line))
   const conversation = `mcp-${v7()}`
   const known = conversationOf(undefined, { session, environment, own: () => conversation })
-  const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: known })
+  const own = { tenant: LOCAL_TENANT, conversation: known }
+  const toolset = options.toolset
+    ? toolsets[options.toolset]
+    : await toolsetOf(own, { door, host, onError: printError })
   const stdio = serveOverStdio({
     door,
     tenant: LOCAL_TENANT,
@@ -62,7 +66,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     updates: new ResourceUpdates(door, LOCAL_TENANT, printError),
     closing: closing.signal,
     pageUrl: (conversation, signedIn) => page.link(conversation, signedIn),
-    toolset: toolsets[options.toolset ?? stored?.toolset ?? host.toolset ?? 'runsheet'],
+    toolset,
     conversation,
     session,
     environment,
@@ -82,10 +86,22 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 const folderName = (folder: string): string | undefined =>
   folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
-/** One short line: the message may contain client input. */
+const printed = new WeakSet<StoreError>()
+
+/** One short line: the message may contain client input. The same storage failure is printed once. */
 function printError(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof StoreError) {
+    if (printed.has(error)) return
+    printed.add(error)
+  }
+  const message = describe(error)
   console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof StoreError) || error.file === undefined) return error.message
+  return `${error.file}: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`}`
 }
 
 /** A host disconnects by closing our stdin, by no longer reading our stdout, or with a signal. */

@@ -62,6 +62,7 @@ const conversation = exact<ConversationSnapshot>()(
       last_number: z.int(),
       last_position: z.number(),
       adopted: s.described(byTask(z.string()), 'task to the turn that took it over'),
+      held: s.described(byTask(z.string()), 'task to the turn of this server that took it over last'),
       edits: s.described(byTask(byTask(z.int())), "task and field to the seq of a person's newest edit"),
       rejections: s.described(byTask(z.int()), 'task to the number of times the assessor rejected it'),
       turns: s.described(z.record(z.string(), turn), 'by id'),

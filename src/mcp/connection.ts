@@ -17,6 +17,7 @@ import { cut } from '../domain/text.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
+import { countItems, observe } from '../toolsets/observe.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
 import { clientOf } from './client-info.ts'
@@ -87,18 +88,23 @@ export class Connection {
     return this.#answer(async () => {
       const { toolset } = this.#connection
       const binding = this.#binding(ctx)
+      const counted = this.#countingFailures(tool.name, input, binding)
+      const waited = (review: string): Promise<Result> =>
+        counted(() => this.#waitForReview(tool.name, input, review, binding, ctx))
       const round = this.#reviews.roundState(ctx, tool.name, input)
-      if (round) return this.#waitForReview(tool.name, input, round.review, binding, ctx)
-      const context = await this.#toolContext(binding, ctx, tool.created !== undefined)
+      if (round) return waited(round.review)
+      const context = await counted(() => this.#toolContext(binding, ctx, tool.created !== undefined))
       try {
-        const repeated = binding.isHostCallId ? await repeatedReview(tool, input, context) : undefined
-        if (repeated !== undefined) return await this.#waitForReview(tool.name, input, repeated, binding, ctx)
+        const repeated = binding.isHostCallId ? await counted(() => repeatedReview(tool, input, context)) : undefined
+        if (repeated !== undefined) return await waited(repeated)
         const call = await this.#begin(tool, input, context, binding)
         if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
         if (call.status === 'claimed') throw new TypeError('only calls of a run can be claimed')
-        return await this.#waitForReview(tool.name, input, call.review_id, binding, ctx)
+        return await waited(call.review_id)
       } catch (error) {
-        return errorResult(await failureAnswer(toolset, error, context))
+        const answer = await failureAnswer(toolset, error, context)
+        this.#reportFault(error)
+        return errorResult(answer)
       }
     })
   }
@@ -121,7 +127,7 @@ export class Connection {
   async readTasks(uri: string, ctx: ServerContext): Promise<ReadResourceResult> {
     const conversation = this.#ownConversation(uri, ctx)
     const state = await this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
-      if (!isExpected(error)) this.#options.onError(error)
+      this.#reportFault(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, messageFor(error))
     })
     const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
@@ -224,20 +230,36 @@ export class Connection {
     return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
+  /** Counts a call that fails before it is begun, or while it waits; `beginCall` counts the others. */
+  #countingFailures(tool: string, input: unknown, binding: Binding): <T>(work: () => Promise<T>) => Promise<T> {
+    const { conversation, turn, toolCallId: callId } = binding
+    const caller = { door: this.#door, edge: 'mcp', conversation, turn } as const
+    const call = { callId, toolset: this.#connection.toolset.name, tool, items: countItems(input), stored: false }
+    const started = performance.now()
+    return work =>
+      work().catch((error: unknown) => {
+        observe(caller, { ...call, started, outcome: error instanceof Refusal ? 'refused' : 'failed' })
+        throw error
+      })
+  }
+
+  /** Refusals, and failures that a retry mends, are the caller's business. */
+  #reportFault(error: unknown): void {
+    const isExpected = error instanceof Refusal || (error instanceof StoreError && !error.isFault)
+    if (!isExpected) this.#options.onError(error)
+  }
+
   /** Turns every failure into an answer for the model. */
   async #answer(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      if (!isExpected(error)) this.#options.onError(error)
+      this.#reportFault(error)
       return errorResult(`Error: ${messageFor(error)}`)
     }
   }
 }
 
-const isExpected = (error: unknown): error is Refusal | StoreError =>
-  error instanceof Refusal || error instanceof StoreError
-
 /** Unexpected errors are logged, not returned. */
 const messageFor = (error: unknown): string =>
-  isExpected(error) ? error.message : 'Internal error. See the log of the server.'
+  error instanceof Refusal || error instanceof StoreError ? error.message : 'Internal error. See the log of the server.'
