@@ -38,7 +38,7 @@ describe('what the demo model can do', () => {
   ])('[MO5][MO7] computes, and the judge recomputes: %s', (title, outcome) => {
     expect(compute(title)).toBe(outcome)
     expect(verdict(title, outcome)).toBe('OK')
-    expect(verdict(title, '1. 17\n2. 4')).toMatch(/^NOT_OK: the (?:result|order) should be /)
+    expect(verdict(title, '1. 17\n2. 4')).toMatch(/^NOT_OK/)
   })
 
   it.each([
@@ -139,6 +139,7 @@ describe('what the demo model can do', () => {
     'Write a test that passes',
     'Translate "hello" to French',
     'Rank the teams by 3 criteria and 4 judges',
+    'Rank Ann 120, send Bob 95',
   ]
   const isSaid = /^(?:Simulated: the demo model has no tool for this\.|模拟：演示模型没有做这件事的工具。)$/
 

@@ -1,7 +1,7 @@
 import type { Case } from '../case.ts'
 import { valueOf } from './arithmetic.ts'
 import { isChinese } from './language.ts'
-import { isCompound } from './lexicon.ts'
+import { ACTIONS, isCompound } from './lexicon.ts'
 import { flawInText } from './judge-text.ts'
 import { isSimulated } from './work.ts'
 
@@ -65,6 +65,8 @@ function flawInOrder(task: string, said: string): string | undefined {
   const given = numbersIn(task)
   const rest = task.replaceAll(/\p{L}*\s*\p{L}*\s*[:：]?\s*\d+(?:\.\d+)?|,|，|、|\band\b|和|[.。]/giu, '')
   if (given.length < 2 || rest.replace(/^(?:compare|rank|sort|比较|排序)\s*[:：]?/i, '').trim() !== '') return undefined
+  const names = (task.match(/\p{L}+/gu) ?? []).slice(1).filter(word => !/^(?:and|和)$/i.test(word))
+  if (names.some(word => ACTIONS.has(word.toLowerCase()) || !said.includes(word))) return undefined
   const ranked = said.split('\n').map(line => numbersIn(line).at(-1))
   const order = given.toSorted((a, b) => a - b)
   return order.join() === ranked.join() ? '' : `the order should be ${order.join(', ')}`
