@@ -767,6 +767,26 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await turns.close()
 })
 
+it('[CH11] after a reload, a message that arrived although sending it failed is not in the box', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
+  await page.route('**/api/chat', async route => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.route('**/api/sessions/**', route => route.abort())
+  await say(page, 'Something long')
+  await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+  expect(await box(page).inputValue()).toBe('Something long')
+  await page.unroute('**/api/sessions/**')
+  await page.reload()
+  await messages(page).getByText('Well.').waitFor()
+  await expect.poll(() => box(page).inputValue()).toBe('')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH11] a message that is sent again the moment it is back in the box is not forgotten', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
