@@ -1,6 +1,6 @@
 import { isChineseNoun, isNoun } from './asked.ts'
 import { isChinese } from './language.ts'
-import { ACTIONS, CHINESE_EVENT, CHINESE_JOURNEY, EVENT, JOURNEY } from './lexicon.ts'
+import { ACTIONS, CHINESE_ACTION, CHINESE_EVENT, CHINESE_JOURNEY, EVENT, JOURNEY } from './lexicon.ts'
 
 /** The steps of a plan for a goal that names none itself. */
 export function planFor(goal: string): string[] {
@@ -41,6 +41,8 @@ const peopleIn = (goal: string): string | undefined =>
 /** Goals of planning end with the plan on paper; those of doing go on to what only a tool can do. */
 const isPlanning = (goal: string): boolean =>
   /^(?:plan|prepare|outline|draft|design|think)\b/i.test(goal) && !hasAction(goal)
+
+const isChinesePlanning = (goal: string): boolean => /策划|计划|规划|筹备|准备/.test(goal) && !CHINESE_ACTION.test(goal)
 
 const hasAction = (goal: string): boolean =>
   (goal.toLowerCase().match(/\p{L}+/gu) ?? []).some(word => ACTIONS.has(word))
@@ -168,8 +170,9 @@ const CHINESE: readonly Kind[] = [
         `写一份${topic}的宾客名单模板`,
         people === undefined ? `写一份${topic}的预算草案` : `按每人 100 元计算 ${people} 人的预算：${people} * 100`,
         `起草${topic}的邀请函`,
-        `写一份${topic}的日程草案`,
-        `写一份${topic}的购物清单`,
+        ...(isChinesePlanning(goal)
+          ? [`写一份${topic}的日程草案`, `写一份${topic}的购物清单`]
+          : ['预订场地', '发送邀请函']),
       ]
     },
   },
@@ -177,7 +180,8 @@ const CHINESE: readonly Kind[] = [
     of: CHINESE_JOURNEY,
     plan: goal => {
       const topic = chineseName(chineseTopicOf(goal))
-      return [`检查清单`, `行程草案`, `行李清单`, `预算草案`].map(form => `写一份${topic}的${form}`)
+      const drafts = [`检查清单`, `行程草案`, `行李清单`, `预算草案`].map(form => `写一份${topic}的${form}`)
+      return isChinesePlanning(goal) ? drafts : [...drafts, '预订交通和住宿']
     },
   },
   {
