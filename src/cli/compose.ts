@@ -30,7 +30,7 @@ export interface App {
   localUrl(): URL
   /** A code that signs a page in, once. */
   loginCode(): string
-  /** Milliseconds since the last request, stream, running turn or pending review; 0 while there is one. */
+  /** Milliseconds since the last request, stream or running turn; 0 while there is one. */
   idleMs(): number
   /** Finishes what is in progress, then closes all parts. */
   close(): Promise<void>

@@ -14,9 +14,10 @@ import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
 import { browserFor } from './browser.ts'
+import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
-import { checkStore, openStore } from './open-store.ts'
+import { checkStore, openStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
 import { version } from './version.ts'
@@ -27,8 +28,11 @@ export interface McpCommand extends PageServerOptions {
   readonly review?: 'on' | 'off'
   readonly session?: string
   readonly browser: 'on' | 'off'
+  readonly agentToken?: string
 }
 
+/** How long the last report may delay the exit. */
+const LAST_REPORT_MS = 3_000
 /** The host lists the tools first; starting the page meanwhile would delay that. */
 const PAGE_START_DELAY_MS = 250
 
@@ -50,6 +54,16 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const door = openDoor({ store, onError: printError })
   const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(line))
+  const reporter = new CallReporter(() => {
+    const { local: url } = page.running() ?? {}
+    const token = options.agentToken ?? folder.agentToken()
+    return url === undefined || token === undefined ? undefined : { url, token }
+  })
+  // The server of a folder counts what is stored there by itself; on PostgreSQL each node counts its own commits.
+  const isCounted = storeLocation(options.store) === 'folder'
+  door.observe(call => {
+    if (!call.stored || !isCounted) reporter.add(call)
+  })
   const conversation = `mcp-${v7()}`
   const known = conversationOf(undefined, { session, environment, own: () => conversation })
   const own = { tenant: LOCAL_TENANT, conversation: known }
@@ -77,6 +91,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await hostDisconnected()
   closing.abort()
   await stdio.close()
+  await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)

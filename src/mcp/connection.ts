@@ -14,10 +14,10 @@ import { tasksInView } from '../domain/conversation.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
-import { type Door, StoreError } from '../door/door.ts'
+import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { countItems, observe } from '../toolsets/observe.ts'
+import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
 import { clientOf } from './client-info.ts'
@@ -27,7 +27,7 @@ import type { ResourceUpdates } from './resource-updates.ts'
 import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
 import { firstRoot } from './roots.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
-import { AWAIT_REVIEW, errorResult, toolResult } from './tool-result.ts'
+import { errorResult, toolResult } from './tool-result.ts'
 
 /** What all connections share. */
 export interface McpOptions
@@ -88,7 +88,9 @@ export class Connection {
     return this.#answer(async () => {
       const { toolset } = this.#connection
       const binding = this.#binding(ctx)
-      const counted = this.#countingFailures(tool.name, input, binding)
+      const report = this.#reporter(tool.name, input, binding)
+      // `beginCall` reports what comes of it.
+      const counted = <T>(work: () => Promise<T>): Promise<T> => work().catch(reported(report))
       const waited = (review: string): Promise<Result> =>
         counted(() => this.#waitForReview(tool.name, input, review, binding, ctx))
       const round = this.#reviews.roundState(ctx, tool.name, input)
@@ -112,10 +114,12 @@ export class Connection {
   /** Waits for a review of this conversation, whichever call asked for it. */
   awaitReview(input: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
-      const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
-      if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
-      const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
-      return this.#waitForReview(AWAIT_REVIEW, input, newest, this.#binding(ctx), ctx)
+      const binding = this.#binding(ctx)
+      const report = this.#reporter(AWAIT_REVIEW, input, binding)
+      const result = await this.#awaited(input, binding, ctx).catch(reported(report))
+      // Otherwise the client asks the person and repeats the call.
+      if ('content' in result) report(result.isError ? 'refused' : 'ok')
+      return result
     })
   }
 
@@ -166,6 +170,13 @@ export class Connection {
       if (subscribed.size === 0) stop()
       return {}
     })
+  }
+
+  async #awaited(input: unknown, binding: Binding, ctx: ServerContext): Promise<Result> {
+    const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
+    if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
+    const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
+    return this.#waitForReview(AWAIT_REVIEW, input, newest, binding, ctx)
   }
 
   /** Some models repeat the ids of their calls, which then identify nothing. */
@@ -230,17 +241,13 @@ export class Connection {
     return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
-  /** Counts a call that fails before it is begun, or while it waits; `beginCall` counts the others. */
-  #countingFailures(tool: string, input: unknown, binding: Binding): <T>(work: () => Promise<T>) => Promise<T> {
+  /** Reports a call that leaves no event. */
+  #reporter(tool: string, input: unknown, binding: Binding): Report {
     const { conversation, turn, toolCallId: callId } = binding
     const caller = { door: this.#door, edge: 'mcp', conversation, turn } as const
     const call = { callId, toolset: this.#connection.toolset.name, tool, items: countItems(input), stored: false }
     const started = performance.now()
-    return work =>
-      work().catch((error: unknown) => {
-        observe(caller, { ...call, started, outcome: error instanceof Refusal ? 'refused' : 'failed' })
-        throw error
-      })
+    return outcome => observe(caller, { ...call, started, outcome })
   }
 
   /** Refusals, and failures that a retry mends, are the caller's business. */
@@ -259,6 +266,15 @@ export class Connection {
     }
   }
 }
+
+type Report = (outcome: ObservedCall['outcome']) => void
+
+const reported =
+  (report: Report) =>
+  (error: unknown): never => {
+    report(error instanceof Refusal ? 'refused' : 'failed')
+    throw error
+  }
 
 /** Unexpected errors are logged, not returned. */
 const messageFor = (error: unknown): string =>

@@ -3,6 +3,7 @@ import { asProse, isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
+import { observe } from '../toolsets/observe.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
 import { judgeAll } from './judging.ts'
@@ -21,7 +22,7 @@ export async function makeCall(
 ): Promise<void> {
   const toolset = toolsets[turn.run.policy.toolset]
   if (call.problem !== undefined && call.problem !== UNKNOWN_TOOL)
-    return recordAnswer(turn, deps, call, `Error: ${call.problem}`)
+    return refuse(turn, deps, call, `Error: ${call.problem}`)
   const isOffered = call.problem === undefined
   const isOwn = toolset.tools.some(({ name }) => name === call.tool)
   if (isOwn && isOffered) return callOwn(turn, deps, step, call, signal)
@@ -31,9 +32,9 @@ export async function makeCall(
   const name = call.tool.slice(0, 64).toWellFormed()
   // The last model call of a budget gets no tools.
   if (isOwn || tool)
-    return recordAnswer(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
+    return refuse(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
   const available = [...toolset.tools, ...outside].map(each => each.name).join(', ')
-  return recordAnswer(turn, deps, call, `Error: There is no tool ${name}. Available: ${available}.`)
+  return refuse(turn, deps, call, `Error: There is no tool ${name}. Available: ${available}.`)
 }
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
@@ -84,6 +85,19 @@ async function callOutside(
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, signal, deps.limits)
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
+}
+
+/** Answers a call that never got to its tool. Its event counts it; this reports it. */
+async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: string): Promise<void> {
+  const { run, lease } = turn
+  const { name, tools } = toolsets[run.policy.toolset]
+  const isOwn = tools.some(tool => tool.name === call.tool)
+  const labels = isOwn ? { toolset: name, tool: call.tool } : { toolset: 'unknown', tool: 'unknown' }
+  const started = performance.now()
+  await recordAnswer(turn, deps, call, result)
+  const model = { provider: deps.models.providerOf(run.request.model), model: run.request.model }
+  const caller = { door: deps.door, edge: 'turn', conversation: lease.conversation, turn: run.turn, ...model } as const
+  observe(caller, { ...labels, callId: call.id, items: 0, started, outcome: 'refused', stored: true })
 }
 
 /** Stores what a call is answered. */

@@ -8,6 +8,9 @@ export const logCalls =
   call =>
     logger.debug(call, 'tool call')
 
+/** The tool of every MCP server that waits for a review. It belongs to no toolset, and is counted like one of its tools. */
+export const AWAIT_REVIEW = 'await_review'
+
 /** Where a call was made. */
 export interface Caller extends Pick<ToolContext, 'door' | 'conversation' | 'edge' | 'provider' | 'model' | 'run'> {
   readonly turn?: string | undefined

@@ -588,7 +588,7 @@ describe('answers', () => {
   it('[TR33] a verdict that never ends is read up to 2 MB, and is no verdict', async () => {
     const raw = `{"choices":[{"message":{"content":"NOT_OK: ${'x'.repeat(2_100_000)}`
     const ended = await turn([plan('A'), { calls: [update(1)] }], { assessor: () => ({ raw, hangs: true }) })
-    const reason = "The assessor could not be reached: The model's provider sent too much: over 2 MB at once."
+    const reason = "The assessor could not be reached. The model's provider sent too much: over 2 MB at once."
     expect(ended.reader.of('task_assessed').map(({ data }) => data.reason)).toEqual([reason, reason])
     expect([ended.finished.status, turns.provider.judged.length]).toEqual(['incomplete', 2])
     await turns.provider.until(({ hungUp }) => hungUp === 2)
