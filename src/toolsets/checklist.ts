@@ -83,7 +83,7 @@ done. Never send a comma-separated string. Work through the items in order and t
 items of earlier turns are ticked in the same way. Leave unticked what cannot be done, and say why in your answer. Do not give your final
 answer before the others are ticked. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('add_multiple_checklist_items')} takes ${FORM}, with \`isChecked\` for what is already done. Already on the checklist: ${existing(shown(view))}. Do not create these again.`,
+    `${named('add_multiple_checklist_items')} takes ${FORM}, with \`isChecked\` for what is already done.${existing(shown(view), ['Already on the checklist', 'Do not create these again'])}`,
   settling: named =>
     `tick each item with ${named('update_checklist_items')} when it is done. If one cannot be done, leave it unticked and say why in your answer.`,
   vocabulary: {
@@ -100,6 +100,10 @@ answer before the others are ticked. Do not plan for a plain question or a singl
       cancelled: 'removed',
     },
     sentences: {
+      task_not_found: (data, speaker) => {
+        const where = data.field === undefined ? '' : `${speaker.field(data.field, data.row)}: `
+        return `${where}${NOT_FOUND} ${speaker.open(data)}`
+      },
       reviewed_tasks_are_fixed: () => 'A reviewed item cannot be reworded. Add the new wording as a new item.',
     },
   },

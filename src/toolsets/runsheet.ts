@@ -86,7 +86,7 @@ For work of several steps, call ${named('plan')} once with all of them. The user
 Work through the tasks in order and settle each with ${named('update')} and its outcome; every answer names the next. Do not give your final answer
 before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('plan')} takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number }) => number)}. Do not plan it again.`,
+    `${named('plan')} takes {"tasks":[{"title":"…"}]}.${existing(tasksIn(view), ['Planned already', 'Do not plan it again'], ({ number }) => number)}`,
   settling: named =>
     `settle each task with ${named('update')} and its outcome. If one cannot be done, set it to blocked and say in the outcome what is in the way.`,
   vocabulary: { idOf: ({ number }) => number, words: { ...WORD, criteria: 'done_when' } },
