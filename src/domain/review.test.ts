@@ -52,6 +52,27 @@ describe('rows without a draft_index', () => {
     expect(indexes([{ title: 'A' }, { draft_index: 0, title: 'A2' }])).toEqual([2, 0])
   })
 
+  it('[RE21] a row that fits several draft rows leaves to another row the one that only that fits', () => {
+    const twice = [row('A', { priority: 'high' }), row('A', { tags: ['x'] })]
+    const found = (...rows: readonly SubmittedRow[]): (number | undefined)[] =>
+      confirmed(twice, rows).map(({ draft_index }) => draft_index)
+    expect(found({ title: 'A' }, { title: 'A', priority: 'high' })).toEqual([1, 0])
+    expect(found({ title: 'A', priority: 'medium' }, { title: 'A' })).toEqual([1, 0])
+    expect(found({ title: 'A' }, { title: 'A' })).toEqual([0, 1])
+    expect(found({ title: 'A' }, { title: 'A', tags: ['x'] }, { title: 'A', priority: 'high' })).toEqual([
+      undefined,
+      1,
+      0,
+    ])
+  })
+
+  it('[RE21][RE9] tags in another order are the same tags', () => {
+    const tagged = [row('A', { tags: ['x', 'y'] })]
+    const rows = confirmed(tagged, [{ title: 'A', tags: ['y', 'x'] }])
+    expect(rows).toMatchObject([{ draft_index: 0, tags: ['y', 'x'] }])
+    expect(changesBetween(tagged, rows)).toMatchObject({ edited: [], added: [], removed: [] })
+  })
+
   it('[RE21][RE7] a row that differs in a field is new', () => {
     expect(indexes([{ title: 'B', tags: [] }, { title: 'B', status: 'done' }, { title: 'b' }])).toEqual([
       undefined,

@@ -229,16 +229,33 @@ function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number):
   }
 }
 
-/** A row without a `draft_index` that equals a draft row in every field it has is that row. */
+/**
+ * A row without a `draft_index` that equals a draft row in every field it has is that row. As many rows as possible find
+ * one, those with more fields first: a row that fits several makes room for one that fits fewer.
+ */
 function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[]): CleanRow[] {
-  const taken = new Set(rows.flatMap(({ draft_index }) => draft_index ?? []))
-  return rows.map(row => {
-    if (row.draft_index !== undefined || row.title === undefined) return row
-    const draft_index = draft.findIndex((from, index) => !taken.has(index) && sameRow(from, { ...from, ...row }))
-    if (draft_index === -1) return row
-    taken.add(draft_index)
-    return { ...row, draft_index }
-  })
+  const named = new Set(rows.flatMap(({ draft_index }) => draft_index ?? []))
+  const rowAt = new Map<number, number>()
+  /** Takes a free draft row, else one whose holder finds another. `seen` are the draft rows tried before. */
+  const place = (at: number, seen: Set<number>): boolean => {
+    const fitting = [...draft.keys()].filter(index => {
+      const from = draft[index]
+      return from && !named.has(index) && sameRow(from, { ...from, ...rows[at] })
+    })
+    const freed = (index: number): boolean => {
+      if (seen.has(index)) return false
+      seen.add(index)
+      return place(rowAt.get(index) ?? at, seen)
+    }
+    const index = fitting.find(each => !rowAt.has(each)) ?? fitting.find(freed)
+    if (index !== undefined) rowAt.set(index, at)
+    return index !== undefined
+  }
+  const unnamed = [...rows.keys()].filter(at => rows[at]?.draft_index === undefined && rows[at]?.title !== undefined)
+  const fields = (at: number): number => Object.keys(rows[at] ?? {}).length
+  for (const at of unnamed.sort((a, b) => fields(b) - fields(a))) place(at, new Set())
+  const found = new Map([...rowAt].map(([draft_index, at]) => [at, { draft_index }]))
+  return rows.map((row, at) => ({ ...row, ...found.get(at) }))
 }
 
 function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): ConfirmedRow | Refusal {
@@ -253,4 +270,7 @@ function visibleFields({ title, details, criteria, priority, status, tags }: Row
   return { title, details, criteria, priority, status, tags }
 }
 
-const sameRow = (a: Row, b: Row): boolean => JSON.stringify(visibleFields(a)) === JSON.stringify(visibleFields(b))
+/** Whether a person sees the same; the order of tags says nothing. */
+const sameRow = (a: Row, b: Row): boolean => comparable(a) === comparable(b)
+
+const comparable = (row: Row): string => JSON.stringify({ ...visibleFields(row), tags: row.tags.toSorted() })

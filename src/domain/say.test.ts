@@ -101,6 +101,12 @@ describe('what a refusal says', () => {
     expect(say(new Refusal('batch_empty', {}), { sentences })).toBe('至少需要一个任务。')
   })
 
+  it('[RE26] which reviews can be reopened is said in full', () => {
+    expect(say(new Refusal('review_not_reopenable', SAMPLES.review_not_reopenable))).toBe(
+      'This review cannot be reopened: it is confirmed. Only a review that timed out, whose panel was closed, or that a form in an MCP host ended can be.',
+    )
+  })
+
   it('[BA3] can be about another element, or about none', () => {
     const refusal = invalidField('title', { rule: 'empty' }, 1)
     expect([refusal.message, refusal.at(4).message, refusal.at(undefined).message]).toEqual([

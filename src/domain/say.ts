@@ -167,7 +167,7 @@ const ENGLISH: Required<Sentences> = {
   review_expired: () => 'This review timed out; nothing was written.',
   review_not_reopenable: ({ status, successor }) =>
     successor === undefined
-      ? `This review cannot be reopened: it is ${status}. Only a review that nobody decided can be.`
+      ? `This review cannot be reopened: it is ${status}. Only a review that timed out, whose panel was closed, or that a form in an MCP host ended can be.`
       : `This review was already reopened or revised: go on with review ${successor}.`,
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,

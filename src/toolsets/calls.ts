@@ -1,10 +1,12 @@
 import type { Claim } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
-import type { Json } from '../domain/event.ts'
+import type { EventData, Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type At, hashOf, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
+import type { Review } from '../domain/review.ts'
+import { type At, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
+import { callHash, reviewOfEqualCall } from './equal-call.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
@@ -145,7 +147,7 @@ async function begin(
     return { call: refused(toolset.refused(explain(parsed, toolset, tool), view)), repeated: false }
   }
   // Hash the parsed input, so that unknown keys do not make a repeated call look different.
-  const bodyHash = hashOf([tool.name, parsed.value])
+  const bodyHash = callHash(tool.name, parsed.value)
   const prefix = `call_${bodyHash.slice(0, 16)}_`
   const toolCallId = context.toolCallId ?? `${prefix}${door.newId()}`
   const basis = run?.basis ?? view.state.answered_seq
@@ -155,6 +157,7 @@ async function begin(
     once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
     ...(run ? { lease: run.lease } : {}),
   }
+  const again = tool.created && !run ? await reviewOfEqualCall(context, bodyHash, joinable(context)) : undefined
   const reopened = await unheardOutcome(context)
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
     const other = toolsetMismatch(transaction.state, toolset.name)
@@ -162,12 +165,16 @@ async function begin(
     const { client } = context
     const plans = tool.created !== undefined
     if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, client, plans })
-    // Without an id, a call that equals a waiting one joins it.
+    // A call joins the review of an equal one: without an id the one that waits, in any case the one a person reopened.
     const repeats = context.toolCallId === undefined && tool.created
-    const review = repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now)
+    const review = again ?? (repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now))
     if (review) {
       const { review_id, tool_call_id: call_id } = review
-      return transaction.discard({ status: 'pending_review', call_id, review_id })
+      const joined = { status: 'pending_review', call_id, review_id } as const
+      if (repeats) return transaction.discard(joined)
+      // Its id must find the same review once that is decided.
+      recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: parsed.value })
+      return joined
     }
     return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started, reopened })
   })
@@ -200,8 +207,7 @@ function perform(deps: PerformDeps): CallState {
   }
   // A call that may wait is logged before its review.
   if (tool.created && transaction.state.policy?.review) {
-    const data = { tool_call_id: toolCallId, tool: tool.name, arguments: input }
-    transaction.mustRun({ type: 'record', turn_id: turn, fact: { type: 'tool_called', data } })
+    recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
   }
   const call = new ToolCall({
     transaction,
@@ -257,5 +263,15 @@ async function viewOf({ door, tenant, conversation, turn }: ToolContext): Promis
 function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sources): Sources {
   return { source_user_message_id, source_assistant_message_id }
 }
+
+function recordCalled(transaction: Transaction, turn_id: string, data: EventData['tool_called']): void {
+  transaction.mustRun({ type: 'record', turn_id, fact: { type: 'tool_called', data } })
+}
+
+/** A reopened review that waits. Without an id, a call may also have waited for one that is decided since. */
+const joinable =
+  ({ toolCallId }: ToolContext) =>
+  ({ reopens, status, reason }: Review): boolean =>
+    reopens !== undefined && (status === 'pending' || (toolCallId === undefined && reason !== 'superseded'))
 
 const refused = (result: Json): CallState => ({ status: 'answered', result, ok: false, stored: false })

@@ -115,7 +115,7 @@ describe('checklist: adding', () => {
     expect((await desk.tasks()).map(({ parent_id }) => parent_id)).toEqual([undefined, uuid(1), uuid(1)])
     const { answer, events } = await desk.written(() => add({ items: [{ title: 'eggs' }], contextTaskId: uuid(99) }))
     expect(answer).toEqual({
-      error: `contextTaskId: There is no task with this id. Open: ${uuid(1)} (shop), ${uuid(3)} (milk), ${uuid(4)} (bread). Send new items as ${FORM}`,
+      error: `contextTaskId: There is no item with this id. Open: ${uuid(1)} (shop), ${uuid(3)} (milk), ${uuid(4)} (bread). Send new items as ${FORM}`,
     })
     expect(events).toEqual([])
   })
@@ -152,7 +152,7 @@ describe('checklist: updating', () => {
       failedItems: [
         {
           id: 'nowhere',
-          error: `There is no task with this id. Open: ${uuid(1)} (milk), ${uuid(2)} (bread).`,
+          error: `There is no item with this id. Open: ${uuid(1)} (milk), ${uuid(2)} (bread).`,
         },
         { id: uuid(1), error: 'title must not be empty.' },
         { id: uuid(3), error: 'title must be at most 400 characters, got 401.' },
@@ -190,7 +190,7 @@ describe('checklist: updating', () => {
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(await update({ id: uuid(2), isChecked: true })).toEqual({
       updatedItems: [],
-      failedItems: [{ id: uuid(2), error: `There is no task with this id. Open: ${uuid(1)} (milk).` }],
+      failedItems: [{ id: uuid(2), error: `There is no item with this id. Open: ${uuid(1)} (milk).` }],
     })
     expect(retryFor(checklist, { state: await desk.state(), turnId: 't1' })).toMatch(
       /Already on the checklist: milk; eggs\./,

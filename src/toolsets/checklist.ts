@@ -100,6 +100,10 @@ answer before the others are ticked. Do not plan for a plain question or a singl
       cancelled: 'removed',
     },
     sentences: {
+      task_not_found: (data, speaker) => {
+        const where = data.field === undefined ? '' : `${speaker.field(data.field, data.row)}: `
+        return `${where}${NOT_FOUND} ${speaker.open(data)}`
+      },
       reviewed_tasks_are_fixed: () => 'A reviewed item cannot be reworded. Add the new wording as a new item.',
     },
   },

@@ -22,7 +22,9 @@ export async function unheardOutcome(
   const { unheard_reviews, reviews, turns } = await door.read({ tenant, conversation })
   const id = unheard_reviews.find(each => {
     const review = reviews.get(each)
-    return review?.reopens !== undefined && turns.get(review.conversation_turn_id)?.model === undefined
+    // The agent itself superseded it, with another plan.
+    if (review?.reopens === undefined || review.reason === 'superseded') return false
+    return turns.get(review.conversation_turn_id)?.model === undefined
   })
   return id === undefined || id === awaited ? undefined : (await door.reviews.get(tenant, id)).record
 }

@@ -1,8 +1,9 @@
 import { type Conversation, planTurnOf } from '../domain/conversation.ts'
-import { type Changes, type Review, statusAt } from '../domain/review.ts'
+import type { Changes, Review } from '../domain/review.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Policy } from '../domain/policy.ts'
 import type { ReviewRecord } from '../door/door.ts'
+import { unanswered } from './equal-call.ts'
 import { toolsets } from './index.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
@@ -46,13 +47,7 @@ export function reviewOfRepeatedCall(
   prefix: string,
   now: Instant,
 ): Review | undefined {
-  return [...state.pending_reviews, ...state.unheard_reviews]
-    .flatMap(id => state.reviews.get(id) ?? [])
-    .find(review => {
-      if (review.conversation_turn_id !== turn || !review.tool_call_id.startsWith(prefix)) return false
-      // An expired review was never decided: ask again.
-      return review.status === statusAt(review, now) && review.status !== 'expired'
-    })
+  return unanswered(state, turn, now).find(({ tool_call_id }) => tool_call_id.startsWith(prefix))
 }
 
 const UNCHANGED: Changes = { kept: [], edited: [], added: [], removed: [], reordered: false }

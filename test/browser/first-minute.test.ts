@@ -33,7 +33,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
     'Compute 84 / 4',
     'Write the report',
   ])
-  await titles.last().fill('Write two pages')
+  await titles.last().fill('Write a haiku about rain')
   await page.evaluate(() => {
     const seen = new Set<string>()
     new MutationObserver(() => seen.add(document.querySelector('.rs-counts')?.textContent ?? '')).observe(document, {
@@ -51,7 +51,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   await page.getByRole('button', { name: 'Send' }).waitFor()
   const said = await page.getByRole('region', { name: 'Messages' }).innerText()
   expect(said).toContain('12 * 7 = 84')
-  expect(said).toContain('Write two pages')
+  expect(said).toContain('Write a haiku about rain')
   expect(said).not.toContain('Write the report:')
   expect(await page.title()).toBe('Compute 12*7, compute 84 / 4 and then write the report. · Runsheet')
   // A reload keeps everything.

@@ -952,6 +952,40 @@ describe('a review that a person reopens', () => {
     })
   })
 
+  it.each(['call-2', undefined])('[RE29] an equal plan (id: %s) joins the reopened one that waits', async callId => {
+    const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
+    const input = { tasks: [{ title: 'A' }, { title: 'B' }] }
+    const first = await table.call(callId && 'call-1', input)
+    const { review_id: id } = first.body as { review_id: string }
+    await table.decide(id, closed)
+    await table.call(callId && 'call-1', input)
+    const { review } = (await reopen(table, id)).body
+    const pending = { status: 'pending_review', review_id: review.review_id }
+    expect((await table.call(callId, input)).body).toEqual(pending)
+    expect(await table.pending()).toEqual([review])
+    await table.confirm(review.review_id, { draft_index: 1 })
+    const answer = await table.call(callId, input)
+    expect(resultOf(answer)).toMatchObject({ ids: [1], next: '1 B', remaining: 1 })
+    expect(resultOf(answer)).not.toHaveProperty('review')
+    expect(resultOf(await table.call('call-3', { tasks: 'no plan' }))).not.toHaveProperty('review')
+    expect(await table.titles()).toEqual(['B'])
+  })
+
+  it('[RE29] another plan supersedes the reopened one, and does not report that', async () => {
+    const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
+    const id = await table.proposed('call-1')
+    await table.decide(id, closed)
+    await table.call('call-1')
+    const { review } = (await reopen(table, id)).body
+    const better = { tasks: [{ title: 'Better' }] }
+    const second = (await table.call('call-2', better)).body as { review_id: string }
+    expect((await table.review(review.review_id)).body).toMatchObject({ result: { reason: 'superseded' } })
+    await table.confirm(second.review_id, { draft_index: 0 })
+    const answer = resultOf(await table.call('call-2', better))
+    expect(answer).toMatchObject({ ids: [1], remaining: 1 })
+    expect(answer).not.toHaveProperty('review')
+  })
+
   it('[RH11] the door leads from the old review to the one to wait for', async () => {
     const table = await brief()
     const id = await table.proposed('call-1')

@@ -49,8 +49,9 @@ describe.each([
   ['Claude Code cancels after 18 ms', '2026', 'claude-code', at(18, { action: 'cancel' })],
   ['a client accepts at once', '2025', 'a host', () => chosen('Approve as proposed')],
   ['a client accepts at once', '2026', 'a host', () => chosen('Approve as proposed')],
+  ['Claude Code accepts the preselected choice at once', '2025', 'claude-code', () => chosen('Approve as shown')],
 ] as const)('%s, %s', (_, era, name, answers) => {
-  it('[MC40] decides nothing: every way is tried once, then the page decides', async () => {
+  it('[MC40][MC15] decides nothing: every way is tried once, then the page decides', async () => {
     const host = await connected(era, { name, answers })
     const answer = host.call('plan', PLAN)
     const { review_id } = await waiting(server.person)
