@@ -25,6 +25,12 @@ export function logStorageFailure(error: StoreError, log: Logger, request: Reado
   log.error({ err: { code, reason: message, detail, file }, ...request }, 'storage failed')
 }
 
+/** Logs a failure outside of requests. One that lasts until a restart is logged once. */
+export function logFailure(error: unknown, log: Logger, what: string): void {
+  if (error instanceof StoreError && error.code === 'replaced') logStorageFailure(error, log, {})
+  else log.error({ err: error }, what)
+}
+
 const LOGGED = new WeakSet<StoreError>()
 
 interface ErrorAnswer {
@@ -89,6 +95,7 @@ const STORAGE: Record<StoreError['code'], StorageAnswer> = {
   corrupt: { status: 503, isFault: true },
   newer: { status: 503, isFault: true },
   io: { status: 503, retry: true, isFault: true },
+  replaced: { status: 503, isFault: true },
   unknown_outcome: { status: 503, isFault: true },
   file_invalid: { status: 409, isFault: true },
   id_taken: { status: 409 },
