@@ -68,11 +68,15 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   process.exit(0)
 }
 
-/** One short line: the message may contain client input. */
+/** One short line: the message may contain client input. The same error is printed once. */
 function printError(error: unknown): void {
+  if (error instanceof Error && PRINTED.has(error)) return
+  if (error instanceof Error) PRINTED.add(error)
   const message = error instanceof Error ? error.message : String(error)
   console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
 }
+
+const PRINTED = new WeakSet<Error>()
 
 /** A host disconnects by closing our stdin, by no longer reading our stdout, or with a signal. */
 function hostDisconnected(): Promise<void> {

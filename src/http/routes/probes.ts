@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { StoreError } from '../../door/door.ts'
+import { logStorageFailure } from '../error-reply.ts'
 import { HttpError } from '../http-error.ts'
 import { route } from '../route.ts'
 
@@ -28,15 +30,17 @@ export const probeRoutes = [
     public: true,
     summary: 'Whether storage answers and the server is not shutting down',
     answers: { 200: { description: 'Ready', schema: ok }, 503: { description: 'Not ready' } },
-    handle: async (_, { door, closing }) => {
+    handle: async (_, { door, closing, log }) => {
       if (closing.aborted) throw notReady('The server is shutting down.')
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => late.reject(new Error('late')), STORAGE_TIMEOUT_MS)
       try {
         await Promise.race([door.ready(), late.promise])
-      } catch {
-        // The requests that needed storage report why.
-        throw notReady('Storage does not answer.')
+      } catch (error) {
+        if (error instanceof StoreError) logStorageFailure(error, log, { route: '/readyz' })
+        // Only a restart helps, so the probe says why. The requests that needed storage report other failures.
+        const needsRestart = error instanceof StoreError && error.code === 'replaced'
+        throw notReady(needsRestart ? error.message : 'Storage does not answer.')
       } finally {
         clearTimeout(timer)
       }
