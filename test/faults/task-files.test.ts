@@ -91,7 +91,12 @@ describe('runsheet serve --store file, with something else in the place of a tas
         writeFileSync(file(), TASKS)
         truncateSync(file(), 2 ** 30)
       },
-      /^it has 1073741824 bytes, more than 8388608$/,
+      /^it has more than 8 MB$/,
+    ],
+    [
+      'a file of 4,000,000 numbers',
+      () => writeFileSync(file(), `{"tasks":[],"x":[${'1,'.repeat(4_000_000)}1]}`),
+      /^it has more than 100,000 values$/,
     ],
   ])('[FI16] %s: that conversation is refused at once, the others go on, the log says why', async (_, put, detail) => {
     mkdirSync(folder, { recursive: true })
@@ -123,6 +128,20 @@ describe('runsheet serve --store file, with something else in the place of a tas
     expect(readFileSync(outside, 'utf8')).toBe(TASKS)
     expect(existsSync(join(scratch, 'nothing'))).toBe(false)
     expect(readdirSync(folder).sort()).toEqual(expect.arrayContaining(['c1.json', 'c2.json']))
+  })
+
+  it('[FI16] a file with long texts full of punctuation is not too much', async () => {
+    mkdirSync(folder, { recursive: true })
+    const task = (id: number): object => ({
+      id: String(id),
+      title: 'x',
+      description: '[,{"\\'.repeat(1_600),
+      done: false,
+    })
+    writeFileSync(file(), JSON.stringify({ tasks: Array.from({ length: 500 }, (_, id) => task(id + 1)) }))
+    const store = await openFileStore({ data })
+    ends.push(() => store.close())
+    expect((await store.load(ref)).tasks.size).toBe(500)
   })
 
   it('[FI16] a conversation whose file becomes a pipe while it runs is refused, and works again with a file', async () => {

@@ -37,10 +37,10 @@ export const probeRoutes = [
       try {
         await Promise.race([door.ready(), late.promise])
       } catch (error) {
-        if (error instanceof StoreError) logStorageFailure(error, log, { route: '/readyz' })
-        // Only a restart helps, so the probe says why. The requests that needed storage report other failures.
-        const needsRestart = error instanceof StoreError && error.code === 'replaced'
-        throw notReady(needsRestart ? error.message : 'Storage does not answer.')
+        // The requests that needed storage report why, unless only a restart helps.
+        if (!(error instanceof StoreError) || error.code !== 'replaced') throw notReady('Storage does not answer.')
+        logStorageFailure(error, log, { route: '/readyz' })
+        throw notReady(error.message)
       } finally {
         clearTimeout(timer)
       }

@@ -507,7 +507,7 @@ describe('what another program wrote', () => {
     const { seq } = await store.load(ref)
     await expect(store.commit(ref, run(batch(wide)))).rejects.toMatchObject({
       code: 'full',
-      message: 'The task file would be larger than 8 MB; nothing was written. Shorten or remove tasks.',
+      message: 'The task file would have more than 8 MB; nothing was written. Shorten or remove tasks.',
     })
     expect((await store.load(ref)).seq).toBe(seq)
     await store.commit(ref, run(add('t1', 'short')))

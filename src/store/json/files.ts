@@ -18,10 +18,8 @@ import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { lstatOf } from '../identity.ts'
 import { invalid } from './document.ts'
+import { hasManyValues, MANY_VALUES, MAX_BYTES } from './limits.ts'
 import { TaskFolder } from './task-folder.ts'
-
-/** A file is read and written whole, on the event loop. */
-export const MAX_FILE_BYTES = 8 * 2 ** 20
 
 /** Reads and atomically replaces regular files in one folder. Errors name no path but that within the data folder. */
 export class TaskFiles {
@@ -33,7 +31,11 @@ export class TaskFiles {
 
   /** Throws if the folder was deleted or replaced, or cannot be used. */
   check(): void {
-    this.#folder.check()
+    try {
+      this.#folder.check()
+    } catch (error) {
+      throw fileError('read', error)
+    }
   }
 
   /** Whether the folder was deleted or replaced. */
@@ -60,7 +62,8 @@ export class TaskFiles {
     // Not to be guessed: nobody can put a link there.
     const temporary = join(dir, `.${base}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
     const bytes = Buffer.from(text)
-    if (bytes.length > MAX_FILE_BYTES) throw tooLarge()
+    if (bytes.length > MAX_BYTES) throw tooLarge('8 MB')
+    if (hasManyValues(text)) throw tooLarge(MANY_VALUES)
     try {
       this.#folder.make(dirname(name))
       const file = openSync(temporary, NEW_FILE)
@@ -98,7 +101,7 @@ export class TaskFiles {
 
   /** Removes temporary files of dead processes. Safe only under the folder lock. */
   sweep(): void {
-    this.#folder.check()
+    this.check()
     this.#sweep(this.#folder.path)
   }
 
@@ -138,11 +141,11 @@ function bytesOf(path: string): Buffer {
 function refuseIrregular(found: BigIntStats | undefined): void {
   if (found?.isSymbolicLink()) throw invalid('it is a link, which is not followed')
   if (found && !found.isFile()) throw invalid(`it is ${found.isDirectory() ? 'a folder' : 'a pipe, socket or device'}`)
-  if (found && found.size > MAX_FILE_BYTES) throw invalid(`it has ${found.size} bytes, more than ${MAX_FILE_BYTES}`)
+  if (found && found.size > MAX_BYTES) throw invalid('it has more than 8 MB')
 }
 
-function tooLarge(): StoreError {
-  const message = 'The task file would be larger than 8 MB; nothing was written. Shorten or remove tasks.'
+function tooLarge(limit: string): StoreError {
+  const message = `The task file would have more than ${limit}; nothing was written. Shorten or remove tasks.`
   return new StoreError('full', message)
 }
 
