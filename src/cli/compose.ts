@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
-import { logStorageFailure } from '../http/error-reply.ts'
+import { logFailure, logStorageFailure } from '../http/error-reply.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -51,7 +51,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
   const pageLink = Promise.withResolvers<PageLink>()
 
-  const turnFailed = (error: unknown): void => log.error({ err: error }, 'a turn failed to run')
+  const turnFailed = (error: unknown): void => logFailure(error, log, 'a turn failed to run')
   const runner = new Runner({
     door,
     models,
@@ -65,7 +65,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     version,
     host: policy,
     codec: roundStateCodec(tokens.person),
-    updates: new ResourceUpdates(door, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
+    updates: new ResourceUpdates(door, LOCAL_TENANT, error => logFailure(error, log, 'storage failed')),
     closing: closing.signal,
     pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
     onError: error =>

@@ -101,13 +101,13 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 const folderName = (folder: string): string | undefined =>
   folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
-const printed = new WeakSet<StoreError>()
+const PRINTED = new WeakSet<Error>()
 
-/** One short line: the message may contain client input. The same storage failure is printed once. */
+/** One short line: the message may contain client input. The same error is printed once. */
 function printError(error: unknown): void {
-  if (error instanceof StoreError) {
-    if (printed.has(error)) return
-    printed.add(error)
+  if (error instanceof Error) {
+    if (PRINTED.has(error)) return
+    PRINTED.add(error)
   }
   const message = describe(error)
   console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)

@@ -1,4 +1,5 @@
 import { openDoor } from '../door/door.ts'
+import { logFailure } from '../http/error-reply.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { CliError } from './cli-error.ts'
 import { type AppOptions, compose } from './compose.ts'
@@ -34,7 +35,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const stopped = signalled()
 
   const config = configure(folder, options)
-  const onError = (error: unknown): void => config.log.error({ err: error }, 'storage failed')
+  const onError = (error: unknown): void => logFailure(error, config.log, 'storage failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openStore(options))
   const app = compose(openDoor({ store: opened, onError, observe: logCalls(config.log) }), config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {

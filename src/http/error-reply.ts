@@ -25,6 +25,12 @@ export function logStorageFailure(error: StoreError, log: Logger, request: Reado
   log.error({ err: { code, reason: message, detail, file }, ...request }, 'storage failed')
 }
 
+/** Logs a failure outside of requests. One that lasts until a restart is logged once. */
+export function logFailure(error: unknown, log: Logger, what: string): void {
+  if (error instanceof StoreError && error.code === 'replaced') logStorageFailure(error, log, {})
+  else log.error({ err: error }, what)
+}
+
 const LOGGED = new WeakSet<StoreError>()
 
 interface ErrorAnswer {
@@ -87,6 +93,7 @@ const STORAGE: Record<StoreError['code'], StorageAnswer> = {
   corrupt: { status: 503 },
   newer: { status: 503 },
   io: { status: 503, retry: true },
+  replaced: { status: 503 },
   unknown_outcome: { status: 503 },
   file_invalid: { status: 409 },
   id_taken: { status: 409 },

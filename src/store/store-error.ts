@@ -12,6 +12,8 @@ export type StoreErrorCode =
   | 'corrupt'
   | 'newer'
   | 'io'
+  /** The open files were deleted, moved or replaced. Nothing is written until the store is opened again. */
+  | 'replaced'
   /** The connection was lost during COMMIT, and there was no key to check with. */
   | 'unknown_outcome'
   /** A task file that is not valid JSON, or has an unknown shape. */
@@ -27,6 +29,7 @@ const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
   'corrupt',
   'newer',
   'io',
+  'replaced',
   'unknown_outcome',
   'file_invalid',
 ])

@@ -1041,6 +1041,7 @@ describe('storage that fails', () => {
     ['readonly', 503, null],
     ['io', 503, '1'],
     ['corrupt', 503, null],
+    ['replaced', 503, null],
     ['unknown_outcome', 503, null],
   ]
 

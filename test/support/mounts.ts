@@ -24,19 +24,28 @@ export interface SmallDisk {
 /** A real file system of a few megabytes, which can be filled, enlarged and made read-only. */
 export function smallDisk(megabytes: number): SmallDisk {
   const folder = scratchFolder()
-  const mount = (...args: string[]): void => void execFileSync('mount', args, { stdio: 'pipe' })
   try {
-    mount('-t', 'tmpfs', '-o', `size=${megabytes}m`, 'runsheet-test', folder)
+    const { remount, unmount } = mountSmallDisk(folder, megabytes)
+    const remove = (): void => {
+      unmount()
+      rmSync(folder, { recursive: true })
+    }
+    return { folder, remount, remove }
   } catch (error) {
     rmSync(folder, { recursive: true })
     throw error
   }
+}
+
+/** The same, on a folder that exists. */
+export function mountSmallDisk(
+  folder: string,
+  megabytes: number,
+): Pick<SmallDisk, 'remount'> & { readonly unmount: () => void } {
+  const mount = (...args: string[]): void => void execFileSync('mount', args, { stdio: 'pipe' })
+  mount('-t', 'tmpfs', '-o', `size=${megabytes}m`, 'runsheet-test', folder)
   return {
-    folder,
     remount: options => mount('-o', `remount,${options}`, folder),
-    remove: () => {
-      execFileSync('umount', [folder], { stdio: 'pipe' })
-      rmSync(folder, { recursive: true })
-    },
+    unmount: () => void execFileSync('umount', [folder], { stdio: 'pipe' }),
   }
 }

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { type ToolsetName, TOOLSETS } from '../../domain/policy.ts'
+import { StoreError } from '../../door/door.ts'
+import { logStorageFailure } from '../error-reply.ts'
 import { HttpError } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
@@ -45,15 +47,17 @@ export const probeRoutes = [
     public: true,
     summary: 'Whether storage answers and the server is not shutting down',
     answers: { 200: { description: 'Ready', schema: ok }, 503: { description: 'Not ready' } },
-    handle: async (_, { door, closing }) => {
+    handle: async (_, { door, closing, log }) => {
       if (closing.aborted) throw notReady('The server is shutting down.')
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => late.reject(new Error('late')), STORAGE_TIMEOUT_MS)
       try {
         await Promise.race([door.ready(), late.promise])
-      } catch {
-        // The requests that needed storage report why.
-        throw notReady('Storage does not answer.')
+      } catch (error) {
+        // The requests that needed storage report why, unless only a restart helps.
+        if (!(error instanceof StoreError) || error.code !== 'replaced') throw notReady('Storage does not answer.')
+        logStorageFailure(error, log, { route: '/readyz' })
+        throw notReady(error.message)
       } finally {
         clearTimeout(timer)
       }

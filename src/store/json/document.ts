@@ -3,6 +3,7 @@ import type { Json } from '../../domain/event.ts'
 import type { Task, TaskStatus } from '../../domain/task.ts'
 import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../store-error.ts'
+import { hasManyValues, MANY_VALUES } from './limits.ts'
 
 /** Fields of other programs: kept, never read. */
 export type Extra = Readonly<Record<string, Json>>
@@ -89,6 +90,7 @@ function fileTask(raw: unknown, index: number): FileTask {
 }
 
 function parsed(text: string): unknown {
+  if (hasManyValues(text)) throw invalid(`it has more than ${MANY_VALUES}`)
   try {
     return parseExactly(text)
   } catch (error) {

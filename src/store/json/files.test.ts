@@ -1,7 +1,7 @@
 import {
   chmodSync,
   existsSync,
-  lstatSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -314,15 +314,6 @@ describe('what another program wrote', () => {
     expect(await statuses()).toEqual(['in_progress'])
   })
 
-  it('[FI11] a file that cannot be read is reported briefly, without a path', async () => {
-    mkdirSync(pathOf('chat'), { recursive: true })
-    const refused = expect.not.stringContaining(data)
-    await expect(store.load(ref)).rejects.toMatchObject({ name: 'StoreError', code: 'io', message: refused })
-    await expect(store.commit(ref, run(openTurn('t1')))).rejects.toMatchObject({
-      message: 'The task file cannot be read (EISDIR).',
-    })
-  })
-
   it('[FI3] keeps numbers as they were written', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     const odd = '"a": 9007199254740993, "b": 12345678901234567890, "c": 1e400, "d": 1.0, "e": -0.50'
@@ -475,14 +466,52 @@ describe('what another program wrote', () => {
     })
   })
 
-  it('[FI1] behind a symbolic link stays behind it', async () => {
-    const elsewhere = join(data, 'elsewhere.json')
-    mkdirSync(dirname(pathOf('chat')), { recursive: true })
-    writeFileSync(elsewhere, JSON.stringify({ tasks: [row('1', 'a')] }))
-    symlinkSync(elsewhere, pathOf('chat'))
+  it('[FI16] with a second name (a hard link) is read; a write replaces ours only', async () => {
+    byAnother({ tasks: [row('1', 'a')] })
+    const second = join(data, 'second.json')
+    linkSync(pathOf('chat'), second)
+    const before = readFileSync(second, 'utf8')
     await store.commit(ref, run(openTurn('t1'), add('t1', 'b')))
-    expect(JSON.parse(readFileSync(elsewhere, 'utf8'))).toMatchObject({ tasks: [{ title: 'a' }, { title: 'b' }] })
-    expect(lstatSync(pathOf('chat')).isSymbolicLink()).toBe(true)
+    expect(inFile().tasks).toMatchObject([{ title: 'a' }, { title: 'b' }])
+    expect(readFileSync(second, 'utf8')).toBe(before)
+  })
+
+  it('[FI16] that has become a link is replaced, not followed', async () => {
+    const outside = join(data, 'outside.json')
+    writeFileSync(outside, 'not ours')
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+    await store.close()
+    store = await openFileStore({
+      data,
+      onFaultPoint: point => {
+        if (point !== 'prepared') return
+        rmSync(pathOf('chat'))
+        symlinkSync(outside, pathOf('chat'))
+      },
+    })
+    await expect(store.commit(ref, run(add('t1', 'b')))).rejects.toMatchObject({ code: 'unknown_outcome' })
+    expect(readFileSync(outside, 'utf8')).toBe('not ours')
+  })
+
+  it('[FI18] that would be larger than 8 MB is refused before anything is committed; shorter texts go on', async () => {
+    await store.commit(ref, run(openTurn('t1')))
+    const wide = '\u{1f600}'.repeat(8_000)
+    const batch = (details: string): Command => ({
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      create: Array.from({ length: 20 }, () => ({ id: crypto.randomUUID(), title: 'x', details })),
+    })
+    for (let bytes = 0; bytes + 20 * 32_100 < 8 * 2 ** 20; bytes += 20 * 32_100)
+      await store.commit(ref, run(batch(wide)))
+    const { seq } = await store.load(ref)
+    await expect(store.commit(ref, run(batch(wide)))).rejects.toMatchObject({
+      code: 'full',
+      message: 'The task file would have more than 8 MB; nothing was written. Shorten or remove tasks.',
+    })
+    expect((await store.load(ref)).seq).toBe(seq)
+    await store.commit(ref, run(add('t1', 'short')))
+    expect(statSync(pathOf('chat')).size).toBeLessThanOrEqual(8 * 2 ** 20)
   })
 
   it('[FI13] with ids beyond our numbering, no id is used twice', async () => {

@@ -1,36 +1,53 @@
+import { randomBytes } from 'node:crypto'
 import {
+  type BigIntStats,
   closeSync,
-  existsSync,
+  constants,
   fchmodSync,
+  fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname, join, parse } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
+import { lstatOf } from '../identity.ts'
 import { invalid } from './document.ts'
+import { hasManyValues, MANY_VALUES, MAX_BYTES } from './limits.ts'
+import { TaskFolder } from './task-folder.ts'
 
-/** Reads and atomically replaces files in one folder. Errors name no path. */
+/** Reads and atomically replaces regular files in one folder. Errors name no path but that within the data folder. */
 export class TaskFiles {
-  readonly #folder: string
-  #made = 0
+  readonly #folder: TaskFolder
 
-  constructor(folder: string) {
-    this.#folder = folder
+  constructor(data: string) {
+    this.#folder = new TaskFolder(data)
+  }
+
+  /** Throws if the folder was deleted or replaced, or cannot be used. */
+  check(): void {
+    try {
+      this.#folder.check()
+    } catch (error) {
+      throw fileError('read', error)
+    }
+  }
+
+  /** Whether the folder was deleted or replaced. */
+  isLost(): boolean {
+    return this.#folder.isLost()
   }
 
   /** The text of a file, or null if it does not exist. */
   read(name: string): string | null {
     try {
-      return UTF8.decode(readFileSync(join(this.#folder, name)))
+      this.#folder.check(dirname(name))
+      return UTF8.decode(bytesOf(join(this.#folder.path, name)))
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null
       // Another encoding could not be written back unchanged.
@@ -40,15 +57,19 @@ export class TaskFiles {
 
   /** Writes and flushes the text to a temporary file, and returns its path. */
   prepare(name: string, text: string): string {
-    const { dir, base } = parse(this.#target(name))
-    const temporary = join(dir, `.${base}.${process.pid}-${(this.#made += 1)}.tmp`)
+    const path = join(this.#folder.path, name)
+    const { dir, base } = parse(path)
+    // Not to be guessed: nobody can put a link there.
+    const temporary = join(dir, `.${base}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
+    const bytes = Buffer.from(text)
+    if (bytes.length > MAX_BYTES) throw tooLarge('8 MB')
+    if (hasManyValues(text)) throw tooLarge(MANY_VALUES)
     try {
-      this.#makeFolder(dir)
-      const file = openSync(temporary, 'w')
+      this.#folder.make(dirname(name))
+      const file = openSync(temporary, NEW_FILE)
       try {
-        const mode = modeOf(join(dir, base))
+        const mode = modeOf(path)
         if (mode !== undefined) fchmodSync(file, mode)
-        const bytes = Buffer.from(text)
         for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
         fsyncSync(file)
       } finally {
@@ -56,33 +77,22 @@ export class TaskFiles {
       }
       return temporary
     } catch (error) {
-      rmSync(temporary, { force: true })
+      this.drop(temporary)
       throw fileError('written', error)
     }
   }
 
-  /** Replaces the file with a prepared one, atomically. */
+  /** Replaces the file with a prepared one, atomically. A link that has come in its place is replaced, not followed. */
   rename(temporary: string, name: string): void {
     try {
-      const path = this.#target(name)
+      this.#folder.check(dirname(name))
+      const path = join(this.#folder.path, name)
       renameSync(temporary, path)
       flushFolder(dirname(path))
     } catch (error) {
-      rmSync(temporary, { force: true })
+      this.drop(temporary)
       throw fileError('written', error)
     }
-  }
-
-  /** The file behind a symbolic link. */
-  #target(name: string): string {
-    const path = join(this.#folder, name)
-    return existsSync(path) ? realpathSync(path) : path
-  }
-
-  #makeFolder(folder: string): void {
-    const first = mkdirSync(folder, { recursive: true })
-    if (first === undefined) return
-    for (let made = folder; made.length >= dirname(first).length; made = dirname(made)) flushFolder(made)
   }
 
   drop(temporary: string): void {
@@ -91,24 +101,73 @@ export class TaskFiles {
 
   /** Removes temporary files of dead processes. Safe only under the folder lock. */
   sweep(): void {
-    try {
-      for (const path of readdirSync(this.#folder, { recursive: true, encoding: 'utf8' })) {
-        if (/^\..+\.\d+-\d+\.tmp$/.test(basename(path))) this.drop(join(this.#folder, path))
-      }
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw fileError('read', error)
+    this.check()
+    this.#sweep(this.#folder.path)
+  }
+
+  close(): void {
+    this.#folder.close()
+  }
+
+  /** Links are no folders here, so that nothing outside is touched. */
+  #sweep(folder: string): void {
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) this.#sweep(path)
+      else if (/^\..+\.\d+-[0-9a-f]+\.tmp$/.test(entry.name)) this.drop(path)
     }
   }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
+/** Never waits for the other end of a pipe. */
+const EXISTING_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+
+/** The content of a regular file. Looks before it opens, for devices, and after, for what was put there in between. */
+function bytesOf(path: string): Buffer {
+  refuseIrregular(lstatOf(path))
+  const file = openSync(path, EXISTING_FILE)
+  try {
+    refuseIrregular(fstatSync(file, { bigint: true }))
+    return readFileSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function refuseIrregular(found: BigIntStats | undefined): void {
+  if (found?.isSymbolicLink()) throw invalid('it is a link, which is not followed')
+  if (found && !found.isFile()) throw invalid(`it is ${found.isDirectory() ? 'a folder' : 'a pipe, socket or device'}`)
+  if (found && found.size > MAX_BYTES) throw invalid('it has more than 8 MB')
+}
+
+function tooLarge(limit: string): StoreError {
+  const message = `The task file would have more than ${limit}; nothing was written. Shorten or remove tasks.`
+  return new StoreError('full', message)
+}
+
 /** The permissions of the file to be replaced, which are kept. */
-const modeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mode
+function modeOf(path: string): number | undefined {
+  const found = lstatOf(path)
+  return found?.isFile() ? Number(found.mode) : undefined
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw fileError('read', error)
+  }
+}
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException | null)?.code
 
 function fileError(verb: 'read' | 'written', error: unknown): StoreError {
+  if (error instanceof StoreError) return error
   switch (codeOf(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -117,6 +176,9 @@ function fileError(verb: 'read' | 'written', error: unknown): StoreError {
     case 'EPERM':
     case 'EROFS':
       return new StoreError('readonly', `The task file cannot be ${verb}: permission denied.`, { cause: error })
+    case 'ELOOP':
+    case 'ENXIO':
+      return invalid(error)
     default:
       return new StoreError('io', `The task file cannot be ${verb} (${codeOf(error) ?? 'unknown cause'}).`, {
         cause: error,

@@ -1,23 +1,42 @@
 import { DatabaseSync } from 'node:sqlite'
+import { type Identity, isSameFile, lstatOf, statOf } from '../identity.ts'
 import { whenFree } from '../sqlite/open.ts'
+import { StoreError } from '../store-error.ts'
 
 /** A lock among all processes on one folder: that of an empty SQLite file, which the OS frees if its holder dies. */
 export class FolderLock {
+  readonly #path: string
   readonly #db: DatabaseSync
+  #opened: Identity | undefined
+  #lost: StoreError | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(path: string) {
+    this.#path = path
     this.#db = new DatabaseSync(path, { timeout: 0, open: false })
   }
 
   open(): void {
+    if (lstatOf(this.#path)?.isSymbolicLink()) {
+      throw new StoreError('corrupt', `${this.#path} is a link, which is not followed. Remove it.`)
+    }
     this.#db.open()
+    this.#opened = statOf(this.#path)
+  }
+
+  /** Throws if the file was deleted or replaced: then the lock keeps nobody out. That is final. */
+  check(): void {
+    if (!this.#lost && !isSameFile(statOf(this.#path), this.#opened)) this.#lost = lost()
+    if (this.#lost) throw this.#lost
   }
 
   hold<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(async () => {
+      this.check()
       await whenFree(() => this.#db.exec('BEGIN EXCLUSIVE'))
       try {
+        // Deleted while we waited for it.
+        this.check()
         return await work()
       } finally {
         this.#db.exec('ROLLBACK')
@@ -32,3 +51,10 @@ export class FolderLock {
     this.#db.close()
   }
 }
+
+const lost = (): StoreError =>
+  new StoreError(
+    'replaced',
+    'The lock file of the data folder was deleted or replaced. Restart the server; nothing can be saved until then.',
+    { file: 'files.lock' },
+  )

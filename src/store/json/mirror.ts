@@ -43,7 +43,7 @@ export class Mirror {
   readonly #prepared = new Map<string, { readonly temporary: string; readonly text: string }>()
 
   constructor(data: string, onFaultPoint: (point: FileFaultPoint) => void) {
-    this.#files = new TaskFiles(join(data, '.agents', 'tasks'))
+    this.#files = new TaskFiles(data)
     this.#lock = new FolderLock(join(data, 'files.lock'))
     this.#onFaultPoint = onFaultPoint
   }
@@ -54,7 +54,21 @@ export class Mirror {
 
   /** Runs `work` while no other process of ours reads or writes the files. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#lock.hold(work)
+    return this.#lock.hold(async () => {
+      this.#files.check()
+      return work()
+    })
+  }
+
+  /** Throws if the folder or its lock was deleted or replaced. */
+  check(): void {
+    this.#lock.check()
+    this.#files.check()
+  }
+
+  /** Whether the folder was deleted or replaced. */
+  isLost(): boolean {
+    return this.#files.isLost()
   }
 
   sweep(): void {
@@ -63,6 +77,7 @@ export class Mirror {
 
   async close(): Promise<void> {
     await this.#lock.close()
+    this.#files.close()
   }
 
   /** Whether the file is as we left it. Needs no lock: at worst we look again under it. */

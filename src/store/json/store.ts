@@ -44,8 +44,15 @@ export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: F
     return store
   } catch (error) {
     await inner.close()
-    throw error
+    throw openError(error, data)
   }
+}
+
+/** Only operators see failures to open: these messages name the path. */
+function openError(error: unknown, data: string): unknown {
+  if (!(error instanceof StoreError) || error.file === undefined) return error
+  const message = `${join(data, error.file)} cannot be used: ${error.detail}. Put a folder in its place, or remove it.`
+  return new StoreError(error.code, message, { cause: error })
 }
 
 class FileStore implements Store {
@@ -113,7 +120,9 @@ class FileStore implements Store {
   }
 
   async due(limit: number): ReturnType<Store['due']> {
-    return this.#inner.due(limit)
+    const due = await this.#inner.due(limit)
+    this.#mirror.check()
+    return due
   }
 
   async close(): Promise<void> {
@@ -132,9 +141,11 @@ class FileStore implements Store {
 
   async #serve(calls: readonly Call[]): Promise<void> {
     try {
+      const lost = this.#inner.lost()
+      if (lost) throw lost
       await this.#mirror.exclusively(() => this.#serveLocked(calls))
     } catch (error) {
-      // The lock was not free: no call was served.
+      // No call was served.
       for (const call of calls) call.reject(error)
     }
   }
@@ -180,9 +191,10 @@ class FileStore implements Store {
     }
   }
 
-  /** Imports edits from the file before the list is read. */
+  /** Imports edits from the file before the list is read. Where nothing can be written, the log alone is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
+    if (this.#inner.lost() || this.#mirror.isLost()) return
     await this.#naming(ref, async () => {
       if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.exclusively(() => this.#look(ref))
     })
@@ -198,7 +210,7 @@ class FileStore implements Store {
       if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
       const known = this.#broken.get(file)
       if (known && known.detail === error.detail) throw known
-      const named = invalid(error.cause, file)
+      const named = invalid(error.cause, error.file ?? file)
       this.#broken.set(file, named)
       throw named
     }

@@ -4,15 +4,27 @@ import { whenFree } from './open.ts'
 import type { Read } from './queries.ts'
 
 /** Live text, on a connection that does not flush: losing it in a power cut does no harm. */
-export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => void): LiveText {
+export function sqliteLive(
+  db: DatabaseSync,
+  read: Read,
+  checkFiles: () => void,
+  onWrite: (ref: Ref) => void,
+): LiveText {
   const put = db.prepare(
     'INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text) VALUES (?, ?, ?, ?, ?)',
   )
   const get = db.prepare('SELECT turn_id, message_id, text FROM live WHERE tenant = ? AND conversation = ?')
   const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')
+  const write = (change: () => unknown): Promise<void> =>
+    whenFree(() =>
+      read(() => {
+        checkFiles()
+        change()
+      }),
+    )
   return {
     write: async (ref, { turn_id, message_id, text }) => {
-      await whenFree(() => read(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text)))
+      await write(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text))
       onWrite(ref)
     },
     read: async ref => {
@@ -26,7 +38,7 @@ export function sqliteLive(db: DatabaseSync, read: Read, onWrite: (ref: Ref) => 
       )
     },
     clear: async ref => {
-      await whenFree(() => read(() => remove.run(ref.tenant, ref.conversation)))
+      await write(() => remove.run(ref.tenant, ref.conversation))
     },
   }
 }

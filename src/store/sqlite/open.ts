@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
+import { isSameFile, statOf } from '../identity.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
@@ -141,13 +142,36 @@ function link(temporary: string, path: string): void {
 
 /** A connection to a database that passed the checks. */
 function checked(path: string): DatabaseSync {
+  if (existsSync(`${path}-wal`) !== existsSync(`${path}-shm`)) refuseIfInUse(path)
+  const before = statOf(path)
   const db = connect(path)
   try {
     check(db, path)
+    // Replaced while we opened it: we do not know which one we have.
+    if (!isSameFile(before, statOf(path))) throw new StoreError('busy', 'The database is being replaced.')
     return db
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/**
+ * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
+ * we with a new one. Retried, because a process that opens or closes it passes through that state.
+ */
+function refuseIfInUse(path: string): void {
+  const db = new DatabaseSync(path, { timeout: 0 })
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new StoreError(
+      'busy',
+      `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
+    )
+  } finally {
+    db.close()
   }
 }
 

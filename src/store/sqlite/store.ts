@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
-import { closed } from '../store-error.ts'
+import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
@@ -22,6 +22,7 @@ import { toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
+import { OpenFiles } from './open-files.ts'
 import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
@@ -63,6 +64,7 @@ export class SqliteStore implements Store {
   readonly live: LiveText
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
+  readonly #files: OpenFiles
   readonly #log: SqliteLog
   readonly #leases: SqliteLeases
   readonly #hints: Hints
@@ -76,8 +78,9 @@ export class SqliteStore implements Store {
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
+    this.#files = new OpenFiles(db, options.path)
     this.#log = new SqliteLog(db)
-    this.#hints = watchedHints(db)
+    this.#hints = watchedHints(db, () => this.#files.lost())
     this.#leases = new SqliteLeases(db)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
     this.queries = sqliteQueries(
@@ -95,6 +98,7 @@ export class SqliteStore implements Store {
     this.live = sqliteLive(
       this.#liveDb,
       work => this.#read(work),
+      () => this.#files.check(),
       ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
@@ -136,14 +140,25 @@ export class SqliteStore implements Store {
     return this.#write(() => this.#leases.release(lease))
   }
 
+  /** Not even read where nothing can be written: a review that is due could not be ended. */
   async due(limit: number): ReturnType<Store['due']> {
-    return this.#read(() => this.#leases.due(this.#now(), limit))
+    return this.#read(() => {
+      this.#files.check()
+      return this.#leases.due(this.#now(), limit)
+    })
+  }
+
+  /** Why nothing can be written until the store is opened again, if so. */
+  lost(): StoreError | undefined {
+    this.#check()
+    return this.#files.lost()
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
     await this.#group.idle()
+    this.#files.lastLook()
     this.#liveDb.close()
     this.#db.close()
   }
@@ -206,6 +221,7 @@ export class SqliteStore implements Store {
     }
     const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
+      this.#files.check()
       if (writes) this.#sql.commit.run()
       else this.#rollback()
     } catch (error) {
@@ -217,10 +233,12 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
+    const lost = this.#files.failureAfterCommit()
     for (const { ref, staged, done } of groups) {
       done()
       staged.rejectRefused()
-      staged.resolve()
+      if (lost) staged.reject(lost)
+      else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
     return undefined
@@ -253,7 +271,10 @@ export class SqliteStore implements Store {
   #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
       change()
+      this.#files.check()
       this.#sql.commit.run()
+      const lost = this.#files.failureAfterCommit()
+      if (lost) return { error: lost }
       resolve()
       return undefined
     } catch (error) {
@@ -264,6 +285,7 @@ export class SqliteStore implements Store {
 
   #read<T>(work: () => T): T {
     this.#check()
+    this.#files.checkContent()
     try {
       return work()
     } catch (error) {

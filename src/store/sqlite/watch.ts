@@ -6,8 +6,11 @@ import { refOf } from './queries.ts'
 
 const POLL_MS = 100
 
-/** Hints about commits of other processes to the same file: polls `data_version` while there are listeners. */
-export function watchedHints(db: DatabaseSync): Hints {
+/**
+ * Hints about commits of other processes to the same file: polls `data_version` while there are listeners. `onPoll` runs
+ * as often.
+ */
+export function watchedHints(db: DatabaseSync, onPoll: () => void): Hints {
   const newLogs = db.prepare(
     `SELECT c.tenant, c.conversation, max(e.seq) AS seq
      FROM events e JOIN conversations c ON c.id = e.conversation_id WHERE e.id > ? GROUP BY c.id`,
@@ -24,7 +27,9 @@ export function watchedHints(db: DatabaseSync): Hints {
 
   const look = (): void => {
     // Not within our own transaction: the next poll sees what is new.
-    if (!db.isOpen || db.isTransaction || pragma(db, 'data_version') === version) return
+    if (!db.isOpen || db.isTransaction) return
+    onPoll()
+    if (pragma(db, 'data_version') === version) return
     const next = pragma(db, 'data_version')
     const newest = head()
     const found: Hint[] = [

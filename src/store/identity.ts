@@ -1,0 +1,26 @@
+import { type BigIntStats, lstatSync, statSync } from 'node:fs'
+import { StoreError } from './store-error.ts'
+
+/** What says whether two paths lead to the same file. Big, because some file systems number with 64 bits. */
+export type Identity = Pick<BigIntStats, 'dev' | 'ino'>
+
+/** The file behind the path, or undefined if there is none. */
+export const statOf = (path: string): BigIntStats | undefined =>
+  looked(() => statSync(path, { bigint: true, throwIfNoEntry: false }))
+
+/** What the path itself names, which may be a link. */
+export const lstatOf = (path: string): BigIntStats | undefined =>
+  looked(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }))
+
+export const isSameFile = (one: Identity | undefined, other: Identity | undefined): boolean =>
+  one !== undefined && one.ino === other?.ino && one.dev === other.dev
+
+function looked(look: () => BigIntStats | undefined): BigIntStats | undefined {
+  try {
+    return look()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOTDIR') return undefined
+    throw new StoreError('io', `The data folder cannot be read (${code}).`, { cause: error })
+  }
+}

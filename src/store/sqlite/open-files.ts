@@ -1,0 +1,131 @@
+import { type BigIntStats, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { type Identity, isSameFile, statOf } from '../identity.ts'
+import { StoreError } from '../store-error.ts'
+import { pragma } from './open.ts'
+
+/** The database and the files that SQLite keeps beside it while it is open, by suffix. */
+type Suffix = '' | '-wal' | '-shm'
+
+/**
+ * How often to check which `-wal` and `-shm` there are; in between it is enough that they exist. Not each time, because
+ * Linux flushes a file more slowly after someone asked for its times.
+ */
+const CLOSE_LOOK_MS = 100
+
+/**
+ * The files of an open database. Notices when they are deleted, moved or replaced, because what is written then is lost.
+ * That is final: from then on every check throws the same error.
+ */
+export class OpenFiles {
+  readonly #db: DatabaseSync
+  readonly #path: string
+  readonly #opened: Readonly<Record<Suffix, Identity | undefined>>
+  #size: number
+  #closeLookAt = 0
+  #lost: StoreError | undefined
+  #isOverwritten = false
+
+  /** The connection must have read once: only then do the `-wal` and the `-shm` exist. */
+  constructor(db: DatabaseSync, path: string) {
+    this.#db = db
+    // SQLite resolves links, too: the other two are beside the file itself.
+    this.#path = realpathSync(path)
+    const main = this.#find('')
+    this.#opened = { '': main, '-wal': this.#find('-wal'), '-shm': this.#find('-shm') }
+    this.#size = Number(main?.size)
+  }
+
+  /** Throws if what is written now would be lost. */
+  check(): void {
+    const lost = this.lost()
+    if (lost) throw lost
+  }
+
+  /** Why what is written now would be lost, if so. */
+  lost(): StoreError | undefined {
+    if (!this.#lost) this.#look('')
+    if (!this.#lost) this.#lookBeside()
+    return this.#lost
+  }
+
+  /** Why what was just committed cannot be acknowledged, if so. */
+  failureAfterCommit(): StoreError | undefined {
+    try {
+      if (!this.#lost) this.#look('')
+      return this.#lost
+    } catch (cause) {
+      return new StoreError('unknown_outcome', 'The change was saved, but its file cannot be found.', { cause })
+    }
+  }
+
+  /** Before closing: a `-wal` of ours must not stay beside another database. */
+  lastLook(): void {
+    try {
+      this.lost()
+    } catch {
+      // Not to be found: nothing to move away.
+    }
+  }
+
+  /** Throws if the open file was overwritten: then what is read cannot be trusted, either. */
+  checkContent(): void {
+    if (this.#isOverwritten) throw this.#lost
+  }
+
+  #look(suffix: Suffix): void {
+    const found = this.#find(suffix)
+    if (!isSameFile(found, this.#opened[suffix])) this.#lose(suffix, found)
+    else if (suffix === '' && Number(found?.size) !== this.#size) this.#resized(Number(found?.size))
+  }
+
+  #lookBeside(): void {
+    const now = performance.now()
+    const isClose = now - this.#closeLookAt >= CLOSE_LOOK_MS
+    if (isClose) this.#closeLookAt = now
+    for (const suffix of ['-wal', '-shm'] as const) {
+      if (!this.#lost && (isClose || !existsSync(this.#path + suffix))) this.#look(suffix)
+    }
+  }
+
+  #find(suffix: Suffix): BigIntStats | undefined {
+    return statOf(this.#path + suffix)
+  }
+
+  #lose(suffix: Suffix, found: BigIntStats | undefined): void {
+    const kept = suffix === '' && found ? this.#setAside() : ''
+    const cause = `${basename(this.#path)}${suffix} is ${found ? 'another file now' : 'gone'}${kept}`
+    const message = 'The database file was deleted or replaced. Restart the server; nothing can be saved until then.'
+    this.#lost = new StoreError('replaced', message, { cause })
+  }
+
+  /** Takes our `-wal` away from the file that is now in the place of ours: SQLite would replay it there. */
+  #setAside(): string {
+    const isOurs = (suffix: Suffix): boolean => isSameFile(this.#find(suffix), this.#opened[suffix])
+    const kept = `${this.#path}-wal.replaced-${Date.now()}`
+    try {
+      if (isOurs('-shm')) rmSync(`${this.#path}-shm`)
+      if (!isOurs('-wal')) return ''
+      renameSync(`${this.#path}-wal`, kept)
+      return `; the -wal of the old one is kept as ${basename(kept)}`
+    } catch (error) {
+      return `; the -wal of the old one could not be moved away (${(error as NodeJS.ErrnoException).code})`
+    }
+  }
+
+  /** Only checkpoints write to the file: they let it grow to the pages that there are, or cut it to exactly these. */
+  #resized(size: number): void {
+    // A transaction counts pages that it has not committed: look again after it.
+    if (this.#db.isTransaction) return
+    const pages = Number(pragma(this.#db, 'page_count')) * Number(pragma(this.#db, 'page_size'))
+    const isCheckpoint = size === pages || (this.#size < size && size < pages)
+    this.#size = size
+    if (isCheckpoint) return
+    const cause = `${basename(this.#path)} has ${size} bytes now, and no checkpoint can have left it so`
+    const message =
+      'The database file was overwritten. Stop the server, restore the file from a backup, and start it again.'
+    this.#lost = new StoreError('replaced', message, { cause })
+    this.#isOverwritten = true
+  }
+}

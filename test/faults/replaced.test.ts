@@ -1,0 +1,356 @@
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '../../src/client/client.ts'
+import { add, note, openTurn, run } from '../../src/store/contract.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
+import { openSqliteStore, type SqliteFaultPoint } from '../../src/store/sqlite/store.ts'
+import { type Child, runCli } from '../support/children.ts'
+import { hostOf, overStdio } from '../support/mcp.ts'
+import { scratchFolder } from '../support/scratch.ts'
+
+const ref = { tenant: 'local', conversation: 'c1' }
+const DELETED = 'The database file was deleted or replaced. Restart the server; nothing can be saved until then.'
+
+let scratch: string
+let data: string
+let path: string
+let ends: (() => unknown)[]
+beforeEach(() => {
+  scratch = scratchFolder()
+  data = join(scratch, 'data')
+  path = join(data, 'runsheet.db')
+  ends = []
+})
+afterEach(async () => {
+  for (const end of ends.toReversed()) await end()
+  rmSync(scratch, { recursive: true })
+})
+
+/** What can happen to the files of an open database: what it does, and what an operator reads about it in the log. */
+const LOSSES: readonly [title: string, lose: () => void, detail: RegExp][] = [
+  ['the folder is deleted', () => rmSync(data, { recursive: true }), /^runsheet\.db is gone$/],
+  [
+    'the folder is deleted and made again',
+    () => {
+      rmSync(data, { recursive: true })
+      mkdirSync(data)
+    },
+    /^runsheet\.db is gone$/,
+  ],
+  ['the folder is moved', () => renameSync(data, join(scratch, 'elsewhere')), /^runsheet\.db is gone$/],
+  [
+    'the folder is moved and copied back',
+    () => {
+      renameSync(data, join(scratch, 'elsewhere'))
+      cpSync(join(scratch, 'elsewhere'), data, { recursive: true })
+    },
+    /^runsheet\.db is another file now$/,
+  ],
+  ['the file is deleted', () => rmSync(path), /^runsheet\.db is gone$/],
+  [
+    'another file is moved over it',
+    () => {
+      copyFileSync(path, join(scratch, 'backup.db'))
+      renameSync(join(scratch, 'backup.db'), path)
+    },
+    /^runsheet\.db is another file now; the -wal of the old one is kept as runsheet\.db-wal\.replaced-\d+$/,
+  ],
+  ['its -wal is deleted', () => rmSync(`${path}-wal`), /^runsheet\.db-wal is gone$/],
+  ['its -shm is deleted', () => rmSync(`${path}-shm`), /^runsheet\.db-shm is gone$/],
+]
+
+interface Served {
+  readonly child: Child
+  readonly url: string
+  readonly person: Client
+  readonly agent: Client
+  readonly stop: () => Promise<{ code: number | null; stderr: string }>
+}
+
+/** `runsheet serve` in a process of its own. */
+async function serve(store: 'sqlite' | 'file' = 'sqlite', folder = data): Promise<Served> {
+  const child = runCli(['serve', '--port', '0', '--data', folder, '--store', store])
+  const stop = async (): Promise<{ code: number | null; stderr: string }> => {
+    child.process.kill('SIGTERM')
+    return child.ended
+  }
+  ends.push(stop)
+  const [url = ''] = /http:\S+?(?=#)/.exec(await child.line(() => true)) ?? []
+  const client = (token: string): Client =>
+    createClient({ url, token: readFileSync(join(folder, token), 'utf8').trim() })
+  return { child, url, person: client('person-token'), agent: client('agent-token'), stop }
+}
+
+const addTask = ({ agent }: Served, title: string): Promise<unknown> =>
+  agent.call('task_list', 'AddTask', { session_id: 'c1', turn_id: 't1', arguments: { title } })
+
+const ready = async ({ url }: Served): Promise<[number, unknown]> => {
+  const answer = await fetch(new URL('/readyz', url))
+  return [answer.status, await answer.json()]
+}
+
+describe.each(['sqlite', 'file'] as const)('runsheet serve --store %s', kind => {
+  it.each(LOSSES)(
+    '[FA4][SQ11] %s: writes are refused, /readyz says why, reads go on, and it is logged once',
+    async (_, lose, detail) => {
+      const server = await serve(kind)
+      await addTask(server, 'before')
+      expect(await ready(server)).toEqual([200, { status: 'ok' }])
+      lose()
+      const refused = { status: 503, code: 'replaced', message: DELETED }
+      for (let times = 0; times < 2; times += 1) {
+        await expect(addTask(server, 'after')).rejects.toMatchObject(refused)
+        await expect(server.person.addTask('c1', { title: 'after' })).rejects.toMatchObject(refused)
+        await expect(server.person.setPolicy('c1', { gate: true })).rejects.toMatchObject(refused)
+        await expect(server.person.saveTemplate('a', [{ title: 'x' }])).rejects.toMatchObject(refused)
+        expect(await ready(server)).toEqual([503, { error: { code: 'not_ready', message: DELETED } }])
+        expect((await server.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['before'])
+      }
+      const { code, stderr } = await server.stop()
+      expect(code).toBe(0)
+      const logged = stderr.split('\n').filter(line => line.startsWith('{'))
+      expect(logged.map(line => JSON.parse(line))).toEqual([
+        expect.objectContaining({
+          msg: 'storage failed',
+          err: { code: 'replaced', reason: DELETED, detail: expect.stringMatching(detail) },
+        }),
+      ])
+    },
+  )
+})
+
+describe('runsheet serve, after that', () => {
+  it('[FA4][SQ13] starts on the file that was moved over its database, without the old -wal', async () => {
+    await filled(join(scratch, 'other'), 'other')
+    const server = await serve()
+    await addTask(server, 'before')
+    renameSync(join(scratch, 'other', 'runsheet.db'), path)
+    await expect(addTask(server, 'after')).rejects.toMatchObject({ code: 'replaced' })
+    await server.stop()
+    const again = await serve()
+    expect((await again.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['other'])
+    expect(readdirSync(data)).toContainEqual(expect.stringMatching(/^runsheet\.db-wal\.replaced-\d+$/))
+  })
+
+  it('[FA4] loses nothing if only the -wal was deleted and it is stopped properly', async () => {
+    const server = await serve()
+    await addTask(server, 'before')
+    rmSync(`${path}-wal`)
+    await expect(addTask(server, 'after')).rejects.toMatchObject({ code: 'replaced' })
+    await server.stop()
+    const again = await serve()
+    expect((await again.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['before'])
+  })
+
+  it('[FA4] works in the folder that was moved, with all that was acknowledged and nothing that was refused', async () => {
+    const server = await serve()
+    await addTask(server, 'before')
+    const moved = join(scratch, 'moved')
+    renameSync(data, moved)
+    await expect(addTask(server, 'after')).rejects.toMatchObject({ code: 'replaced' })
+    await server.stop()
+    const again = await serve('sqlite', moved)
+    expect((await again.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['before'])
+  })
+})
+
+describe('another process on the folder', () => {
+  it('[FA4] runsheet mcp refuses as well, and says so on stderr', async () => {
+    const server = await serve()
+    const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], 'src/cli/main.ts')
+    ends.push(() => host.client.close())
+    expect((await host.call('AddTask', { title: 'before' })).isError).toBe(false)
+    rmSync(data, { recursive: true })
+    for (let times = 0; times < 2; times += 1) {
+      expect(await host.call('AddTask', { title: 'after' })).toMatchObject({ text: `Error: ${DELETED}` })
+    }
+    await expect(addTask(server, 'after')).rejects.toMatchObject({ code: 'replaced' })
+    // The sweep of deadlines looks every two seconds.
+    await expect.poll(host.stderr, { timeout: 10_000 }).toContain(`runsheet: ${DELETED}\n`)
+  })
+
+  it('[SQ14] does not open a database whose -wal or -shm was deleted until the server that has it open stops', async () => {
+    const refused = async (suffix: string): Promise<void> => {
+      const folder = join(scratch, suffix)
+      const file = join(folder, 'runsheet.db')
+      const server = await serve('sqlite', folder)
+      await addTask(server, 'before')
+      rmSync(file + suffix)
+      await expect(openSqliteStore({ path: file })).rejects.toMatchObject({
+        code: 'busy',
+        message: expect.stringMatching(/-wal or -shm was deleted while another process has the database open/),
+      })
+      await server.stop()
+      const store = await openSqliteStore({ path: file })
+      ends.push(() => store.close())
+      expect((await store.load(ref)).tasks.size).toBe(1)
+    }
+    await Promise.all(['-wal', '-shm'].map(refused))
+  })
+})
+
+describe('a database', () => {
+  it.each(['begun', 'written', 'committed'] as const)(
+    '[SQ11] that is deleted when a commit is %s: the call is not acknowledged',
+    async at => {
+      let point: SqliteFaultPoint | undefined
+      const store = await openSqliteStore({
+        path,
+        onFaultPoint: reached => {
+          if (reached === point) rmSync(data, { recursive: true })
+        },
+      })
+      ends.push(() => store.close())
+      await store.commit(ref, run(openTurn('t1')))
+      point = at
+      await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject({ code: 'replaced' })
+      point = undefined
+      await expect(store.commit(ref, run(add('t1', 'b')))).rejects.toMatchObject({ code: 'replaced' })
+      await expect(store.claim('r', 1_000)).rejects.toMatchObject({ code: 'replaced' })
+      await expect(store.due(1)).rejects.toMatchObject({ code: 'replaced' })
+      const text = { turn_id: 't1', message_id: 'm', text: 'x' }
+      await expect(store.live.write(ref, text)).rejects.toMatchObject({ code: 'replaced' })
+      expect((await store.load(ref)).turns.size).toBe(1)
+    },
+  )
+
+  it('[SQ11] stays refused when the very file comes back: others may have written meanwhile', async () => {
+    const store = await openSqliteStore({ path })
+    ends.push(() => store.close())
+    await store.commit(ref, run(openTurn('t1')))
+    renameSync(data, join(scratch, 'elsewhere'))
+    await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject({ code: 'replaced' })
+    renameSync(join(scratch, 'elsewhere'), data)
+    await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject({ code: 'replaced' })
+  })
+
+  it.each<[string, () => unknown]>([
+    ['a smaller file', () => truncateSync(path, 8_192)],
+    ['a larger file', () => filled(join(scratch, 'other'), 'x'.repeat(300), 500).then(copied)],
+    ['nothing', () => truncateSync(path, 0)],
+  ])('[SQ12] that is overwritten in place by %s refuses reads as well', async (_, overwrite) => {
+    const store = await openSqliteStore({ path })
+    ends.push(() => store.close())
+    await store.commit(ref, run(openTurn('t1')))
+    await overwrite()
+    const refused = { code: 'replaced', message: expect.stringMatching(/^The database file was overwritten\./) }
+    await expect(store.due(1)).rejects.toMatchObject(refused)
+    await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject(refused)
+    await expect(store.load(ref)).rejects.toMatchObject(refused)
+    await expect(store.eventsAfter(ref, 0, 10)).rejects.toMatchObject(refused)
+  })
+
+  it('[SQ12] grows by its own checkpoints and those of another process without alarm, and shrinks by a VACUUM', async () => {
+    const store = await openSqliteStore({ path })
+    const other = await openSqliteStore({ path })
+    ends.push(
+      () => store.close(),
+      () => other.close(),
+    )
+    await store.commit(ref, run(openTurn('t1')))
+    const checkpoint = (): void => withDatabase(db => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+    const { size } = statSync(path)
+    for (const writer of [store, other]) {
+      for (let times = 0; times < 20; times += 1) {
+        await writer.commit(ref, () => ({ events: [note('x'.repeat(20_000))], value: null }))
+      }
+      checkpoint()
+      await store.due(1)
+      await other.due(1)
+    }
+    const grown = statSync(path).size
+    expect(grown).toBeGreaterThan(size)
+    withDatabase(db => db.exec("UPDATE events SET data = '{}' WHERE length(data) > 10000; VACUUM"))
+    checkpoint()
+    expect(statSync(path).size).toBeLessThan(grown)
+    await store.due(1)
+    await other.due(1)
+  })
+})
+
+describe('the folder of the task files', () => {
+  const folder = (): string => join(data, '.agents', 'tasks')
+  const LOST =
+    'The folder of the task files was deleted or replaced. Restart the server; nothing can be saved until then.'
+
+  it.each<[string, () => void]>([
+    ['deleted', () => rmSync(folder(), { recursive: true })],
+    ['deleted with its parent', () => rmSync(join(data, '.agents'), { recursive: true })],
+    ['moved', () => renameSync(folder(), join(scratch, 'tasks'))],
+    [
+      'replaced by another',
+      () => {
+        renameSync(folder(), join(scratch, 'tasks'))
+        mkdirSync(folder())
+      },
+    ],
+    [
+      'replaced by a link',
+      () => {
+        renameSync(folder(), join(scratch, 'tasks'))
+        symlinkSync(join(scratch, 'tasks'), folder())
+      },
+    ],
+  ])(
+    '[FI19][FA4] %s under a server: nothing is written, no list counts as emptied, /readyz says why',
+    async (_, lose) => {
+      const server = await serve('file')
+      await addTask(server, 'before')
+      lose()
+      const refused = { status: 503, code: 'replaced', message: LOST }
+      await expect(addTask(server, 'after')).rejects.toMatchObject(refused)
+      expect(await ready(server)).toEqual([503, { error: { code: 'not_ready', message: LOST } }])
+      expect((await server.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['before'])
+      if (existsSync(join(scratch, 'tasks'))) expect(readdirSync(join(scratch, 'tasks'))).toEqual(['c1.json'])
+      const { stderr } = await server.stop()
+      expect(stderr.match(/storage failed/g)).toHaveLength(1)
+    },
+  )
+
+  it('[FI19] without its lock file keeps nobody out, so nothing is written', async () => {
+    const store = await openFileStore({ data })
+    ends.push(() => store.close())
+    await store.commit(ref, run(openTurn('t1')))
+    rmSync(join(data, 'files.lock'))
+    const refused = {
+      code: 'replaced',
+      message: expect.stringMatching(/^The lock file of the data folder was deleted/),
+    }
+    await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject(refused)
+    await expect(store.due(1)).rejects.toMatchObject(refused)
+    expect((await store.load(ref)).turns.size).toBe(1)
+  })
+})
+
+/** A closed database with tasks of that title. */
+async function filled(folder: string, title: string, tasks = 1): Promise<void> {
+  const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
+  await store.commit(ref, run(openTurn('t1')))
+  for (let left = tasks; left > 0; left -= 20) {
+    await store.commit(ref, run(add('t1', ...Array.from({ length: Math.min(left, 20) }, () => title))))
+  }
+  await store.close()
+}
+
+/** Writes the other database into the open file, as `cp` does. */
+const copied = (): void => copyFileSync(join(scratch, 'other', 'runsheet.db'), path)
+
+function withDatabase(work: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(path)
+  work(db)
+  db.close()
+}
