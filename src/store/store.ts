@@ -1,6 +1,7 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -36,6 +37,8 @@ export interface Once {
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
+  /** For the door, which records it with decisions. */
+  readonly origin?: Origin | undefined
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */

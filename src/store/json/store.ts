@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
+import { attributed } from '../../domain/decision.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -231,7 +232,7 @@ class FileStore implements Store {
       const { events } = await this.#inner.commit(ref, (current, now) => {
         const events = decide(current, command, now)
         if (events instanceof Refusal) throw events
-        return { events, value: null }
+        return { events: attributed(events, { actor: 'program', edge: 'file' }), value: null }
       })
       return events.length > 0
     } catch (error) {

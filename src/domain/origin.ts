@@ -1,0 +1,42 @@
+import { clip, line, Problem } from './text.ts'
+
+/**
+ * Who made a decision, and from where. The edge that let the request in builds it; nothing that a client sends sets any
+ * field but `claimed`.
+ */
+export interface Origin {
+  /** Whose right it was made with. `program`: the program that has the library or a task file. */
+  readonly actor: 'person' | 'agent' | 'program' | 'system'
+  /** The way in: a request of the page, another HTTP request, a tool call, form or link over MCP, a turn of ours, … */
+  readonly edge: 'page' | 'http' | 'mcp' | 'mcp_form' | 'mcp_link' | 'library' | 'turn' | 'file' | 'system'
+  /** The name of the credential: `person` or `agent` for our own tokens, else what `authenticate` returned. */
+  readonly credential?: string
+  /** The address at the other end of the connection, unless it is this machine's. */
+  readonly address?: string
+  /** What the client says about itself. Nobody has checked it. */
+  readonly claimed?: { readonly client: string }
+}
+
+/** Of a client's and a credential's name, in code points. */
+const MAX_NAME = 80
+
+export const SYSTEM: Origin = { actor: 'system', edge: 'system' }
+
+/** A name on one line, without control characters, cut to 80 code points; undefined if nothing of it is visible. */
+export function originName(raw: string | null | undefined): string | undefined {
+  if (!raw) return undefined
+  const name = line(clip(raw.slice(0, 8 * MAX_NAME).toWellFormed(), MAX_NAME))
+  return name instanceof Problem ? undefined : name
+}
+
+/** The address of the other machine; undefined for this one. */
+export function remoteAddress(address: string | undefined): string | undefined {
+  const plain = address?.replace(/^::ffff:(?=\d+\.)/, '')
+  return plain === undefined || plain === '::1' || plain.startsWith('127.') ? undefined : plain
+}
+
+/** Data of an event without its origin: what the state and the rows keep. */
+export function withoutOrigin<T extends { readonly origin?: Origin }>(data: T): Omit<T, 'origin'> {
+  const { origin: _, ...rest } = data
+  return rest
+}
