@@ -11,7 +11,8 @@ import type { Usage } from '../domain/event.ts'
 import type { Claim, Judged, Opinion } from '../domain/claim.ts'
 import { cut } from '../domain/text.ts'
 import { type Case, CASE_TYPES, caseOf } from './case.ts'
-import { ModelCallFailed, withRetries, abortOnSilence } from './retry.ts'
+import { StoreError } from '../door/door.ts'
+import { ModelCallFailed, type RetryOptions, withRetries, abortOnSilence } from './retry.ts'
 import { isJudgeFailure, type Run } from './run.ts'
 import type { TurnDeps } from './drive.ts'
 import type { ActiveTurn } from './turn.ts'
@@ -49,14 +50,15 @@ export async function judge(
   signal: AbortSignal,
   already: readonly Judged[] = [],
 ): Promise<Judged> {
-  const assessor = { ...models.assessorFor(turn.run.request.model), retryMs, silenceMs }
+  const retry = { backoffMs: retryMs, signal, before: () => turn.confirmLease(signal) }
+  const assessor = { ...models.assessorFor(turn.run.request.model), retry, silenceMs }
   const events = typeof claim.task === 'string' ? await turn.eventsOf(claim.task, CASE_TYPES) : []
   const facts = caseOf(claim, turn.work, turn.run.state, events)
   const before = already.flatMap(({ opinions }) => opinions)
   const opinions: Opinion[] = []
   while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
     const reason = whyNotAsked(turn.run, [...before, ...opinions])
-    if (reason === undefined) opinions.push(await ask(assessor, facts, opinions.at(-1), signal))
+    if (reason === undefined) opinions.push(await ask(assessor, facts, opinions.at(-1)))
     else if (opinions.length > 0) break
     else opinions.push({ verdict: 'unknown', reason, model: assessor.name })
   }
@@ -107,18 +109,17 @@ const SCHEMA = jsonSchema({
 const REFUSED_SETTINGS = new Set<LanguageModel>()
 
 async function ask(
-  assessor: Assessor & { readonly retryMs: number; readonly silenceMs: number },
+  assessor: Assessor & { readonly retry: RetryOptions; readonly silenceMs: number },
   facts: Case,
   unclear: Opinion | undefined,
-  signal: AbortSignal,
 ): Promise<Opinion> {
-  const { name, model, retryMs, silenceMs } = assessor
+  const { name, model, retry, silenceMs } = assessor
+  const { signal } = retry
   const prompt = promptFor(facts, unclear)
   const send = (form: Form): Promise<Answer> =>
     withRetries(
       () => abortOnSilence(silenceMs, signal, abortSignal => generate(model, form, prompt, abortSignal)),
-      retryMs,
-      signal,
+      retry,
     ).then(({ answer, usage }) => ({ ...rulingOn(form, answer, facts), usage }))
   const form = assessor.isStructured ? STRUCTURED : TEXT
   try {
@@ -133,6 +134,8 @@ async function ask(
     return { ...ruling, model: name }
   } catch (error) {
     if (signal.aborted) throw signal.reason
+    // The lease is lost, or the store is: no opinion of the assessor.
+    if (error instanceof StoreError) throw error
     const message = error instanceof Error ? error.message : String(error)
     return { verdict: 'unknown', reason: `The assessor could not be reached: ${cut(message, 300)}`, model: name }
   }

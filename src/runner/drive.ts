@@ -4,7 +4,7 @@ import type { Task } from '../domain/task.ts'
 import type { Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
-import { type Lease, type Door, StoreError } from '../door/door.ts'
+import { type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -15,6 +15,7 @@ import { askModel, toolsFor } from './ask.ts'
 import { judge } from './assessor.ts'
 import { makeCall, recordAnswer } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
+import type { HeldLease } from './held-lease.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
@@ -56,11 +57,11 @@ const REPAIR_POLL_MS = 200
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
  * alone, so another process can continue after a crash.
  */
-export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Promise<void> {
-  const turn = await ActiveTurn.open(deps.door, lease)
+export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): Promise<void> {
+  const turn = await ActiveTurn.open(deps.door, held)
   if (!turn) return
   // A process that died may have left its live text behind.
-  await deps.live.clear(lease)
+  await deps.live.clear(turn.lease)
   const either = AbortSignal.any([signals.stop, signals.leave])
   for (;;) {
     const { seq } = turn.run.state
@@ -138,8 +139,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
       abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (callSignal, heard) =>
         askModel({ ...question, signal: callSignal, heard }),
       ),
-    deps.retryMs,
-    signal,
+    { backoffMs: deps.retryMs, signal, before: () => turn.confirmLease(signal) },
   )
   const data = {
     step: number,

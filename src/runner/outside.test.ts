@@ -11,7 +11,7 @@ const tool = (call: OutsideTool['call']): OutsideTool => ({
 })
 const never = new AbortController().signal
 const answered = (call: OutsideTool['call'], limits = DEFAULT_LIMITS, signal = never) =>
-  answerOf(tool(call), { a: 1 }, signal, limits)
+  answerOf(tool(call), { a: 1 }, { toolCallId: 'call_1', idempotencyKey: 'k' }, signal, limits)
 
 describe('what an outside tool answers', () => {
   it.each<[string, Json]>([

@@ -7,7 +7,15 @@ export interface OutsideTool {
   readonly inputSchema: { readonly [key: string]: unknown }
   /** Whether a call may be repeated if it is unknown whether it ran: read-only or idempotent tools. */
   readonly isRepeatable: boolean
-  readonly call: (input: unknown, signal: AbortSignal) => Promise<Json>
+  readonly call: (input: unknown, signal: AbortSignal, ids: CallIds) => Promise<Json>
+}
+
+/** What a tool can recognize a call by. */
+export interface CallIds {
+  /** The call's id in the log. Another turn may have the same. */
+  readonly toolCallId: string
+  /** Unique to the call across all conversations, and the same if the call is repeated. */
+  readonly idempotencyKey: string
 }
 
 /** A source of outside tools. Tools that cannot be listed are reported and left out. */
@@ -34,6 +42,7 @@ export const DEFAULT_LIMITS: OutsideLimits = { timeoutMs: 60_000, maxCharacters:
 export async function answerOf(
   tool: OutsideTool,
   input: unknown,
+  ids: CallIds,
   signal: AbortSignal,
   { timeoutMs, maxCharacters }: OutsideLimits = DEFAULT_LIMITS,
 ): Promise<{ readonly result: Json; readonly ok: boolean }> {
@@ -44,7 +53,7 @@ export async function answerOf(
   try {
     const aborted = Promise.withResolvers<never>()
     until.addEventListener('abort', () => aborted.reject(until.reason), { once: true })
-    const call = async (): Promise<Json> => tool.call(input, until)
+    const call = async (): Promise<Json> => tool.call(input, until, ids)
     const result = await Promise.race([call(), aborted.promise])
     return { result: bounded(asJson(result), maxCharacters), ok: true }
   } catch (error) {

@@ -14,9 +14,18 @@ export class ModelCallFailed extends Error {
   }
 }
 
+export interface RetryOptions {
+  /** The first backoff. */
+  readonly backoffMs: number
+  readonly signal: AbortSignal
+  /** Awaited before each attempt. If it throws, there is none. */
+  readonly before: () => Promise<void>
+}
+
 /** Retries transient failures with exponential backoff, or after `Retry-After`. */
-export async function withRetries<T>(work: () => Promise<T>, backoffMs: number, signal: AbortSignal): Promise<T> {
+export async function withRetries<T>(work: () => Promise<T>, { backoffMs, signal, before }: RetryOptions): Promise<T> {
   for (let tries = 1; ; tries += 1) {
+    await before()
     try {
       return await work()
     } catch (error) {

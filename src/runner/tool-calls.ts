@@ -1,6 +1,7 @@
 import type { Json } from '../domain/event.ts'
 import type { Claim, Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
+import { hashOf, type Lease } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
@@ -122,10 +123,16 @@ async function callOutside(
     const data = { tool_call_id, tool: name, arguments: args }
     await deps.door.run(turn.at(`called:${tool_call_id}`), turn.fact({ type: 'tool_called', data }))
   }
+  const ids = { toolCallId: tool_call_id, idempotencyKey: idempotencyKey(turn.lease, tool_call_id) }
+  await turn.confirmLease(signal)
   const started = performance.now()
-  const { result, ok } = await answerOf(tool, args, signal, deps.limits)
+  const { result, ok } = await answerOf(tool, args, ids, signal, deps.limits)
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
+
+/** Models number their calls anew in each turn, so that the call's own id is not enough. */
+const idempotencyKey = ({ tenant, conversation, turn }: Lease, callId: string): string =>
+  hashOf([tenant, conversation, turn, callId])
 
 /** Stores what a call is answered. */
 export async function recordAnswer(

@@ -40,6 +40,12 @@ function build(): McpServer {
     journal(`note ${input.text}`)
     return text('kept')
   })
+  for (const [name, annotations] of Object.entries({ count: {}, recount: { readOnlyHint: true } })) {
+    server.registerTool(name, { description: 'Counts its calls.', annotations }, async ({ mcpReq }) => {
+      journal(`${name} ${String(mcpReq._meta?.['runsheet/tool_call_id'])}`)
+      return text('counted')
+    })
+  }
   server.registerTool('fail', { description: 'Does not work.' }, async () => ({
     ...text('the disk is full'),
     isError: true,
