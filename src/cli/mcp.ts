@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
+import { type Redactor, redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
@@ -37,6 +39,8 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (!isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
+  const redact = redactor({ known: [options.token ?? '', ...secretsInUrl(options.store)] })
+  const printError = errorPrinter(redact)
   const data = resolve(options.data)
   const folder = new DataFolder(data)
   const { policy } = readSettings(options.config)
@@ -44,7 +48,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const store = await openStore({ store: options.store, data })
   const door = openDoor({ store, onError: printError })
   const closing = new AbortController()
-  const page = new PageServer(folder, options, line => console.error(line))
+  const page = new PageServer(folder, options, line => console.error(redact.line(line)))
   const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: session })
   const stdio = serveOverStdio({
     door,
@@ -69,10 +73,12 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 }
 
 /** One short line: the message may contain client input. */
-function printError(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error)
-  console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
-}
+const errorPrinter =
+  ({ line }: Redactor) =>
+  (error: unknown): void => {
+    const message = line(error instanceof Error ? error.message : String(error))
+    console.error(`runsheet: ${message.slice(0, 200)}`)
+  }
 
 /** A host disconnects by closing our stdin, by no longer reading our stdout, or with a signal. */
 function hostDisconnected(): Promise<void> {

@@ -10,8 +10,8 @@ import {
 import type { Usage } from '../domain/event.ts'
 import type { Claim, Judged, Opinion } from '../domain/claim.ts'
 import { cut } from '../domain/text.ts'
-import { type Case, CASE_TYPES, caseOf } from './case.ts'
 import { StoreError } from '../door/door.ts'
+import { type Case, CASE_TYPES, caseOf } from './case.ts'
 import { ModelCallFailed, type RetryOptions, withRetries, abortOnSilence } from './retry.ts'
 import { isJudgeFailure, type Run } from './run.ts'
 import type { TurnDeps } from './drive.ts'
@@ -45,12 +45,12 @@ Evidence that names a task was made while the worker was on that other task. A c
  */
 export async function judge(
   turn: ActiveTurn,
-  { models, retryMs, silenceMs = SILENCE_MS }: Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs'>,
+  { models, retryMs, silenceMs = SILENCE_MS, redact }: Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs' | 'redact'>,
   claim: Claim,
   signal: AbortSignal,
   already: readonly Judged[] = [],
 ): Promise<Judged> {
-  const retry = { backoffMs: retryMs, signal, before: () => turn.confirmLease(signal) }
+  const retry = { backoffMs: retryMs, signal, before: () => turn.confirmLease(signal), redact }
   const assessor = { ...models.assessorFor(turn.run.request.model), retry, silenceMs }
   const events = typeof claim.task === 'string' ? await turn.eventsOf(claim.task, CASE_TYPES) : []
   const facts = caseOf(claim, turn.work, turn.run.state, events)
@@ -136,7 +136,7 @@ async function ask(
     if (signal.aborted) throw signal.reason
     // The lease is lost, or the store is: no opinion of the assessor.
     if (error instanceof StoreError) throw error
-    const message = error instanceof Error ? error.message : String(error)
+    const message = retry.redact.error(error instanceof Error ? error.message : String(error))
     return { verdict: 'unknown', reason: `The assessor could not be reached: ${cut(message, 300)}`, model: name }
   }
 }

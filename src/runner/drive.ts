@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import type { Redactor } from '../domain/redact.ts'
 import type { Task } from '../domain/task.ts'
 import type { Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
@@ -32,6 +33,7 @@ export interface TurnDeps {
   readonly limits: OutsideLimits
   readonly instructions?: string | undefined
   readonly live: LiveText
+  readonly redact: Redactor
   /** The first backoff of a failed model call. */
   readonly retryMs: number
   /** How long a model may be silent before the call is aborted. */
@@ -95,7 +97,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
       }
       if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
       // The turn was started with a model that is no longer configured.
-      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
+      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error, deps.redact))
       const isEnding = move.type === 'finish'
       // After a stop the next move ends the turn; an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
@@ -139,7 +141,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
       abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (callSignal, heard) =>
         askModel({ ...question, signal: callSignal, heard }),
       ),
-    { backoffMs: deps.retryMs, signal, before: () => turn.confirmLease(signal) },
+    { backoffMs: deps.retryMs, signal, before: () => turn.confirmLease(signal), redact: deps.redact },
   )
   const data = {
     step: number,

@@ -1,5 +1,7 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
+import { escaped } from '../domain/redact.ts'
+import { secretsOf } from './mcp-secrets.ts'
 import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
 /** An MCP server, in the form that other hosts use in their settings. */
@@ -26,6 +28,7 @@ const CALL_ID = 'runsheet/tool_call_id'
 export function mcpTools(options: McpOptions): OutsideTools {
   const connections = Object.entries(options.servers).map(([name, server]) => new Connection(name, server, options))
   return {
+    secrets: secretsOf(options.servers),
     list: async () => withDistinctNames((await Promise.all(connections.map(connection => connection.tools()))).flat()),
     close: async () => {
       await Promise.all(connections.map(connection => connection.close()))
@@ -86,7 +89,7 @@ class Connection {
     const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
     return tools.map(tool => ({
       name: `${this.#name}__${tool.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
-      description: tool.description ?? '',
+      description: escaped(tool.description ?? ''),
       inputSchema: tool.inputSchema as OutsideTool['inputSchema'],
       isRepeatable: tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true,
       call: (input, signal, ids) => this.#call(client, tool.name, input, signal, ids),

@@ -71,6 +71,10 @@ const KEYS: Readonly<Record<string, string>> = {
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
 }
 
+/** The keys that are set, of whichever provider. */
+export const providerKeys = (environment: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.values(KEYS).flatMap(variable => environment[variable] ?? [])
+
 /** Fails at startup instead of in the first turn. */
 function checkSettings(provider: string, { url, key, environment = {} }: ModelSettings): void {
   if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))

@@ -1,4 +1,5 @@
 import type { Json } from '../domain/event.ts'
+import type { Redactor, Secrets } from '../domain/redact.ts'
 
 /** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
 export interface OutsideTool {
@@ -22,6 +23,8 @@ export interface CallIds {
 export interface OutsideTools {
   list(): Promise<readonly OutsideTool[]>
   close(): Promise<void>
+  /** What its settings hide, and its errors must not show. */
+  readonly secrets?: Secrets
 }
 
 export const noTools: OutsideTools = { list: async () => [], close: async () => {} }
@@ -38,13 +41,18 @@ export interface OutsideLimits {
 
 export const DEFAULT_LIMITS: OutsideLimits = { timeoutMs: 60_000, maxCharacters: 40_000 }
 
+export interface CallOptions {
+  readonly ids: CallIds
+  readonly signal: AbortSignal
+  readonly limits: OutsideLimits
+  readonly redact: Redactor
+}
+
 /** Calls a tool. It always answers: errors, timeouts and too long results included. */
 export async function answerOf(
   tool: OutsideTool,
   input: unknown,
-  ids: CallIds,
-  signal: AbortSignal,
-  { timeoutMs, maxCharacters }: OutsideLimits = DEFAULT_LIMITS,
+  { ids, signal, limits: { timeoutMs, maxCharacters }, redact }: CallOptions,
 ): Promise<{ readonly result: Json; readonly ok: boolean }> {
   signal.throwIfAborted()
   const late = new AbortController()
@@ -55,12 +63,12 @@ export async function answerOf(
     until.addEventListener('abort', () => aborted.reject(until.reason), { once: true })
     const call = async (): Promise<Json> => tool.call(input, until, ids)
     const result = await Promise.race([call(), aborted.promise])
-    return { result: bounded(asJson(result), maxCharacters), ok: true }
+    return { result: bounded(redact.content(asJson(result)), maxCharacters), ok: true }
   } catch (error) {
     // A stop ends the turn; it is no answer of the tool.
     if (signal.aborted) throw signal.reason
     const message = error instanceof Error ? error.message : String(error)
-    return { result: `Error: ${bounded(message, 2_000)}`, ok: false }
+    return { result: `Error: ${bounded(redact.error(message), 2_000)}`, ok: false }
   } finally {
     clearTimeout(timer)
   }

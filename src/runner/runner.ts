@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Redactor, redactor } from '../domain/redact.ts'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
@@ -15,6 +16,8 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
+  /** Knows the secrets of this composition. Default: only their shapes. */
+  readonly redact?: Redactor
   /** Receives the growing text of each step. */
   readonly onText?: (ref: Ref, entry: LiveEntry) => void
   readonly onError?: (error: unknown) => void
@@ -60,6 +63,7 @@ export class Runner {
       outside: withoutFailures(outside, error => options.onError?.(error)),
       limits,
       instructions,
+      redact: options.redact ?? redactor(),
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,

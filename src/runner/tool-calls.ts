@@ -126,7 +126,7 @@ async function callOutside(
   const ids = { toolCallId: tool_call_id, idempotencyKey: idempotencyKey(turn.lease, tool_call_id) }
   await turn.confirmLease(signal)
   const started = performance.now()
-  const { result, ok } = await answerOf(tool, args, ids, signal, deps.limits)
+  const { result, ok } = await answerOf(tool, args, { ...deps, ids, signal })
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 

@@ -7,12 +7,13 @@ import * as z from 'zod'
 
 /**
  * For tests: a small MCP server, as a child process, with tools that work and tools that fail. It speaks stdio, or with
- * `--http PORT` HTTP with sessions that end with it. It logs its calls to FIXTURE_JOURNAL.
+ * `--http PORT` HTTP with sessions that end with it. It logs its calls to FIXTURE_JOURNAL, and prints what follows `--noise` on stderr.
  */
 const journal = (line: string): void => {
   const file = process.env['FIXTURE_JOURNAL']
   if (file) appendFileSync(file, `${line}\n`)
 }
+const noise = process.argv.includes('--noise') ? (process.argv[process.argv.indexOf('--noise') + 1] ?? '') : ''
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
 
 function build(): McpServer {
@@ -50,6 +51,10 @@ function build(): McpServer {
     ...text('the disk is full'),
     isError: true,
   }))
+  server.registerTool('forge', { description: 'Fails with \u001b[31mnoise.' }, async () => ({
+    ...text(`${noise} for ${process.env['FIXTURE_TOKEN']}`),
+    isError: true,
+  }))
   server.registerTool('hang', { description: 'Never answers.' }, async () => {
     journal('hang')
     return new Promise<never>(() => {})
@@ -72,6 +77,7 @@ function build(): McpServer {
   return server
 }
 
+process.stderr.write(noise)
 const place = process.argv.indexOf('--http')
 if (place < 0) {
   journal(`started ${process.pid}`)
