@@ -56,6 +56,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     models,
     outside: outsideTools(config),
+    redact: config.redact,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
   })
@@ -121,12 +122,13 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   }
 }
 
-const outsideTools = ({ mcpServers, log }: Config): ReturnType<typeof mcpTools> =>
+const outsideTools = ({ mcpServers, log, redact }: Config): ReturnType<typeof mcpTools> =>
   mcpTools({
     servers: mcpServers,
     version,
     onError: (name, error) => {
       log.warn({ err: error, server: name }, 'an MCP server is unavailable')
-      console.error(`MCP server ${name} is unavailable, its tools are skipped: ${(error as Error).message}`)
+      const why = error instanceof Error ? error.message : String(error)
+      console.error(redact.line(`MCP server ${name} is unavailable, its tools are skipped: ${why}`))
     },
   })

@@ -3,7 +3,12 @@ import { UnknownModel } from '../runner/failure.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Models } from '../runner/given-models.ts'
 import { configuredModels } from '../runner/models.ts'
+import { providerKeys } from '../runner/provider-keys.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { type Redactor, redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
+import { redactedLines } from '../http/logger.ts'
+import { secretsOf } from '../runner/mcp-secrets.ts'
 import type { Role } from '../http/credentials.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -11,6 +16,7 @@ import { readSettings } from './settings.ts'
 
 export interface ConfigOptions {
   readonly config: string
+  readonly store: string
   readonly log: string
   readonly review?: 'on' | 'off'
   readonly token?: string
@@ -29,18 +35,31 @@ export interface Config {
   readonly policy: PolicyPatch
   readonly mcpServers: Readonly<Record<string, McpServer>>
   readonly log: Logger
+  /** Knows every secret of this process. */
+  readonly redact: Redactor
 }
 
 /** Checks all settings of a server, before anything is opened. */
 export function configure(folder: DataFolder, options: ConfigOptions): Config {
   const { policy, mcpServers } = readSettings(options.config)
+  const tokens = tokensFor(folder, options)
+  const { known, suspected } = secretsOf(mcpServers)
+  const redact = redactor({ known: [...secretsFrom(options), ...Object.values(tokens), ...known], suspected })
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
     mcpServers,
     models: modelsFor(options),
-    tokens: tokensFor(folder, options),
-    log: pino({ level: options.log }, pino.destination({ dest: 2, sync: true })),
+    tokens,
+    redact,
+    log: pino(
+      { level: options.log, hooks: { streamWrite: redactedLines(redact) } },
+      pino.destination({ dest: 2, sync: true }),
+    ),
   }
+}
+
+function secretsFrom({ store, modelUrl = '', modelKey = '', environment = {} }: ConfigOptions): readonly string[] {
+  return [modelKey, ...providerKeys(environment), ...secretsInUrl(store), ...secretsInUrl(modelUrl)]
 }
 
 /** Slow enough for a person to follow the demo model. */

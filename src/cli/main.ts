@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { inspect } from 'node:util'
 import { Command, CommanderError } from 'commander'
+import { redactor } from '../domain/redact.ts'
 import { CliError } from './cli-error.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
@@ -12,6 +14,9 @@ import { version } from './version.ts'
 
 /** From the environment only: every process can read the command line. */
 const SECRETS = { token: 'RUNSHEET_TOKEN', agentToken: 'RUNSHEET_AGENT_TOKEN', modelKey: 'RUNSHEET_MODEL_KEY' } as const
+
+/** For what is printed before, or without, a composition. */
+const redact = redactor({ known: Object.values(SECRETS).map(name => process.env[name] ?? '') })
 
 const path = process.env['PATH'] ?? ''
 const invocationHere = invocation({ path, cwd: process.cwd() })
@@ -89,7 +94,10 @@ try {
   if (error instanceof CommanderError) {
     if (error.exitCode !== 0) fail(usageProblem(error), 2)
   } else if (error instanceof CliError) fail(error.message, 1)
-  else throw error
+  else {
+    console.error(redact.block(inspect(error)))
+    process.exitCode = 1
+  }
 }
 
 /** Commander's message without its prefix, and where to find the right form. */
@@ -104,7 +112,7 @@ function usageProblem({ code, message }: CommanderError): string {
 }
 
 function fail(message: string, exitCode: number): void {
-  console.error(`runsheet: ${message.replaceAll(/\s*\n\s*/g, ' ')}`)
+  console.error(redact.line(`runsheet: ${message.replaceAll(/\s*\n\s*/g, ' ')}`))
   process.exitCode = exitCode
 }
 

@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { redactor } from '../domain/redact.ts'
 import { createApi } from '../http/api.ts'
 import { errorReply } from '../http/error-reply.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -118,8 +119,9 @@ export function toNodeHandler(handler: Handler): (request: NodeRequest, response
 /** The client reads these on other origins, too. */
 const EXPOSED = ['Date', 'ETag', 'Retry-After']
 
+const { block } = redactor()
 const stderrLog: Logger = {
-  error: ({ err }, message) => void process.stderr.write(`Runsheet: ${message}: ${inspect(err)}\n`),
+  error: ({ err }, message) => void process.stderr.write(`${block(`Runsheet: ${message}: ${inspect(err)}`)}\n`),
   warn: () => {},
 }
 
