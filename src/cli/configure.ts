@@ -5,12 +5,12 @@ import type { Models } from '../runner/given-models.ts'
 import { configuredModels } from '../runner/models.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Role } from '../http/credentials.ts'
+import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
-import { readSettings } from './settings.ts'
+import { readSettings, type SettingsOptions } from './settings.ts'
 
-export interface ConfigOptions {
-  readonly config: string
+export interface ConfigOptions extends SettingsOptions {
   readonly log: string
   readonly review?: 'on' | 'off'
   readonly token?: string
@@ -19,7 +19,6 @@ export interface ConfigOptions {
   readonly assessorModel?: string
   readonly modelUrl?: string
   readonly modelKey?: string
-  readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 export interface Config {
@@ -33,20 +32,31 @@ export interface Config {
 
 /** Checks all settings of a server, before anything is opened. */
 export function configure(folder: DataFolder, options: ConfigOptions): Config {
-  const { policy, mcpServers } = readSettings(options.config)
+  const { policy, mcpServers } = readSettings(options, line => console.error(line))
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
-    mcpServers,
+    mcpServers: inCleanEnvironment(mcpServers, options.environment),
     models: modelsFor(options),
     tokens: tokensFor(folder, options),
     log: pino({ level: options.log }, pino.destination({ dest: 2, sync: true })),
   }
 }
 
+/** Each program gets what programs need to start, and its own variables; the client adds no others of ours. */
+function inCleanEnvironment(servers: Config['mcpServers'], environment: Environment): Config['mcpServers'] {
+  const clean = cleanEnvironment(environment)
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      'url' in server ? server : { ...server, env: { ...clean, ...server.env } },
+    ]),
+  )
+}
+
 /** Slow enough for a person to follow the demo model. */
 const DEMO_PACE_MS = 20
 
-function modelsFor({ model, assessorModel, modelUrl, modelKey, environment = {} }: ConfigOptions): Models {
+function modelsFor({ model, assessorModel, modelUrl, modelKey, environment }: ConfigOptions): Models {
   try {
     const given = { model, assessor: assessorModel, url: modelUrl, key: modelKey, environment }
     return configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })
