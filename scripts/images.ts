@@ -37,7 +37,7 @@ try {
   await page.getByRole('button', { name: 'New chat' }).click()
   await page.emulateMedia({ colorScheme: 'dark' })
   await ask(
-    '1. Draft the invitation\n2. Write the schedule\n3. Write the shopping list\n4. Compute 20 * 15\n5. Write the report',
+    '1. Draft the invitation\n2. Draft the schedule for the party\n3. Draft the shopping list for the party\n4. Compute 20 * 15\n5. Write the report',
   )
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.locator('.rs-summary').click()

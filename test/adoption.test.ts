@@ -1,10 +1,12 @@
 import { rmSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import type { StoredEvent } from '../src/domain/event.ts'
+import type { ReviewRequest } from '../src/domain/review.ts'
 import { runCli } from './support/children.ts'
 import { type Host, hostOf, overStdio, personAt } from './support/mcp.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { startServer } from './support/server.ts'
+import { confirmAll, confirmed, type Decision, startTurns } from './support/turns.ts'
 
 const PLAN = { tasks: [{ title: 'Look' }, { title: 'Leap' }, { title: 'Land' }] }
 
@@ -49,13 +51,52 @@ it('[PL7] over MCP, a host that starts anew goes on with the open tasks', async 
   expect(await call(after, 't2', 'update', { id: 2, outcome: 'Leapt.' })).toEqual({ next: '3 Land', remaining: 1 })
   expect(await call(after, 't2', 'tasks', {})).toMatchObject({ next: '3 Land', remaining: 1 })
   const { tasks } = await personAt(data).session('c1')
-  const opened: StoredEvent[] = []
-  for (let seq = 1; opened.length < 2; seq += 1) {
-    const event = await personAt(data).event('c1', seq)
-    if (event.type === 'turn_opened') opened.push(event)
+  let adopted: StoredEvent | undefined
+  for (let seq = 1; adopted?.type !== 'tasks_adopted'; seq += 1) adopted = await personAt(data).event('c1', seq)
+  expect(adopted.data).toEqual({ turn_id: 't2', task_ids: [tasks[1]?.id, tasks[2]?.id] })
+})
+
+it('[PL7] over HTTP, a turn whose plan was rejected goes on with the open tasks', async () => {
+  const server = await startServer({ reviewWaitMs: 10 })
+  onTestFinished(server.close)
+  const call = (turn_id: string, tool: string, args: unknown): Promise<unknown> =>
+    server.agent.call('runsheet', tool, { session_id: 'c1', turn_id, arguments: args })
+  const decided = async (turn: string, plan: unknown, decision: (review: ReviewRequest) => Decision): Promise<void> => {
+    await call(turn, 'plan', plan)
+    const [review] = (await server.person.pendingReviews('c1')).reviews
+    if (review) await server.person.decide(review.review_id, decision(review))
+    await call(turn, 'plan', plan)
   }
-  expect(opened.map(({ data }) => data)).toMatchObject([
-    { turn_id: 't1' },
-    { turn_id: 't2', adopts: [tasks[1]?.id, tasks[2]?.id] },
-  ])
+  await decided('t1', PLAN, confirmed)
+  await decided('t2', { tasks: [{ title: 'Rest' }] }, () => ({ action: 'cancel' }))
+  expect(await call('t2', 'tasks', {})).toMatchObject({ result: { next: '1 Look', remaining: 3 } })
+  expect(await call('t2', 'update', { id: 1, outcome: 'Looked.' })).toEqual({
+    result: { next: '2 Leap', remaining: 2 },
+  })
+})
+
+it('[PL7] over HTTP, two turns that take turns each hear what is open', async () => {
+  const server = await startServer({ host: { review: false } })
+  onTestFinished(server.close)
+  const call = (turn_id: string, tool: string, args: unknown): Promise<unknown> =>
+    server.agent.call('runsheet', tool, { session_id: 'c1', turn_id, arguments: args })
+  await call('t1', 'plan', PLAN)
+  expect(await call('t2', 'tasks', {})).toMatchObject({ result: { next: '1 Look', remaining: 3 } })
+  expect(await call('t1', 'update', { id: 1, outcome: 'x' })).toEqual({ result: { next: '2 Leap', remaining: 2 } })
+  expect(await call('t2', 'update', { id: 2, outcome: 'x' })).toEqual({ result: { next: '3 Land', remaining: 1 } })
+})
+
+it('[PL3] a turn of ours that is continued gets back what an agent elsewhere took over', async () => {
+  const turns = await startTurns({
+    answers: [{ calls: [{ tool: 'plan', args: PLAN }] }, 'Later.'],
+    host: { assessor: false, gate: false },
+  })
+  onTestFinished(turns.close)
+  await turns.chat({ turn_id: 't1' }, confirmAll)
+  await turns.agent.call('runsheet', 'tasks', { session_id: 'c1', turn_id: 'elsewhere', arguments: {} })
+  const update = { tool: 'update', args: { id: 1, outcome: 'Looked.' } }
+  turns.provider.script([{ calls: [update] }, 'Still two to go.'])
+  const again = await turns.chat({ turn_id: 't2', continue_turn_id: 't1', gate: false })
+  expect(turns.provider.system(0)).toMatch(/Now:\n- 1 Look\nNext:\n- 2 Leap\n- 3 Land\n3 remaining/)
+  expect(again.of('turn_finished')[0]?.data.counts).toMatchObject({ completed: 1, open: 2 })
 })

@@ -15,6 +15,7 @@ const TYPES: Record<EventType, true> = {
   policy_set: true,
   turn_opened: true,
   turn_started: true,
+  tasks_adopted: true,
   turn_stop_requested: true,
   turn_failed: true,
   turn_finished: true,

@@ -1,14 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type Door, openDoor } from '../src/door/door.ts'
+import { type Door, type ObservedCall, openDoor } from '../src/door/door.ts'
 import { Metrics } from '../src/http/metrics.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { callTool } from '../src/toolsets/calls.ts'
 import { toolsets } from '../src/toolsets/index.ts'
 import { runCli } from './support/children.ts'
 import { figuresOf } from './support/figures.ts'
-import { hostOf, overStdio } from './support/mcp.ts'
+import { hostOf, overHttp, overStdio, startMcpServer } from './support/mcp.ts'
+import { ownDatabase, postgresUrl } from './support/postgres-store.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { startServer } from './support/server.ts'
 import { confirmAll, confirmed, MODEL, startTurns } from './support/turns.ts'
@@ -237,4 +238,129 @@ it('[HT32] a node of several counts its own commits only', async () => {
   await add(other, 'c')
   await add(door, 'd')
   expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'task_list AddTask library ok': 2 })
+})
+
+it('[HT35] calls of `runsheet mcp` that leave no event are reported to the server', async () => {
+  const data = folder()
+  const child = runCli(['serve', '--port', '0', '--data', data])
+  onTestFinished(async () => {
+    child.process.kill()
+    await child.ended
+  })
+  const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
+  const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'c1'], 'src/cli/main.ts')
+  onTestFinished(() => host.client.close())
+  await host.call('plan', { tasks: 'Look, leap' })
+  await host.call('update', { id: 7, outcome: 'x' })
+  await host.call('await_review', { review_id: 'rev_none' })
+  await host.call('tasks')
+  const counted = { 'runsheet plan mcp refused': 1, 'runsheet update mcp refused': 1, 'runsheet tasks mcp ok': 1 }
+  await vi.waitFor(async () => {
+    expect(await figuresOf(new URL(url), 'runsheet_tool_calls_total')).toEqual({
+      ...counted,
+      'runsheet await_review mcp refused': 1,
+    })
+  }, WAIT)
+  // What is left is reported before the process exits.
+  await host.call('update', { id: 8, outcome: 'x' })
+  await host.client.close()
+  await vi.waitFor(async () => {
+    expect(await figuresOf(new URL(url), 'runsheet_tool_calls_total')).toMatchObject({
+      'runsheet update mcp refused': 2,
+    })
+  }, WAIT)
+})
+
+it.skipIf(postgresUrl === '')('[HT35] on PostgreSQL `runsheet mcp` reports all its calls', async () => {
+  const data = folder()
+  const store = await ownDatabase()
+  const child = runCli(['serve', '--port', '0', '--data', data, '--store', store])
+  onTestFinished(async () => {
+    child.process.kill()
+    await child.ended
+  })
+  const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
+  const args = ['--session', 'c1', '--review', 'off', '--store', store]
+  const host = await overStdio(data, hostOf({ era: '2025' }), args, 'src/cli/main.ts')
+  onTestFinished(() => host.client.close())
+  await host.call('plan', { tasks: [{ title: 'a' }, { title: 'b' }] })
+  await host.call('plan', { tasks: 'a, b' })
+  await vi.waitFor(async () => {
+    expect(await figuresOf(new URL(url), 'runsheet_tool_calls_total')).toEqual({
+      'runsheet plan mcp ok': 1,
+      'runsheet plan mcp refused': 1,
+    })
+  }, WAIT)
+  expect(await figuresOf(new URL(url), 'runsheet_tool_call_items_sum')).toEqual({ 'runsheet plan mcp': 2 })
+})
+
+it('[HT35] reported calls have bounded labels, and a report a bounded size', async () => {
+  const server = await startServer()
+  onTestFinished(server.close)
+  const call = { toolset: 'runsheet', tool: 'plan', outcome: 'refused', items: 2, duration_ms: 5 }
+  const report = async (...calls: readonly object[]): Promise<number> =>
+    (await server.ask('POST', '/api/metrics/calls', { as: 'agent', body: { calls } })).status
+  expect(await report(call, { ...call, tool: 'await_review' }, { ...call, tool: 'Invented' })).toBe(204)
+  // A tool of another toolset.
+  expect(await report({ ...call, tool: 'AddTask' })).toBe(204)
+  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({
+    'runsheet plan mcp refused': 1,
+    'runsheet await_review mcp refused': 1,
+    'runsheet unknown mcp refused': 2,
+  })
+  for (const wrong of [{ toolset: 'x' }, { outcome: 'x' }, { items: -1 }, { duration_ms: 1e12 }, { edge: 'http' }]) {
+    expect(await report({ ...call, ...wrong })).toBe(422)
+  }
+  expect(await report()).toBe(422)
+  expect(await report(...Array.from({ length: 101 }, () => call))).toBe(422)
+})
+
+it.each(['2025', '2026'] as const)('[HT31] await_review (%s) is counted under its own name', async era => {
+  const server = await startMcpServer({ waitLimits: { holdMs: 1, roundMs: 1, maxRounds: 1 } })
+  onTestFinished(server.close)
+  const host = await overHttp(server, hostOf({ era }), { headers: { 'runsheet-session': 'c1' } })
+  onTestFinished(() => host.client.close())
+  const asked = await host.call('plan', { tasks: [{ title: 'Look' }] })
+  const { review_id } = asked.data as { review_id: string }
+  expect((await host.call('await_review', { review_id })).data).toMatchObject({ status: 'pending_review' })
+  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'runsheet await_review mcp ok': 1 })
+  await server.person.decide(review_id, { action: 'cancel' })
+  await host.call('await_review', { review_id })
+  expect((await host.call('await_review', {})).isError).toBe(true)
+  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({
+    'runsheet await_review mcp ok': 2,
+    'runsheet await_review mcp refused': 1,
+    // The call that asked is answered with the decision.
+    'runsheet plan mcp refused': 1,
+  })
+})
+
+it('[HT31][HT33] an unknown tool over HTTP is counted as unknown', async () => {
+  const server = await startServer()
+  onTestFinished(server.close)
+  const body = { session_id: 'c1', turn_id: 't1', arguments: {} }
+  const answer = await server.ask('POST', '/api/toolsets/runsheet/tools/invented', { as: 'agent', body })
+  expect(answer.status).toBe(404)
+  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'runsheet unknown http refused': 1 })
+})
+
+it('[HT34] invented tools and malformed arguments in a turn of ours are observed, and counted once', async () => {
+  const calls = [
+    { tool: 'Invented', args: {} },
+    { tool: 'AddTask', args: '{"title":' },
+  ]
+  const turns = await startTurns({ answers: [{ calls }, 'Done.'] })
+  onTestFinished(turns.close)
+  const seen: ObservedCall[] = []
+  turns.door.observe(call => void seen.push(call))
+  await turns.chat({ toolset: 'task_list' })
+  const common = { edge: 'turn', outcome: 'refused', session_id: 'c1', turn_id: 't1', model: MODEL }
+  expect(seen).toMatchObject([
+    { ...common, toolset: 'unknown', tool: 'unknown', tool_call_id: expect.any(String) },
+    { ...common, toolset: 'task_list', tool: 'AddTask', tool_call_id: expect.any(String) },
+  ])
+  expect(await figuresOf(turns.url, 'runsheet_tool_calls_total')).toEqual({
+    'unknown unknown turn refused': 1,
+    'task_list AddTask turn refused': 1,
+  })
 })

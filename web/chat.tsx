@@ -1,6 +1,6 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
-import { type Client, openTasks, type ToolsetName } from 'runsheet/client'
+import { type Client, type ConversationSnapshot, listed, openTasks, type Task, type ToolsetName } from 'runsheet/client'
 import {
   type ConversationView,
   errorText,
@@ -86,21 +86,29 @@ export function Chat(props: ChatProps): ReactElement {
     else sendTyped(message)
   }
   const isRetrying = useRef(false)
-  /** Goes on with what a turn left: blocked tasks are reopened, finished ones stay. Else its message is sent again. */
-  const retryTurn = async (turn: string, message: string): Promise<void> => {
+  const latest = useRef(conversation)
+  latest.current = conversation
+  /** Reopens what is blocked in a turn's plan and continues it. After a failure only the rest is still blocked. */
+  const continueBlocked = async (turn: string, message: string): Promise<void> => {
     if (isRetrying.current) return
     isRetrying.current = true
     try {
-      const { tasks: blocked } = await client.tasks(session, { turn_id: turn, status: 'blocked', limit: 200 })
-      for (const { id, version } of blocked) await client.changeTask(session, id, version, { status: 'pending' })
-      const hasOpen = openTasks(conversation, turn).length > 0
-      const isLeft = hasOpen || blocked.length > 0
-      send(isLeft && !hasOpen ? strings.retryBlockedMessage : message, isLeft ? { continue_turn_id: turn } : {})
+      for (const { id, version } of blockedIn(latest.current, turn)) {
+        await client.changeTask(session, id, version, { status: 'pending' })
+      }
+      send(message, { continue_turn_id: turn })
     } catch (error) {
-      setFailure({ error, retry: () => void retryTurn(turn, message) })
+      setFailure({ error, retry: () => void continueBlocked(turn, message) })
     } finally {
       isRetrying.current = false
     }
+  }
+  /** Goes on with what a turn's plan has left; finished tasks stay. Else its message is sent again. */
+  const retryTurn = (turn: string, message: string): void => {
+    const isOpen = openTasks(conversation, turn).length > 0
+    const isBlocked = blockedIn(conversation, turn).length > 0
+    if (isBlocked) void continueBlocked(turn, isOpen ? message : strings.retryBlockedMessage)
+    else send(message, isOpen ? { continue_turn_id: turn } : {})
   }
   const stop = (): void => {
     if (running === null) return
@@ -162,7 +170,7 @@ export function Chat(props: ChatProps): ReactElement {
             outgoing={outgoing?.message}
             isStopping={isStopping}
             onExample={sendTyped}
-            onRetry={(turn, message) => void retryTurn(turn, message)}
+            onRetry={retryTurn}
           />
         )}
         <div className="app-panels" ref={panels}>
@@ -220,6 +228,9 @@ export function Chat(props: ChatProps): ReactElement {
     </main>
   )
 }
+
+const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
+  listed(conversation, turn).filter(({ status }) => status === 'blocked')
 
 /** Requests changes of the plan that waits; the text leaves the box once the log has them. */
 function useChangeRequest(

@@ -49,9 +49,11 @@ export function useSend(
   // The text is back in the box, which is saved by itself. Layout effects, since a passive one may run after the next
   // send, and would remove that one.
   useLayoutEffect(() => removeOutgoing(session), [session])
+  // A send that fails because the page is being left may have arrived: the next page finds out.
+  const isEdited = failure !== undefined && failure.request?.message !== text.trim()
   useLayoutEffect(() => {
-    if (failure) removeOutgoing(session)
-  }, [failure, session])
+    if (isEdited) removeOutgoing(session)
+  }, [isEdited, session])
   useEffect(() => {
     if (!interrupted) return
     retry()

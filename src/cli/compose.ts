@@ -2,13 +2,14 @@ import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
+import { logStorageFailure } from '../http/error-reply.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { createMcpEndpoint } from '../mcp/http.ts'
-import type { LiveEntry, Ref, Door } from '../door/door.ts'
+import { type Door, type LiveEntry, type Ref, StoreError } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Config } from './configure.ts'
 import { storeLocation } from './open-store.ts'
@@ -29,7 +30,7 @@ export interface App {
   localUrl(): URL
   /** A code that signs a page in, once. */
   loginCode(): string
-  /** Milliseconds since the last request, stream, running turn or pending review; 0 while there is one. */
+  /** Milliseconds since the last request, stream or running turn; 0 while there is one. */
   idleMs(): number
   /** Finishes what is in progress, then closes all parts. */
   close(): Promise<void>
@@ -67,7 +68,10 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     updates: new ResourceUpdates(door, LOCAL_TENANT, error => log.error({ err: error }, 'storage failed')),
     closing: closing.signal,
     pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
-    onError: error => log.warn({ err: error }, 'an MCP request failed'),
+    onError: error =>
+      error instanceof StoreError
+        ? logStorageFailure(error, log, { route: '/mcp' })
+        : log.warn({ err: error }, 'an MCP request failed'),
   })
   // On PostgreSQL each node has metrics of its own.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })

@@ -53,6 +53,11 @@ export class DataFolder {
     return existsSync(join(this.path, 'person-token')) ? this.#token('person-token') : undefined
   }
 
+  /** The agents' token, if the folder has one. */
+  agentToken(): string | undefined {
+    return existsSync(join(this.path, 'agent-token')) ? this.#token('agent-token') : undefined
+  }
+
   #token(name: string): string {
     const file = join(this.path, name)
     try {

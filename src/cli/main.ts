@@ -57,7 +57,7 @@ const mcpCommand = program
     // The person who reads the host's log types the command in another folder.
     await serveMcp({
       ...options,
-      ...secrets('token'),
+      ...secrets('token', 'agentToken'),
       program,
       config: configOf(command),
       environment: process.env,

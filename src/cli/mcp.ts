@@ -8,14 +8,16 @@ import { conversationOf } from '../mcp/binding.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
-import { openDoor } from '../door/door.ts'
+import { toolsetOf } from '../mcp/toolset-of.ts'
+import { openDoor, StoreError } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
 import { browserFor } from './browser.ts'
+import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
-import { checkStore, openStore } from './open-store.ts'
+import { checkStore, openStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
 import { version } from './version.ts'
@@ -26,8 +28,11 @@ export interface McpCommand extends PageServerOptions {
   readonly review?: 'on' | 'off'
   readonly session?: string
   readonly browser: 'on' | 'off'
+  readonly agentToken?: string
 }
 
+/** How long the last report may delay the exit. */
+const LAST_REPORT_MS = 3_000
 /** The host lists the tools first; starting the page meanwhile would delay that. */
 const PAGE_START_DELAY_MS = 250
 
@@ -50,9 +55,22 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const door = openDoor({ store, onError: printError })
   const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(line))
+  const reporter = new CallReporter(() => {
+    const { local: url } = page.running() ?? {}
+    const token = options.agentToken ?? folder.agentToken()
+    return url === undefined || token === undefined ? undefined : { url, token }
+  })
+  // The server of a folder counts what is stored there by itself; on PostgreSQL each node counts its own commits.
+  const isCounted = storeLocation(options.store) === 'folder'
+  door.observe(call => {
+    if (!call.stored || !isCounted) reporter.add(call)
+  })
   const conversation = `mcp-${v7()}`
   const known = conversationOf(undefined, { session, environment, own: () => conversation })
-  const { policy: stored } = await door.read({ tenant: LOCAL_TENANT, conversation: known })
+  const own = { tenant: LOCAL_TENANT, conversation: known }
+  const toolset = options.toolset
+    ? toolsets[options.toolset]
+    : await toolsetOf(own, { door, host, onError: printError })
   const stdio = serveOverStdio({
     door,
     tenant: LOCAL_TENANT,
@@ -63,7 +81,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     updates: new ResourceUpdates(door, LOCAL_TENANT, printError),
     closing: closing.signal,
     pageUrl: (conversation, signedIn) => page.link(conversation, signedIn),
-    toolset: toolsets[options.toolset ?? stored?.toolset ?? host.toolset ?? 'runsheet'],
+    toolset,
     conversation,
     session,
     environment,
@@ -74,6 +92,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await hostDisconnected()
   closing.abort()
   await stdio.close()
+  await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)
@@ -83,10 +102,22 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 const folderName = (folder: string): string | undefined =>
   folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
-/** One short line: the message may contain client input. */
+const printed = new WeakSet<StoreError>()
+
+/** One short line: the message may contain client input. The same storage failure is printed once. */
 function printError(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof StoreError) {
+    if (printed.has(error)) return
+    printed.add(error)
+  }
+  const message = describe(error)
   console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof StoreError) || error.file === undefined) return error.message
+  return `${error.file}: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`}`
 }
 
 /** A host disconnects by closing our stdin, by no longer reading our stdout, or with a signal. */

@@ -32,7 +32,7 @@ export const serveOptions = (): readonly Option[] => [
   reviewOption(),
   fromEnv(
     '--idle-exit <time>',
-    'exit after this long without requests, streams or pending reviews, e.g. 30m, 90s, 2h',
+    'exit after this long without requests, streams or running turns, e.g. 30m, 90s, 2h',
   ).argParser(parseDuration),
   fromEnv('--agent-writes <number>', 'write requests an agent may send per minute').default(600).argParser(parseCount),
   fromEnv('--max-streams <number>', 'event streams open at once').default(2_000).argParser(parseCount),

@@ -53,9 +53,15 @@ export class PageServer {
       this.#report(noPage(`See ${this.#logFile}.`))
       return undefined
     }
-    const isOurs = note.store === storeLocation(this.#options.store)
+    const isOurs = this.#isOurs(note)
     this.#report(isOurs ? pageAt(note.url, this.#signInCommand) : otherStore(note.url))
     return isOurs ? note : undefined
+  }
+
+  /** The server that serves our store now. Starts none. */
+  running(): ServerNote | undefined {
+    const serving = ServerLock.serving(this.#folder.path)
+    return typeof serving === 'object' && this.#isOurs(serving) ? serving : undefined
   }
 
   /** The URL of a conversation, optionally with a code that signs in once. */
@@ -134,6 +140,10 @@ export class PageServer {
       ({ code }) => code,
       () => undefined,
     )
+  }
+
+  #isOurs({ store }: ServerNote): boolean {
+    return store === storeLocation(this.#options.store)
   }
 
   get #logFile(): string {

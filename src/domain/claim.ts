@@ -1,4 +1,5 @@
 import type { Usage, Verdict } from './event.ts'
+import { isBlank } from './text.ts'
 
 /** Rejections after which a task is blocked. */
 export const MAX_REJECTIONS = 2
@@ -33,12 +34,20 @@ export interface Judged {
 export const judgedOn = (judged: readonly Judged[], task: string | number): Judged | undefined =>
   judged.find(({ claim }) => claim.task === task)
 
-/** Why a claim is not granted; undefined if the assessor's last word was ok. */
-export function objectionTo({ opinions }: Judged): string | undefined {
-  const last = opinions.at(-1)
-  if (!last) return 'It was not assessed.'
-  return last.verdict === 'ok' ? undefined : last.reason || 'No reason was given.'
+export interface Objection {
+  readonly verdict: Exclude<Verdict, 'ok'>
+  readonly reason: string
 }
+
+/** Why a claim is not granted; undefined if the assessor's last word was ok. */
+export function objectionTo({ opinions }: Judged): Objection | undefined {
+  const { verdict, reason } = opinions.at(-1) ?? { verdict: 'unknown', reason: 'The assessor was not asked.' }
+  return verdict === 'ok' ? undefined : { verdict, reason: reasonIn({ verdict, reason }) }
+}
+
+/** The reason, or that there is none, for what is not ok. */
+export const reasonIn = ({ verdict, reason }: Pick<Opinion, 'verdict' | 'reason'>): string =>
+  verdict !== 'ok' && isBlank(reason) ? 'The assessor gave no reason.' : reason
 
 export const isSameClaim = (a: Claim, b: Claim): boolean =>
   (Object.keys(a) as (keyof Claim)[]).every(field => a[field] === b[field])

@@ -75,12 +75,12 @@ export type Command =
       readonly host?: PolicyPatch
     }
   | {
-      /** Opens the turn of an agent elsewhere, for its tool calls. */
+      /** A tool call of an agent elsewhere: opens its turn if it is new. */
       readonly type: 'open_turn'
       readonly turn_id: string
       /** The program that opens it and its folder, for people. */
       readonly client?: string | undefined
-      /** The call that opens it makes a plan, so it adopts none. */
+      /** The call makes a plan of its own, so it adopts no tasks. */
       readonly plans?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch

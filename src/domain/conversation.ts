@@ -4,7 +4,7 @@ import { type Policy, TOOLSETS } from './policy.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
-import { byPosition, isOpen, type Task } from './task.ts'
+import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
@@ -24,6 +24,8 @@ export interface Conversation {
   readonly last_position: number
   /** Task id to the turn that adopted it last. Other tasks belong to the plan of the turn that created them. */
   readonly adopted: Table<string>
+  /** Task id to the turn of ours that adopted it last. */
+  readonly held: Table<string>
   /** The fence: task id to the fields that a person or a file edited, each with the seq of the newest edit. */
   readonly edits: Table<Readonly<Record<string, number>>>
   /** Task id to the number of `not_ok` verdicts since a person last changed its status or what it asks for. */
@@ -51,6 +53,7 @@ export function emptyConversation(session_id: string): Conversation {
     last_number: 0,
     last_position: 0,
     adopted: Table.from(),
+    held: Table.from(),
     edits: Table.from(),
     rejections: Table.from(),
     turns: Table.from(),
@@ -205,13 +208,12 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
-  turn_opened: (state, { data: { turn_id, client, adopts = [] }, timestamp }) => ({
+  turn_opened: (state, { data: { turn_id, client }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'open', timestamp),
       ...(client === undefined ? {} : { client }),
     }),
     latest_turn: turn_id,
-    adopted: adopts.reduce((all, id) => all.with(id, turn_id), state.adopted),
   }),
   turn_started: (state, { data: { turn_id, policy, model, continue_turn_id }, timestamp }) => ({
     policy,
@@ -222,8 +224,14 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     }),
     running_turn: turn_id,
     latest_turn: turn_id,
-    adopted: adopt(state, continue_turn_id, turn_id),
+    ...adopt(
+      state,
+      openTasks(state, continue_turn_id ?? '').map(({ id }) => id),
+      turn_id,
+      true,
+    ),
   }),
+  tasks_adopted: (state, { data: { turn_id, task_ids } }) => adopt(state, task_ids, turn_id),
   turn_stop_requested: (state, { data: { turn_id } }) => changeTurn(state, turn_id, { stop_requested: true }),
   turn_failed: unchanged,
   turn_finished: (state, { data: { turn_id, status } }) => ({
@@ -258,6 +266,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     tasks: state.tasks.without(task.id),
     open: state.open.filter(id => id !== task.id),
     adopted: state.adopted.without(task.id),
+    held: state.held.without(task.id),
     edits: state.edits.without(task.id),
     rejections: state.rejections.without(task.id),
     ...changeTurn(state, planTurnOf(state, task), turn => ({
@@ -305,9 +314,14 @@ function newTurn(id: string, status: 'open' | 'running', started_at: Instant): T
   return { id, status, stop_requested: false, started_at, removed: 0, dropped: 0 }
 }
 
-function adopt(state: Conversation, from: string | undefined, to: string): Conversation['adopted'] {
-  if (from === undefined) return state.adopted
-  return openTasks(state, from).reduce((all, task) => all.with(task.id, to), state.adopted)
+function adopt(
+  { adopted, held, running_turn }: Conversation,
+  ids: readonly string[],
+  turnId: string,
+  isOurs = turnId === running_turn,
+): Pick<Conversation, 'adopted' | 'held'> {
+  const put = (all: Table<string>): Table<string> => ids.reduce((some, id) => some.with(id, turnId), all)
+  return { adopted: put(adopted), held: isOurs ? put(held) : held }
 }
 
 function putTask(state: Conversation, task: Task): Partial<Conversation> {
@@ -336,7 +350,7 @@ function noteEdit(
   }
 }
 
-const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', 'title', 'details', 'criteria'])
+const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', ...ASKED])
 
 function changeTurn(
   state: Conversation,

@@ -29,8 +29,6 @@ export interface EventData {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
-    /** The open tasks of the conversation that join its plan. */
-    readonly adopts?: readonly string[]
   }
   turn_started: {
     readonly turn_id: string
@@ -40,6 +38,8 @@ export interface EventData {
     readonly model: string
     readonly continue_turn_id?: string
   }
+  /** Open tasks of other plans join the plan of this turn. */
+  tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }
   turn_stop_requested: { readonly turn_id: string }
   turn_failed: { readonly turn_id: string; readonly code: string; readonly message: string }
   turn_finished: {

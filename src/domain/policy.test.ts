@@ -43,9 +43,21 @@ describe('what a new conversation gets', () => {
     expect(refused({ max_steps: null }).data).toMatchObject({ field: 'max_steps' })
   })
 
-  it('[PO3] another toolset does not change how long the reviews of an existing conversation wait', () => {
-    const fixed = fresh({ toolset: 'task_manager' })
-    expect(taken(policyWith(fixed, {}, { toolset: 'runsheet' }))).toMatchObject({ review_timeout_ms: 120_000 })
+  it('[PO11] another toolset brings its own default waits, unless the request or the host names them', () => {
+    const [never, soon] = [
+      { review_timeout_ms: null, panel_grace_ms: null },
+      { review_timeout_ms: 120_000, panel_grace_ms: 15_000 },
+    ]
+    const fixed = fresh({ toolset: 'task_manager', max_steps: 7 })
+    const other = taken(policyWith(fixed, {}, { toolset: 'runsheet' }))
+    expect(other).toMatchObject({ ...never, max_steps: 7 })
+    expect(taken(policyWith(other, {}, { toolset: 'task_manager' }))).toMatchObject(soon)
+    const named = { toolset: 'runsheet', review_timeout_ms: 5 } as const
+    expect(taken(policyWith(fixed, {}, named))).toMatchObject({ review_timeout_ms: 5, panel_grace_ms: null })
+    const host = { panel_grace_ms: 7 }
+    expect(taken(policyWith(fixed, host, named))).toMatchObject({ review_timeout_ms: 5, panel_grace_ms: 7 })
+    const own = taken(policyWith(fixed, {}, { review_timeout_ms: 9 }))
+    expect(taken(policyWith(own, {}, { toolset: 'task_manager' }))).toMatchObject({ review_timeout_ms: 9 })
   })
 
   it('[PO1] runsheet is the default', () => {

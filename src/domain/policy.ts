@@ -109,7 +109,10 @@ const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
   history_limit: [0, 10_000],
 }
 
-/** Applies `patch` to `base`, or for a new conversation (no base) to the toolset's and the host's defaults. */
+/**
+ * Applies `patch` to `base`, or for a new conversation (no base) to the toolset's and the host's defaults. Another toolset
+ * brings its own default waits.
+ */
 export function policyWith(base: Policy | null, host: PolicyPatch, patch: PolicyPatch): Policy | Refusal {
   const toolset = patch.toolset ?? base?.toolset ?? host.toolset ?? 'runsheet'
   if (typeof toolset !== 'string' || !Object.hasOwn(TOOLSETS, toolset)) {
@@ -117,7 +120,9 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
   const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...LIMITS_OF[toolset], ...definedFields(host) }
-  return checked({ ...(base ?? defaults), ...definedFields(patch), toolset })
+  const { review_timeout_ms, panel_grace_ms } = defaults
+  const waits = toolset === base?.toolset ? {} : { review_timeout_ms, panel_grace_ms }
+  return checked({ ...(base ?? defaults), ...waits, ...definedFields(patch), toolset })
 }
 
 /** What is wrong with a host's policy, an unknown field included. */

@@ -1,4 +1,5 @@
 import type { Claim } from './claim.ts'
+import type { Verdict } from './event.ts'
 import type { ToolsetName } from './policy.ts'
 import type { ReviewStatus } from './review.ts'
 import { say } from './say.ts'
@@ -75,11 +76,12 @@ export interface RefusalData {
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
-  not_accepted: InRow & { readonly task: Task; readonly reason: string }
+  not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
   /** Claims on this task are not assessed any more, until a person changes it. */
   claims_spent: InRow & { readonly task: Task }
-  settled_by_person: InRow & { readonly field: string; readonly task: Task }
-  rejected_task_stays: InRow & { readonly task: Task }
+  /** Without a field: it was to be deleted. */
+  settled_by_person: InRow & { readonly field?: string; readonly task: Task }
+  rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {
     readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'use_route'

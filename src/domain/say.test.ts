@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inRun } from '../../test/support/domain.ts'
+import type { TaskFields } from './fields.ts'
 import { invalidField, Refusal, type RefusalCode, type RefusalData } from './refusal.ts'
 import { say } from './say.ts'
 
@@ -24,10 +25,10 @@ const SAMPLES: RefusalData = {
   edited_by_person: { task, changed: { title: 'Peek', status: 'completed', updated_at: 'x' } },
   reviewed_tasks_are_fixed: { action: 'reword' },
   assessment_required: { claims: [] },
-  not_accepted: { task, reason: 'There is no test.' },
+  not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
   claims_spent: { task },
   settled_by_person: { task, field: 'title' },
-  rejected_task_stays: { task },
+  rejected_task_stays: { task, action: 'reword' },
   assessor_required: { toolset: 'manage_todos' },
   persons_only: { action: 'change_toolset', toolset: 'checklist' },
   no_turn: {},
@@ -66,6 +67,27 @@ describe('what a refusal says', () => {
       outcome_required: `Task ${id} needs an note to become stuck: say what is in the way.`,
       edited_by_person: `A person changed task ${id} since you last saw it: name is now "Peek", status is now "done". Your change was not made; continue from here.`,
     })
+  })
+
+  it("[TS26] of a person's changes names only the fields that its audience has", () => {
+    const changed = { title: 'Peek', priority: 'high', tags: ['a', 'b'], position: 5 }
+    const refusal = new Refusal('edited_by_person', { task, changed })
+    const told = (...fields: (keyof TaskFields)[]): string => say(refusal, { fields })
+    const rest = 'Your change was not made; continue from here.'
+    expect(told('title', 'tags', 'status')).toBe(
+      `A person changed task 1 since you last saw it: title is now "Peek", tags are now ["a","b"]. ${rest}`,
+    )
+    expect(told('details', 'status')).toBe(`A person changed task 1 since you last saw it. ${rest}`)
+  })
+
+  it('[TS7] says what became of a claim, and that the task is blocked where its audience has a word for it', () => {
+    const blocked = { ...task, status: 'blocked' } as const
+    const refusal = new Refusal('not_accepted', { task: blocked, verdict: 'not_ok', reason: 'no test' })
+    expect(say(refusal)).toBe('Task 1 was not accepted: no test. It is blocked now.')
+    const words = { pending: 'not done', blocked: 'not done' }
+    expect(say(refusal, { words })).toBe('Task 1 was not accepted: no test.')
+    const unclear = new Refusal('not_accepted', { task, verdict: 'unknown', reason: 'The assessor said: Maybe' })
+    expect(say(unclear)).toBe('Task 1 was not assessed. The assessor said: Maybe.')
   })
 
   it('[TS6] lists what is open, and how much more there is', () => {

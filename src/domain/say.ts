@@ -1,3 +1,4 @@
+import type { TaskFields } from './fields.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
@@ -6,6 +7,8 @@ export interface Vocabulary {
   readonly idOf?: (task: TaskName) => string | number
   /** Their names for our fields and statuses. */
   readonly words?: Readonly<Record<string, string>>
+  /** Those of our fields that they have. Absent: all. */
+  readonly fields?: readonly (keyof TaskFields)[]
   /** The path of an element's field in what they sent. */
   readonly at?: (row: number, field: string) => string
   /** Sentences that replace ours, by code. */
@@ -37,6 +40,11 @@ export class Speaker {
 
   words(words: readonly string[]): string {
     return words.map(word => this.word(word)).join(', ')
+  }
+
+  /** Whether the audience has this field. */
+  has(field: keyof TaskFields): boolean {
+    return this.#vocabulary.fields?.includes(field) ?? true
   }
 
   id(task: TaskName): string | number {
@@ -108,28 +116,34 @@ const ENGLISH: Required<Sentences> = {
   version_mismatch: ({ task, expected }, speaker) =>
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
-    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field)).map(field => {
+    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
       const value = changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
-      return `${speaker.word(field)} is now ${JSON.stringify(shown)}`
+      return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
     })
-    return `A person changed task ${speaker.id(task)} since you last saw it: ${now.join(', ')}. Your change was not made; continue from here.`
+    const what = now.length === 0 ? '' : `: ${now.join(', ')}`
+    return `A person changed task ${speaker.id(task)} since you last saw it${what}. Your change was not made; continue from here.`
   },
   reviewed_tasks_are_fixed: ({ action }) =>
     action === 'reword'
       ? 'A reviewed task cannot be reworded. Propose the new wording as a new plan.'
       : 'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
   assessment_required: () => 'The assessor has to rule on this first. Make the call again.',
-  not_accepted: ({ task, reason }, speaker) => {
-    const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
-    return `Task ${speaker.id(task)} was not accepted: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}${blocked}`
+  not_accepted: ({ task, verdict, reason }, speaker) => {
+    const why = /[.!?]$/.test(reason) ? reason : `${reason}.`
+    if (verdict === 'unknown') return `Task ${speaker.id(task)} was not assessed. ${why}`
+    // Not for an audience that has one word for both.
+    const isNews = task.status === 'blocked' && speaker.word('blocked') !== speaker.word('pending')
+    return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
   claims_spent: ({ task }, speaker) =>
     `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
   settled_by_person: ({ task, field }, speaker) =>
-    `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
-  rejected_task_stays: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was rejected by the assessor and cannot be deleted. Do it, or leave it to a person.`,
+    field === undefined
+      ? `A person settled task ${speaker.id(task)}: it cannot be deleted.`
+      : `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
+  rejected_task_stays: ({ task, action }, speaker) =>
+    `Task ${speaker.id(task)} was rejected by the assessor and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
   assessor_required: ({ toolset }) =>
     toolset === null
       ? 'This turn has no assessor.'
@@ -159,5 +173,7 @@ const ENGLISH: Required<Sentences> = {
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
 
+const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
+
 /** The fields that a person can set; the rules change the others. */
-const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position']
+const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position'] as const

@@ -63,6 +63,9 @@ export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly 
   cancelled: { outcome: false, judge: true },
 }
 
+/** The fields that say what a task asks for. */
+export const ASKED = ['title', 'details', 'criteria'] as const
+
 /** The fields that a verdict is about. Its seal is a hash of them. */
 export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const
 
@@ -71,6 +74,7 @@ export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[t
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]
 
 export const PRIORITIES: readonly Priority[] = ['high', 'medium', 'low']
-export const STATUSES = Object.keys(NEXT) as readonly TaskStatus[]
+// Marked as pure: a bundle that does not use it goes without.
+export const STATUSES = /* @__PURE__ */ Object.keys(NEXT) as readonly TaskStatus[]
 
 export const byPosition = (a: Task, b: Task): number => a.position - b.position || a.number - b.number

@@ -65,6 +65,26 @@ describe('one line', () => {
     }
   })
 
+  it('[TA6] a text without a visible letter, number, punctuation mark or symbol is empty', () => {
+    const blank = [
+      '\ufff9\ufffa\ufffb',
+      '\u2800',
+      '\ufffc',
+      '\u0301',
+      '\u20dd',
+      '\u{1d159}',
+      '\u{13441}',
+      '\u115f\u1160',
+    ]
+    for (const nothing of [...blank, '\u180e', '\u034f', '\ue000', '\u0378', blank.join(' ')]) {
+      expect(message(line(nothing)), JSON.stringify(nothing)).toBe('must not be empty')
+      expect([prose(nothing), asProse(nothing), isBlank(nothing)]).toEqual(['', '', true])
+    }
+    for (const text of ['é', 'e\u0301', '七', '٣', '…', '→', '❤\ufe0f', '🇩🇪', '⠁', '\u2800x', '\ufffd', '½', '€']) {
+      expect([line(text), prose(text)], text).toEqual([text, text])
+    }
+  })
+
   it('[TA6] bidirectional controls become spaces: a title reads as it is stored', () => {
     expect(line('pay \u202ednuf eht\u202c now \u2066x\u2069')).toBe('pay  dnuf eht  now  x')
     expect(prose('a\n\u202eb\u2067c')).toBe('a\n b c')
@@ -74,6 +94,7 @@ describe('one line', () => {
 
   it('[TA7] a lone surrogate is refused', () => {
     for (const half of HALVES) {
+      expect(isBlank(half)).toBe(false)
       expect(message(line(half))).toBe('must be well-formed Unicode: it contains half of a surrogate pair')
     }
   })

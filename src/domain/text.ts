@@ -72,9 +72,18 @@ const PLAIN = /^[\x20-\x7e]*$/
 
 const onOneLine = (text: string): string => (PLAIN.test(text) ? text : text.replace(LINE_CONTROLS, ' ')).trim()
 
-/** Zero-width characters are allowed within words and emoji, but are invisible on their own. */
-const isVisible = (text: string): boolean =>
-  PLAIN.test(text) ? text.trim() !== '' : /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text)
+/**
+ * A text needs a letter, number, punctuation mark or symbol with a glyph. Marks and zero-width characters are allowed
+ * within words and emoji, but show nothing on their own.
+ */
+const isVisible = (text: string): boolean => (PLAIN.test(text) ? text.trim() !== '' : VISIBLE.test(text))
+
+/**
+ * Without the letters and symbols that are blank: fillers, the empty Braille pattern, the null notehead and the like. With
+ * lone surrogates, which are refused for what they are.
+ */
+const VISIBLE =
+  /(?![\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}])[\p{L}\p{N}\p{P}\p{S}\p{Cs}]/u
 
 function wellFormed(raw: unknown): string | Problem {
   if (typeof raw !== 'string') return new Problem({ rule: 'not_text', got: kind(raw) })

@@ -11,6 +11,7 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   policy_set: false,
   turn_opened: false,
   turn_started: false,
+  tasks_adopted: false,
   turn_stop_requested: false,
   turn_failed: false,
   turn_finished: false,

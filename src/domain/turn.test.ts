@@ -30,16 +30,17 @@ describe('what an ending amounts to', () => {
     expect(ended('answered', { open: 3, blocked: 2 }, {})).toBe('done')
   })
 
-  it('[TU10] incomplete: a model emptied the plan, and nothing of it was completed or cancelled', () => {
+  it('[TU10] incomplete: a model removed tasks from the plan, and nothing of it was completed', () => {
     expect(ended('answered', { removed: 2 }, { assessor: true }, 2)).toBe('incomplete')
     expect(ended('answered', { removed: 2 }, { gate: true }, 1)).toBe('incomplete')
     expect(ended('answered', { removed: 2, completed: 1 }, { gate: true }, 2)).toBe('done')
-    expect(ended('answered', { removed: 2, cancelled: 1 }, { gate: true }, 2)).toBe('done')
+    expect(ended('answered', { removed: 2, cancelled: 1 }, { gate: true }, 2)).toBe('incomplete')
     expect(ended('answered', { removed: 2 }, {}, 2)).toBe('done')
   })
 
   it('[TU10] done: a person emptied the plan', () => {
     expect(ended('answered', { removed: 2 })).toBe('done')
+    expect(ended('answered', { removed: 2, cancelled: 1 })).toBe('done')
   })
 
   it('[TU6] incomplete: the budget ran out, even with nothing open', () => {

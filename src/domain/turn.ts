@@ -70,8 +70,8 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
 }
 
 /**
- * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model empty the
- * plan. `dropped` is how many tasks a model removed from it.
+ * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model remove tasks
+ * from a plan of which nothing was completed. `dropped` is how many it removed.
  */
 export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy, dropped = 0): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
@@ -80,9 +80,8 @@ export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy, 
   return counts.open + counts.blocked > 0 || isEmptied(counts, dropped) ? 'incomplete' : 'done'
 }
 
-/** Whether a model removed tasks from a plan of which nothing was completed or cancelled. */
-export const isEmptied = ({ completed, cancelled }: PlanCounts, dropped: number): boolean =>
-  dropped > 0 && completed + cancelled === 0
+/** Whether a model removed tasks from a plan of which nothing was completed. */
+export const isEmptied = ({ completed }: PlanCounts, dropped: number): boolean => dropped > 0 && completed === 0
 
 export const isRunning = (turn: Turn): boolean => turn.status === 'running'
 export const isFinished = (turn: Turn): boolean => turn.status !== 'running' && turn.status !== 'open'

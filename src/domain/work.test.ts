@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { cancels, type Driver, inRun, outside } from '../../test/support/domain.ts'
 import { lineage } from './conversation.ts'
-import { isAtWork, OUTSIDE_IDLE_MS, work, workedMs } from './work.ts'
+import { isAtWork, OUTSIDE_IDLE_MS, OWN_IDLE_MS, work, workedMs } from './work.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -54,6 +54,20 @@ it('[PA4] a stop ends it, although the stop also ends a review', () => {
   chat.run({ type: 'stop_turn', turn_id: 'turn-1' })
   chat.wait(MINUTE)
   expect([minutes(chat, 1), isWorking(chat)]).toEqual([0, false])
+})
+
+it('[PA4] time in which the server was down is not work', () => {
+  const chat = inRun()
+  chat.run(chat.adds('model', 'A'))
+  chat.wait(2 * MINUTE).answer()
+  chat.wait(DAY)
+  const idle = OWN_IDLE_MS / MINUTE
+  expect([minutes(chat, 1), isWorking(chat)]).toEqual([2 + idle, false])
+  chat.answer()
+  chat.wait(MINUTE)
+  expect([minutes(chat, 1), isWorking(chat)]).toEqual([2 + idle + 1, true])
+  chat.wait(DAY).finish('turn-1')
+  expect(minutes(chat, 1)).toBe(2 + 2 * idle)
 })
 
 it('[PA4] an agent elsewhere counts as working for ten minutes after each of its calls', () => {

@@ -2,14 +2,19 @@ import type { StoredEvent } from './event.ts'
 import { type Instant, plusMs } from './instant.ts'
 import { projection } from './projection.ts'
 
-/** When the agent of a turn was at work: not while its plan waited for a review, nor after the turn was over. */
+/**
+ * When the agent of a turn was at work: not while its plan waited for a review, nor after the turn was over, nor long
+ * after its last sign, as when the server was down.
+ */
 export interface TurnWork {
   /** Past stretches of work, in order. */
   readonly spans: readonly { readonly from: Instant; readonly to: Instant }[]
   /** When the current stretch began; null while the turn waits or is over. */
   readonly since: Instant | null
-  /** The latest tool call of an agent elsewhere: nothing else shows that it works. */
-  readonly seen?: Instant
+  /** The latest sign of the agent: a step, an answered tool call or a verdict. */
+  readonly seen: Instant
+  /** The agent is not ours: only its tool calls show that it works. */
+  readonly is_elsewhere?: true
   readonly is_over?: true
 }
 
@@ -19,15 +24,20 @@ export type Work = { readonly [turn_id: string]: TurnWork }
 /** How long an agent elsewhere counts as working after its latest tool call. */
 export const OUTSIDE_IDLE_MS = 10 * 60_000
 
+/** How long our own agent counts as working after its latest sign: a model may be silent for up to three minutes. */
+export const OWN_IDLE_MS = 5 * 60_000
+
 export const work = projection<Work>({
   initial: {},
   on: {
-    turn_started: (known, { data, timestamp: since }) => ({ ...known, [data.turn_id]: { spans: [], since } }),
-    turn_opened: (known, { data, timestamp: since }) => ({
+    turn_started: (known, { data, timestamp: at }) => ({ ...known, [data.turn_id]: begun({ spans: [] }, at) }),
+    turn_opened: (known, { data, timestamp: at }) => ({
       ...known,
-      [data.turn_id]: { spans: [], since, seen: since },
+      [data.turn_id]: begun({ spans: [], is_elsewhere: true }, at),
     }),
+    step_finished: changing(seen),
     tool_answered: changing(seen),
+    task_assessed: changing(seen),
     task_create_review_required: changing(paused),
     task_create_review_resolved: changing((turn, at) => begun(paused(turn, at), at)),
     turn_stop_requested: changing(over),
@@ -55,8 +65,8 @@ function changing(change: (turn: TurnWork, at: Instant) => TurnWork) {
   }
 }
 
-function begun(turn: TurnWork, at: Instant): TurnWork {
-  return { ...turn, since: at, ...(turn.seen === undefined ? {} : { seen: at }) }
+function begun(turn: Omit<TurnWork, 'since' | 'seen'>, at: Instant): TurnWork {
+  return { ...turn, since: at, seen: at }
 }
 
 function paused(turn: TurnWork, at: Instant): TurnWork {
@@ -64,9 +74,9 @@ function paused(turn: TurnWork, at: Instant): TurnWork {
   return { ...turn, spans: [...turn.spans, { from: turn.since, to: endOf(turn, at) }], since: null }
 }
 
-/** A call of an agent elsewhere. After a long silence a new stretch begins. */
+/** A sign of the agent. After a long silence a new stretch begins. */
 function seen(turn: TurnWork, at: Instant): TurnWork {
-  if (turn.seen === undefined || turn.since === null) return turn
+  if (turn.since === null) return turn
   return endOf(turn, at) < at ? begun(paused(turn, at), at) : { ...turn, seen: at }
 }
 
@@ -74,7 +84,7 @@ function over(turn: TurnWork, at: Instant): TurnWork {
   return { ...paused(turn, at), is_over: true }
 }
 
-function endOf({ seen: last }: TurnWork, at: Instant): Instant {
-  const until = last === undefined ? at : plusMs(last, OUTSIDE_IDLE_MS)
+function endOf({ seen: last, is_elsewhere }: TurnWork, at: Instant): Instant {
+  const until = plusMs(last, is_elsewhere ? OUTSIDE_IDLE_MS : OWN_IDLE_MS)
   return until < at ? until : at
 }

@@ -67,8 +67,8 @@ export interface ObservedCall {
   readonly edge: Edge
   /** The conversation of the call. */
   readonly session_id: string
-  /** The turn of the call. */
-  readonly turn_id: string
+  /** The turn of the call; absent if storage failed before it was known. */
+  readonly turn_id?: string
   /** The call's id; absent if the host gave none and the call was refused before it got one. */
   readonly tool_call_id?: string
   /** Whether the answer is in the log. Outside of our own turns, most refusals leave no event. */

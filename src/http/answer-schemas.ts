@@ -62,6 +62,7 @@ const conversation = exact<ConversationSnapshot>()(
       last_number: z.int(),
       last_position: z.number(),
       adopted: s.described(byTask(z.string()), 'task to the turn that took it over'),
+      held: s.described(byTask(z.string()), 'task to the turn of this server that took it over last'),
       edits: s.described(byTask(byTask(z.int())), "task and field to the seq of a person's newest edit"),
       rejections: s.described(byTask(z.int()), 'task to the number of times the assessor rejected it'),
       turns: s.described(z.record(z.string(), turn), 'by id'),
@@ -89,7 +90,8 @@ const work = exact<TurnWork>()(
   z.object({
     spans: s.described(z.array(z.object({ from: s.instant, to: s.instant })), 'past stretches of work'),
     since: s.described(s.instant.nullable(), 'when the current stretch began; null while the turn waits or is over'),
-    seen: s.described(s.instant, 'the latest tool call of an agent elsewhere').exactOptional(),
+    seen: s.described(s.instant, 'the latest step, answered tool call or verdict'),
+    is_elsewhere: s.described(z.literal(true), 'the agent is not ours').exactOptional(),
     is_over: z.literal(true).exactOptional(),
   }),
 )

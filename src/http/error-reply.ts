@@ -20,7 +20,7 @@ export function errorReply(error: unknown, log: Logger, request: Readonly<Record
 /** Logs a failure that is the storage's fault, once, with what is wrong and without a stack. */
 export function logStorageFailure(error: StoreError, log: Logger, request: Readonly<Record<string, string>>): void {
   const { code, message, file, detail } = error
-  if (!STORAGE[code].isFault || LOGGED.has(error)) return
+  if (!error.isFault || LOGGED.has(error)) return
   LOGGED.add(error)
   log.error({ err: { code, reason: message, detail, file }, ...request }, 'storage failed')
 }
@@ -76,21 +76,19 @@ interface StorageAnswer {
   readonly status: number
   /** A retry may help. */
   readonly retry?: true
-  /** Storage itself is at fault, which an operator should know. */
-  readonly isFault?: true
 }
 
 const STORAGE: Record<StoreError['code'], StorageAnswer> = {
   key_conflict: { status: 409 },
   fenced: { status: 409 },
   busy: { status: 503, retry: true },
-  full: { status: 507, isFault: true },
-  readonly: { status: 503, isFault: true },
-  corrupt: { status: 503, isFault: true },
-  newer: { status: 503, isFault: true },
-  io: { status: 503, retry: true, isFault: true },
-  unknown_outcome: { status: 503, isFault: true },
-  file_invalid: { status: 409, isFault: true },
+  full: { status: 507 },
+  readonly: { status: 503 },
+  corrupt: { status: 503 },
+  newer: { status: 503 },
+  io: { status: 503, retry: true },
+  unknown_outcome: { status: 503 },
+  file_invalid: { status: 409 },
   id_taken: { status: 409 },
   closed: { status: 503, retry: true },
 }

@@ -62,7 +62,6 @@ export const storedEvents = [
     z.object({
       turn_id,
       client: described(z.string(), 'the program that began it and its folder').exactOptional(),
-      adopts: described(z.array(z.string()), 'ids of the open tasks that join its plan').exactOptional(),
     }),
   ),
   stored(
@@ -78,6 +77,10 @@ export const storedEvents = [
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
     }),
   ),
+  stored(
+    'tasks_adopted',
+    'Open tasks of other plans joined the plan of this turn.',
+  )(z.object({ turn_id, task_ids: described(z.array(z.string()), 'the ids of the tasks') })),
   stored('turn_stop_requested', 'A person asked the turn to stop.')(z.object({ turn_id })),
   stored(
     'turn_failed',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Door } from '../door/door.ts'
-import { PlanMetrics } from './plan-metrics.ts'
+import { PlanMetrics, type ReportedCall } from './plan-metrics.ts'
 
 export interface MetricsOptions {
   /** Also counts what other processes commit to the same store. Not where they have metrics of their own. */
@@ -25,11 +25,13 @@ export class Metrics {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30],
     registers: [this.#registry],
   })
+  readonly #plans: PlanMetrics
   readonly contentType: string = this.#registry.contentType
 
   constructor(door: Door, { others = false, tenant = 'local' }: MetricsOptions = {}) {
     collectDefaultMetrics({ register: this.#registry })
     const plans = new PlanMetrics(this.#registry, door)
+    this.#plans = plans
     door.observe(call => plans.called(call))
     door.observeEvents((ref, events) => plans.committed(ref, events), { others })
     this.#gauge(
@@ -59,6 +61,11 @@ export class Metrics {
 
   request(method: string, route: string, status: number, seconds: number): void {
     this.#requests.labels(method, route, String(status)).observe(seconds)
+  }
+
+  /** Counts a call that another process answered. */
+  reported(call: ReportedCall): void {
+    this.#plans.reported(call)
   }
 
   text(): Promise<string> {

@@ -3,6 +3,7 @@ import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
 import { dispatch, type Handlers } from '../domain/projection.ts'
 import { type Door, type Edge, type ObservedCall, type Ref, refKey } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
+import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 
 /** Calls that wait for a person take as long as the person. */
 const CALL_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30, 300, 3_600]
@@ -10,6 +11,9 @@ const REVIEW_SECONDS = [1, 5, 15, 60, 300, 1_800, 7_200, 86_400]
 const ITEMS = [0, 1, 2, 5, 10, 20]
 /** Distinct model names in labels; later ones are `other`. */
 const MAX_MODELS = 50
+
+/** A call that another process answered, without what it was about. */
+export type ReportedCall = Pick<ObservedCall, 'toolset' | 'tool' | 'outcome' | 'items' | 'duration_ms'>
 
 /** A person may give any reason: only these become labels. */
 const REASONS: ReadonlySet<string> = new Set([
@@ -74,6 +78,12 @@ export class PlanMetrics {
   /** Takes a call that was answered in this process. */
   called({ toolset, tool, edge, outcome, items, duration_ms, stored }: ObservedCall): void {
     if (!stored) this.#call({ toolset, tool, edge }, outcome, items, duration_ms)
+  }
+
+  /** Takes a call of `runsheet mcp`, which has no metrics of its own. */
+  reported({ toolset, tool, outcome, items, duration_ms }: ReportedCall): void {
+    const isKnown = TOOLSET_OF.get(tool) === toolset || tool === AWAIT_REVIEW
+    this.#call({ toolset, tool: isKnown ? tool : 'unknown', edge: 'mcp' }, outcome, items, duration_ms)
   }
 
   /** Takes events that were committed, in this process or another. */

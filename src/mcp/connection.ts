@@ -14,9 +14,10 @@ import { tasksInView } from '../domain/conversation.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
-import { type Door, StoreError } from '../door/door.ts'
+import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
+import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import type { Tool, Toolset } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
 import { clientOf } from './client-info.ts'
@@ -26,7 +27,7 @@ import type { ResourceUpdates } from './resource-updates.ts'
 import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
 import { firstRoot } from './roots.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
-import { AWAIT_REVIEW, errorResult, toolResult } from './tool-result.ts'
+import { errorResult, toolResult } from './tool-result.ts'
 
 /** What all connections share. */
 export interface McpOptions
@@ -87,18 +88,25 @@ export class Connection {
     return this.#answer(async () => {
       const { toolset } = this.#connection
       const binding = this.#binding(ctx)
+      const report = this.#reporter(tool.name, input, binding)
+      // `beginCall` reports what comes of it.
+      const counted = <T>(work: () => Promise<T>): Promise<T> => work().catch(reported(report))
+      const waited = (review: string): Promise<Result> =>
+        counted(() => this.#waitForReview(tool.name, input, review, binding, ctx))
       const round = this.#reviews.roundState(ctx, tool.name, input)
-      if (round) return this.#waitForReview(tool.name, input, round.review, binding, ctx)
-      const context = await this.#toolContext(binding, ctx, tool.created !== undefined)
+      if (round) return waited(round.review)
+      const context = await counted(() => this.#toolContext(binding, ctx, tool.created !== undefined))
       try {
-        const repeated = binding.isHostCallId ? await repeatedReview(tool, input, context) : undefined
-        if (repeated !== undefined) return await this.#waitForReview(tool.name, input, repeated, binding, ctx)
+        const repeated = binding.isHostCallId ? await counted(() => repeatedReview(tool, input, context)) : undefined
+        if (repeated !== undefined) return await waited(repeated)
         const call = await this.#begin(tool, input, context, binding)
         if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
         if (call.status === 'claimed') throw new TypeError('only calls of a run can be claimed')
-        return await this.#waitForReview(tool.name, input, call.review_id, binding, ctx)
+        return await waited(call.review_id)
       } catch (error) {
-        return errorResult(await failureAnswer(toolset, error, context))
+        const answer = await failureAnswer(toolset, error, context)
+        this.#reportFault(error)
+        return errorResult(answer)
       }
     })
   }
@@ -106,10 +114,12 @@ export class Connection {
   /** Waits for a review of this conversation, whichever call asked for it. */
   awaitReview(input: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
-      const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
-      if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
-      const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
-      return this.#waitForReview(AWAIT_REVIEW, input, newest, this.#binding(ctx), ctx)
+      const binding = this.#binding(ctx)
+      const report = this.#reporter(AWAIT_REVIEW, input, binding)
+      const result = await this.#awaited(input, binding, ctx).catch(reported(report))
+      // Otherwise the client asks the person and repeats the call.
+      if ('content' in result) report(result.isError ? 'refused' : 'ok')
+      return result
     })
   }
 
@@ -121,7 +131,7 @@ export class Connection {
   async readTasks(uri: string, ctx: ServerContext): Promise<ReadResourceResult> {
     const conversation = this.#ownConversation(uri, ctx)
     const state = await this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
-      if (!isExpected(error)) this.#options.onError(error)
+      this.#reportFault(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, messageFor(error))
     })
     const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
@@ -160,6 +170,13 @@ export class Connection {
       if (subscribed.size === 0) stop()
       return {}
     })
+  }
+
+  async #awaited(input: unknown, binding: Binding, ctx: ServerContext): Promise<Result> {
+    const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
+    if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
+    const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
+    return this.#waitForReview(AWAIT_REVIEW, input, newest, binding, ctx)
   }
 
   /** Some models repeat the ids of their calls, which then identify nothing. */
@@ -224,20 +241,41 @@ export class Connection {
     return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
+  /** Reports a call that leaves no event. */
+  #reporter(tool: string, input: unknown, binding: Binding): Report {
+    const { conversation, turn, toolCallId: callId } = binding
+    const caller = { door: this.#door, edge: 'mcp', conversation, turn } as const
+    const call = { callId, toolset: this.#connection.toolset.name, tool, items: countItems(input), stored: false }
+    const started = performance.now()
+    return outcome => observe(caller, { ...call, started, outcome })
+  }
+
+  /** Refusals, and failures that a retry mends, are the caller's business. */
+  #reportFault(error: unknown): void {
+    const isExpected = error instanceof Refusal || (error instanceof StoreError && !error.isFault)
+    if (!isExpected) this.#options.onError(error)
+  }
+
   /** Turns every failure into an answer for the model. */
   async #answer(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      if (!isExpected(error)) this.#options.onError(error)
+      this.#reportFault(error)
       return errorResult(`Error: ${messageFor(error)}`)
     }
   }
 }
 
-const isExpected = (error: unknown): error is Refusal | StoreError =>
-  error instanceof Refusal || error instanceof StoreError
+type Report = (outcome: ObservedCall['outcome']) => void
+
+const reported =
+  (report: Report) =>
+  (error: unknown): never => {
+    report(error instanceof Refusal ? 'refused' : 'failed')
+    throw error
+  }
 
 /** Unexpected errors are logged, not returned. */
 const messageFor = (error: unknown): string =>
-  isExpected(error) ? error.message : 'Internal error. See the log of the server.'
+  error instanceof Refusal || error instanceof StoreError ? error.message : 'Internal error. See the log of the server.'

@@ -10,6 +10,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isId } from '../domain/text.ts'
+import { StoreError } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { clientConversation, HEADERS } from './binding.ts'
@@ -17,6 +18,7 @@ import { OpenRequests } from './open-requests.ts'
 import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
 import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
 import { Sessions } from './sessions.ts'
+import { toolsetOf } from './toolset-of.ts'
 
 export type Role = 'person' | 'agent'
 
@@ -102,7 +104,11 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     }
     if (!isInitializeRequest(body)) return rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
     if (!sessions.hasRoom()) return rpcError(503, -32_000, 'Too many open sessions. Try again later.')
-    return openSession(request, body, role)
+    return openSession(request, body, role).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error
+      onError(error)
+      return rpcError(503, -32_603, error.message)
+    })
   }
 
   async function openSession(request: Request, body: unknown, role: Role): Promise<Response> {
@@ -127,8 +133,8 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     const name = headers?.get(HEADERS.toolset) ?? ''
     if (isToolsetName(name)) return toolsets[name]
     const conversation = headers?.get(HEADERS.session) ?? ''
-    const state = isId(conversation) ? await options.door.read({ tenant: options.tenant, conversation }) : undefined
-    return toolsets[state?.policy?.toolset ?? options.host.toolset ?? 'runsheet']
+    if (!isId(conversation)) return toolsets[options.host.toolset ?? 'runsheet']
+    return toolsetOf({ tenant: options.tenant, conversation }, options)
   }
 }
 

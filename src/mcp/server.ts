@@ -1,9 +1,9 @@
 import { McpServer, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
 import { plainJsonSchema } from '../toolsets/formats.ts'
 import { promptFor } from '../toolsets/guidance.ts'
+import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
 import { tasksUri } from './tasks-uri.ts'
-import { AWAIT_REVIEW } from './tool-result.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
 export type { ConnectionOptions, McpOptions } from './connection.ts'

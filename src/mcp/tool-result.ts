@@ -1,7 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
-
-export const AWAIT_REVIEW = 'await_review'
+import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 
 /** A tool's answer twice: hosts show the model either the text or the data, so both say the same. */
 export function toolResult(answer: Json): CallToolResult {

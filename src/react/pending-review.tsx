@@ -8,7 +8,6 @@ import { turnsInOrder } from './chronological.ts'
 import { classNames } from './class-names.ts'
 import { Countdown } from './countdown.tsx'
 import { MAX_ROWS } from './draft.ts'
-import { isUndo } from './is-undo.ts'
 import { CancelQuestion, DecisionButtons, useCancelQuestion, useChangeRequest } from './review-decision.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
@@ -20,6 +19,7 @@ import { useDropAtEnd } from './use-drop-at-end.ts'
 import { usePanelFocus } from './use-panel-focus.ts'
 import type { ReviewHandle } from './use-review.ts'
 import { type RowEditing, useRowEditing } from './use-row-editing.ts'
+import { useUndoKey } from './use-undo-key.ts'
 
 interface PendingReviewProps {
   readonly client: Client
@@ -36,6 +36,8 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
   const heading = useId()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
   const editing = useRowEditing(handle, panel)
+  // The fields of the tools have nothing to do with the rows.
+  useUndoKey(panel, editing.undo, '.rs-template, .rs-selection')
   const question = useCancelQuestion(panel, isBusy)
   const request = useChangeRequest(handle, panel)
   const { conversation, turn } = originOf(view.state, review)
@@ -47,10 +49,7 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
       aria-busy={isBusy}
       tabIndex={-1}
       onFocus={onFocus}
-      onKeyDown={event => {
-        if (isUndo(event) && !isInTools(event.target) && editing.undo()) event.preventDefault()
-        question.onKeyDown(event)
-      }}
+      onKeyDown={question.onKeyDown}
     >
       <header className="rs-review-head">
         <h2 id={heading}>{strings.review}</h2>
@@ -136,10 +135,6 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
     </section>
   )
 }
-
-/** The fields of the tools have nothing to do with the rows. */
-const isInTools = (target: EventTarget): boolean =>
-  target instanceof Element && target.closest('.rs-template, .rs-selection') !== null
 
 function Rows({ handle, editing }: { readonly handle: ReviewHandle; readonly editing: RowEditing }): ReactElement {
   const { rows, error } = handle

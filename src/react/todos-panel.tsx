@@ -1,11 +1,10 @@
 import { ChevronDown, ChevronUp, TriangleAlert } from 'lucide-react'
-import { type ReactElement, useEffect, useId, useState } from 'react'
+import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { AddTask } from './add-task.tsx'
 import { errorText } from './error-text.ts'
 import { formatDuration } from './format-duration.ts'
 import { classNames } from './class-names.ts'
-import { isUndo } from './is-undo.ts'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
 import { useStrings } from './strings.ts'
@@ -13,6 +12,7 @@ import { TaskList } from './task-list.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { useJustStarted } from './use-just-started.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
+import { useUndoKey } from './use-undo-key.ts'
 
 /** The props of `TodosPanel`. */
 export interface TodosPanelProps {
@@ -37,6 +37,8 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
   const [isExpanded, setExpanded] = useState(false)
   const [addedId, setAddedId] = useState<string>()
   const listId = useId()
+  const panel = useRef<HTMLElement>(null)
+  useUndoKey(panel, plan.undo)
   const { error, counts, unfinished } = plan
   useEffect(() => {
     if (error !== undefined) onError?.(error as Error)
@@ -44,14 +46,7 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
   }, [error])
   if (plan.tasks.length === 0) return null
   return (
-    <section
-      className={classNames('rs-panel rs-todos', className)}
-      aria-label={strings.plan}
-      onKeyDown={event => {
-        // In a text field it is the browser's own undo.
-        if (isUndo(event) && !(event.target instanceof HTMLInputElement) && plan.undo()) event.preventDefault()
-      }}
-    >
+    <section ref={panel} className={classNames('rs-panel rs-todos', className)} aria-label={strings.plan}>
       <Summary
         plan={plan}
         justStarted={justStarted}

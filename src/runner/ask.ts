@@ -1,4 +1,13 @@
-import { jsonSchema, type LanguageModel, type ModelMessage, NoSuchToolError, streamText, tool, type ToolSet } from 'ai'
+import {
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  NoSuchToolError,
+  streamText,
+  type TextStreamPart,
+  tool,
+  type ToolSet,
+} from 'ai'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
@@ -16,7 +25,7 @@ export interface Question {
   readonly tools: ToolSet
   readonly signal: AbortSignal
   readonly onText: (text: string) => void
-  /** Called for each part that arrives. */
+  /** Called for each part that arrives and has something in it. */
   readonly heard: () => void
   /** Call ids that this turn has used already: models repeat them. */
   readonly usedIds: ReadonlySet<string>
@@ -41,7 +50,7 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
   })
   const answer = new Received(question.usedIds)
   for await (const part of result.stream) {
-    question.heard()
+    if (!isEmpty(part)) question.heard()
     switch (part.type) {
       case 'text-delta':
         if (answer.addText(part.text)) onText(answer.text)
@@ -83,6 +92,10 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
     usage: { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens },
   }
 }
+
+/** A provider that sends nothing, again and again, is silent. */
+const isEmpty = (part: TextStreamPart<ToolSet>): boolean =>
+  ('text' in part && part.text === '') || ('delta' in part && part.delta === '')
 
 /** What a text ends with when it is incomplete. */
 const NOTES: Readonly<Record<string, string>> = {

@@ -39,28 +39,28 @@ by the evidence (what the worker's tools really answered, and whether each call 
 Evidence that names a task was made while the worker was on that other task. A cancelled task needs a good reason.`
 
 /**
- * Asks for a verdict on a claim, again if it is unclear. Fails closed: no clear verdict is no pass. `already` has the
- * claims of the same call that are judged and not stored yet.
+ * Asks for a verdict on a claim, again if it is unclear, and adds each answer to `opinions`, where an interruption
+ * leaves it. Fails closed: no clear verdict is no pass. `already` has the claims of the same call that are judged and
+ * not stored yet.
  */
 export async function judge(
   turn: ActiveTurn,
   { models, retryMs, silenceMs = SILENCE_MS }: Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs'>,
   claim: Claim,
   signal: AbortSignal,
-  already: readonly Judged[] = [],
-): Promise<Judged> {
+  already: readonly Judged[],
+  opinions: Opinion[],
+): Promise<void> {
   const assessor = { ...models.assessorFor(turn.run.request.model), retryMs, silenceMs }
   const events = typeof claim.task === 'string' ? await turn.eventsOf(claim.task, CASE_TYPES) : []
   const facts = caseOf(claim, turn.work, turn.run.state, events)
   const before = already.flatMap(({ opinions }) => opinions)
-  const opinions: Opinion[] = []
   while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
     const reason = whyNotAsked(turn.run, [...before, ...opinions])
     if (reason === undefined) opinions.push(await ask(assessor, facts, opinions.at(-1), signal))
     else if (opinions.length > 0) break
     else opinions.push({ verdict: 'unknown', reason, model: assessor.name })
   }
-  return { claim, opinions }
 }
 
 /** Why the assessor is not asked any more in this turn, after these opinions that are not in the log yet. */
@@ -134,7 +134,7 @@ async function ask(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const message = error instanceof Error ? error.message : String(error)
-    return { verdict: 'unknown', reason: `The assessor could not be reached: ${cut(message, 300)}`, model: name }
+    return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}`, model: name }
   }
 }
 

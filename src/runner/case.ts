@@ -3,10 +3,11 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
-import { type Evidence, evidenceFor, mostTelling, type Work } from './evidence.ts'
+import { type Evidence, evidenceFor, type LeftOut, leftOut, mostTelling, type Work } from './evidence.ts'
+import { excerpt } from './excerpt.ts'
 
-const MAX_EVIDENCE = 20
-/** Characters of one answer, or of one call's arguments. */
+const MAX_EVIDENCE = { usual: 20, max: 100 } as const
+/** Characters of one answer, or of one call's arguments. Less each if there is more evidence than usual. */
 const MAX_ANSWER = 4_000
 const MAX_REQUEST = 4_000
 /** Earlier verdicts, and edits of a person. */
@@ -27,7 +28,7 @@ export interface Case {
   /** What the worker wrote, the latest last. */
   readonly worker_text: readonly string[]
   readonly evidence: readonly Evidence[]
-  readonly evidence_left_out: number
+  readonly evidence_left_out: readonly LeftOut[]
   /** Tasks whose evidence is not listed here, with the number of their calls. */
   readonly other_tasks: readonly { readonly task: string; readonly calls: number }[]
 }
@@ -39,6 +40,7 @@ export const CASE_TYPES = ['task_assessed', 'task_changed'] as const
 export function caseOf(claim: Claim, work: Work, state: Conversation, events: readonly StoredEvent[]): Case {
   const found = evidenceFor(work, claim.task)
   const evidence = mostTelling(found, MAX_EVIDENCE)
+  const room = Math.floor(MAX_ANSWER * Math.min(1, MAX_EVIDENCE.usual / evidence.length))
   const titleOf = (id: string): string => state.tasks.get(id)?.title ?? '(removed)'
   return {
     request: excerpt(work.request, MAX_REQUEST),
@@ -54,8 +56,8 @@ export function caseOf(claim: Claim, work: Work, state: Conversation, events: re
       .slice(-MAX_HISTORY),
     person: events.flatMap(personEdit).slice(-MAX_HISTORY),
     worker_text: textsFor(work, claim.task),
-    evidence: evidence.map(each => shortened(each, titleOf)),
-    evidence_left_out: found.length - evidence.length,
+    evidence: evidence.map(each => shortened(each, titleOf, room)),
+    evidence_left_out: leftOut(found, evidence),
     other_tasks: otherTasks(work, claim.task, found, titleOf),
   }
 }
@@ -87,11 +89,11 @@ function textsFor({ texts }: Work, task: string | number): string[] {
   return kept
 }
 
-function shortened({ task, ...evidence }: Evidence, titleOf: (id: string) => string): Evidence {
+function shortened({ task, ...evidence }: Evidence, titleOf: (id: string) => string, room: number): Evidence {
   return {
     ...evidence,
-    arguments: brief(evidence.arguments),
-    answer: brief(evidence.answer),
+    arguments: brief(evidence.arguments, room),
+    answer: brief(evidence.answer, room),
     ...(task === undefined ? {} : { task: titleOf(task) }),
   }
 }
@@ -110,15 +112,7 @@ function otherTasks(
     .slice(-MAX_OTHER_TASKS)
 }
 
-function brief(value: Json): Json {
+function brief(value: Json, room: number): Json {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length <= MAX_ANSWER ? value : excerpt(text, MAX_ANSWER)
-}
-
-/** Head and tail of a long text, and how much is left out: errors are often at the end. */
-function excerpt(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  const half = limit / 2
-  const left = `[${text.length - limit} characters left out]`
-  return `${text.slice(0, half).toWellFormed()}\n${left}\n${text.slice(-half).toWellFormed()}`
+  return text.length <= room ? value : excerpt(text, room)
 }

@@ -12,15 +12,15 @@ import { todosOf } from '../toolsets/todos.ts'
 import { recordVerdicts } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
-import { judge } from './assessor.ts'
 import { makeCall, recordAnswer } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
+import { judgeAll } from './judging.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
-import { lastStep, type Run } from './run.ts'
+import { lastStep, type Run, type Step } from './run.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
@@ -168,7 +168,7 @@ function retryGuidance(run: Run, toolset: Toolset): string {
 async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const judged = task ? await judgeText(turn, deps, task, move.step.text, signal) : undefined
+  const judged = task ? await judgeText(turn, deps, task, move.step, signal) : undefined
   const { newId } = deps.door
   await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
     const claimed = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
@@ -212,11 +212,12 @@ async function judgeText(
   turn: ActiveTurn,
   deps: TurnDeps,
   { id, title, details, criteria }: Task,
-  text: string,
+  step: Step,
   signal: AbortSignal,
-): Promise<Judged> {
-  const claim = { task: id, title, details, criteria, status: 'completed', outcome: asProse(text) } as const
-  return judge(turn, deps, claim, signal)
+): Promise<Judged | undefined> {
+  const claim = { task: id, title, details, criteria, status: 'completed', outcome: asProse(step.text) } as const
+  const [judged] = await judgeAll(turn, deps, step, `step:${step.number}`, [claim], signal)
+  return judged
 }
 
 /** The gate: sends the model back to the open tasks. */

@@ -1,7 +1,7 @@
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { type Projection, projection } from '../domain/projection.ts'
 import { isBlank } from '../domain/text.ts'
-import { toolNames } from '../toolsets/index.ts'
+import { toolsets } from '../toolsets/index.ts'
 
 /** What was done in a plan's turns, folded from the log: what a claim is judged by. */
 export interface Work {
@@ -9,9 +9,11 @@ export interface Work {
   readonly request: string
   readonly calls: readonly WorkCall[]
   readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
+  /** The tools of the latest turn's toolset. */
+  readonly ownTools: readonly string[]
 }
 
-/** A call of an outside tool. Calls of the toolsets' own tools prove nothing. */
+/** A call of an outside tool. Calls of the toolset's own tools prove nothing. */
 interface WorkCall {
   readonly turn: string | null
   readonly call: string
@@ -36,13 +38,17 @@ export interface Evidence {
 
 /** Folds the events of the turns of one plan. */
 export const work: Projection<Work> = projection<Work>({
-  initial: { request: '', calls: [], texts: [] },
+  initial: { request: '', calls: [], texts: [], ownTools: [] },
   on: {
-    turn_started: (state, { data }) => (state.request === '' ? { ...state, request: data.message } : state),
+    turn_started: (state, { data: { message, policy } }) => ({
+      ...state,
+      request: state.request || message,
+      ownTools: toolsets[policy.toolset].tools.map(({ name }) => name),
+    }),
     step_finished: (state, { turn_id: turn, data }) => {
       const { text, tool_calls, task_id: task } = data
       // A call with a problem was not made: its name and arguments are only words.
-      const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !toolNames.has(tool))
+      const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !state.ownTools.includes(tool))
       const calls = made.map(call => ({ turn, task, ...call, call: call.tool_call_id }))
       return {
         ...state,
@@ -97,12 +103,37 @@ export function evidenceFor({ calls }: Work, task: string | number): Evidence[] 
   )
 }
 
-/** At most `limit`: failures and the last call of each tool first, then the newest. In log order. */
-export function mostTelling(evidence: readonly Evidence[], limit: number): Evidence[] {
-  const last = new Map(evidence.map(each => [each.tool, each.id]))
-  const tells = (each: Evidence): boolean => !each.ok || last.get(each.tool) === each.id
+/**
+ * The evidence that tells most, in log order. The last failure and the last call of each tool stay, up to `max`; up to
+ * `usual` there are the other failures, then the other calls, the newest first.
+ */
+export function mostTelling(
+  evidence: readonly Evidence[],
+  { usual, max }: Record<'usual' | 'max', number>,
+): Evidence[] {
   const newestFirst = evidence.toReversed()
-  const ranked = [...newestFirst.filter(tells), ...newestFirst.filter(each => !tells(each))]
-  const kept = new Set(ranked.slice(0, limit))
+  const failures = newestFirst.filter(({ ok }) => !ok)
+  const lasting = new Set([...lastOfEachTool(failures), ...lastOfEachTool(newestFirst)])
+  const ranked = new Set([...lasting, ...failures, ...newestFirst])
+  const kept = new Set([...ranked].slice(0, Math.min(max, Math.max(usual, lasting.size))))
   return evidence.filter(each => kept.has(each))
+}
+
+const lastOfEachTool = (newestFirst: readonly Evidence[]): Evidence[] =>
+  [...Map.groupBy(newestFirst, ({ tool }) => tool).values()].flatMap(calls => calls.slice(0, 1))
+
+/** How many calls of each tool are not among those that were kept, and how many of them failed. */
+export function leftOut(evidence: readonly Evidence[], kept: readonly Evidence[]): LeftOut[] {
+  const rest = evidence.filter(each => !kept.includes(each))
+  return [...Map.groupBy(rest, ({ tool }) => tool)].map(([tool, calls]) => ({
+    tool,
+    calls: calls.length,
+    failed: calls.filter(({ ok }) => !ok).length,
+  }))
+}
+
+export interface LeftOut {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
 }

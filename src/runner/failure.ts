@@ -11,6 +11,8 @@ export interface Failure {
 
 /** Classifies an error of a provider or of the connection to it. */
 export function failureOf(error: unknown): Failure {
+  const tooLong = tooLongIn(error)
+  if (tooLong) return { code: 'answer_too_long', message: tooLong.message, isRetryable: false }
   if (APICallError.isInstance(error)) return failedResponse(error)
   if (error instanceof UnknownModel) return { code: 'model_unknown', message: error.message, isRetryable: false }
   const message = error instanceof Error ? error.message : String(error)
@@ -23,6 +25,20 @@ export function failureOf(error: unknown): Failure {
 
 export class UnknownModel extends Error {
   override readonly name = 'UnknownModel'
+}
+
+/** A response that was not read to its end, because it would not fit into memory. */
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong'
+  constructor(size: string) {
+    super(`The model's provider sent too much: ${size}.`)
+  }
+}
+
+/** AI SDK wraps what happens while it reads a response. */
+function tooLongIn(error: unknown): AnswerTooLong | undefined {
+  if (error instanceof AnswerTooLong) return error
+  return error instanceof Error && error.cause instanceof AnswerTooLong ? error.cause : undefined
 }
 
 function failedResponse({ statusCode, message, responseHeaders, isRetryable }: APICallError): Failure {

@@ -185,7 +185,7 @@ describe('the history', () => {
     it('[TR34] old results become a line that says what was left out; the latest stay whole', () => {
       const told = results(history(twelve()))
       expect(told).toHaveLength(12)
-      expect(told[0]).toBe('[look answered 38009 characters, which are left out here. Call it again if you need them.]')
+      expect(told[0]).toBe('[look answered 38009 characters, which are left out here.]')
       expect(told.at(-1)).toBe(long('result 12'))
     })
 
@@ -214,7 +214,7 @@ describe('the history', () => {
       expect(changes).toEqual([3, 5, 7, 9, 11])
     })
 
-    it('[TR34] the results of the latest step stay whole, however long', () => {
+    it('[TR34] the results of the latest step stay whole, up to 200 kB', () => {
       const run = twelve().step('', { answer: long('a') }, { answer: long('b') }, { answer: long('c') })
       expect(results(history(run)).slice(-4)).toEqual([
         expect.stringMatching(/^\[look/),
@@ -222,6 +222,69 @@ describe('the history', () => {
         long('b'),
         long('c'),
       ])
+    })
+
+    it('[TR34] beyond that its long results keep head and tail, in equal shares, also later', () => {
+      const reads = Array.from({ length: 12 }, (_, count) => ({ answer: `${long(`read ${count}`)} end` }))
+      const run = new RunDriver().step('', { answer: 'short' }, ...reads, { answer: { rows: [long('json')] } })
+      const told = results(history(run))
+      expect(told[0]).toBe('short')
+      expect(told[1]).toMatch(/^read 0 x+\n\[\d+ characters left out\]\nx+ end$/)
+      expect(told[13]).toMatch(/^\{"rows":\["json x+\n\[\d+ characters left out\]\nx+"\]\}$/)
+      const size = told.join('').length
+      expect([size > 190_000, size < 201_000]).toEqual([true, true])
+      expect(results(history(run.step('', { answer: 'more' }))).join('').length).toBeLessThan(60_000)
+    })
+
+    it('[TR34] long texts count, and the oldest of them keep their beginning and their end', () => {
+      const run = new RunDriver()
+      for (let count = 1; count <= 12; count += 1) {
+        run.step(`text ${count} ${'word '.repeat(16_000)}end ${count}`, { answer: 'ok' })
+        expect(JSON.stringify(history(run)).length).toBeLessThan(110_000)
+      }
+      const told = outline(history(run)).filter(each => each.startsWith('assistant'))
+      expect(told).toHaveLength(12)
+      expect(told[0]).toMatch(
+        /^assistant: text 1 [\s\S]{1,300}\[\d+ characters left out\][\s\S]{1,300}end 1 \+ calls call-1$/,
+      )
+      expect(told[11]?.length).toBeGreaterThan(80_000)
+    })
+
+    it('[TR34] reasoning counts as text, and is left out with it', () => {
+      const run = new RunDriver()
+      const reasoning = (text: string) => ({ type: 'reasoning', text, providerOptions: { x: { signature: 's' } } })
+      for (let count = 1; count <= 4; count += 1) {
+        const tool_calls = [{ tool_call_id: `call-${count}`, tool: 'look', arguments: {} }]
+        const call = { type: 'tool-call', toolCallId: `call-${count}`, toolName: 'look', input: {} }
+        const parts = [reasoning('r'.repeat(90_000)), { type: 'text', text: 'Hm.' }, call]
+        const data = { step: count, message_id: `m${count}`, text: 'Hm.', tool_calls, usage: {}, digest_seq: 0, parts }
+        run.fact({ type: 'step_finished', data }).answered(`call-${count}`)
+      }
+      expect(outline(history(run)).filter(each => each.startsWith('assistant'))).toEqual([
+        'assistant: Hm. + calls call-1',
+        'assistant: Hm. + calls call-2',
+        'assistant: Hm. + calls call-3',
+        'assistant: reasoning + Hm. + calls call-4',
+      ])
+    })
+
+    it('[TR34] arguments over 10,000 characters are told in short at once', () => {
+      const run = new RunDriver().step('', { arguments: { path: 'a', text: 'z'.repeat(1_900_000) }, answer: 'ok' })
+      expect(JSON.stringify(history(run)).length).toBeLessThan(1_000)
+      const [, said] = history(new RunDriver().step('', { arguments: { text: 'z'.repeat(9_000) }, answer: 'ok' }))
+      expect(JSON.stringify(said).length).toBeGreaterThan(9_000)
+    })
+
+    it('[TR34] the last words of earlier turns are told in short, too', () => {
+      const run = new RunDriver({}, 'turn-0')
+      for (let count = 1; count <= 5; count += 1) {
+        const text = `words ${count} ${'x'.repeat(80_000)}`
+        run.step(text)
+        run.fact({ type: 'message_added', data: { message_id: `message-of-step-${count}`, role: 'assistant', text } })
+        run.finish(run.turn)
+        Object.assign(run.next(`turn-${count}`, 'more'), { turn: `turn-${count}` })
+      }
+      expect(JSON.stringify(history(run)).length).toBeLessThan(110_000)
     })
 
     it('[TR34] short results stay, failures are told as such, and long arguments are cut', () => {

@@ -1,20 +1,20 @@
 import type { ModelMessage } from 'ai'
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { EventData, Json, StoredEvent } from '../domain/event.ts'
 import { type Handlers, dispatch, typesOf } from '../domain/projection.ts'
-import { keyOf, type Shrunk, shrunkCalls, shrunkInput, shrunkResult } from './shrink.ts'
+import { keyOf, type Rooms, roomsFor, shrunkInput, shrunkResult, shrunkText } from './shrink.ts'
 
 /** The messages for a model: the last `limit` of earlier turns, then those of this turn. */
 export function historyOf(earlier: readonly StoredEvent[], own: readonly StoredEvent[], limit: number): ModelMessage[] {
-  const shrunk = shrunkCalls([...earlier, ...own])
-  return [...earlierMessages(earlier, limit, shrunk), ...messagesOf(own, shrunk)]
+  const rooms = roomsFor([...earlier, ...own])
+  return [...earlierMessages(earlier, limit, rooms), ...messagesOf(own, rooms)]
 }
 
 /** Only whole turns, so that no tool call lacks its answer. */
-function earlierMessages(events: readonly StoredEvent[], limit: number, shrunk: Shrunk): ModelMessage[] {
+function earlierMessages(events: readonly StoredEvent[], limit: number, rooms: Rooms): ModelMessage[] {
   const turns = [...Map.groupBy(events, ({ turn_id }) => turn_id ?? '').values()]
   const earlier: ModelMessage[] = []
   for (const turn of turns.toReversed()) {
-    const messages = messagesOf(turn, shrunk)
+    const messages = messagesOf(turn, rooms)
     if (earlier.length + messages.length > limit) {
       return earlier.length === 0 ? endOf(messages, limit) : earlier
     }
@@ -33,9 +33,9 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
 }
 
 /** One turn's events as messages. */
-function messagesOf(events: readonly StoredEvent[], shrunk: Shrunk): ModelMessage[] {
+function messagesOf(events: readonly StoredEvent[], rooms: Rooms): ModelMessage[] {
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
-  const history: History = { messages: [], steps: new Map(), called: new Set(), answered, shrunk }
+  const history: History = { messages: [], steps: new Map(), called: new Set(), answered, rooms }
   for (const event of events) dispatch(HANDLERS, history, event, undefined)
   return history.messages.filter(({ content }) => content.length > 0)
 }
@@ -47,30 +47,30 @@ interface History {
   readonly steps: Map<string, number>
   readonly called: Set<string>
   readonly answered: ReadonlySet<string>
-  readonly shrunk: Shrunk
+  readonly rooms: Rooms
 }
 
 const HANDLERS: Handlers<History, void> = {
   turn_started: ({ messages }, { data }) => void messages.push({ role: 'user', content: data.message }),
-  step_finished: ({ messages, steps, called, answered, shrunk }, { turn_id, data }) => {
+  step_finished: ({ messages, steps, called, answered, rooms }, { turn_id, data }) => {
     steps.set(data.message_id, messages.length)
     for (const call of data.tool_calls) called.add(call.tool_call_id)
-    const isShrunk = (id: string): boolean => shrunk.has(keyOf(turn_id, id))
-    messages.push(assistant(data.parts, data.text, answered, isShrunk))
+    messages.push(assistant(turn_id, data, answered, rooms))
   },
-  tool_answered: ({ messages, called, shrunk }, { turn_id, data }) => {
+  tool_answered: ({ messages, called, rooms }, { turn_id, data }) => {
     const { tool_call_id: toolCallId, tool: toolName } = data
     // A call of an agent elsewhere belongs to no step.
     if (!called.has(toolCallId)) return
-    const result = shrunk.has(keyOf(turn_id, toolCallId)) ? shrunkResult(data) : data.result
+    const result = shrunkResult(data, rooms.get(keyOf('result', turn_id, toolCallId)))
     messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })
   },
-  message_added: ({ messages, steps }, { data }) => {
+  message_added: ({ messages, steps, rooms }, { turn_id, data }) => {
     const { message_id, role, text } = data
     const place = steps.get(message_id)
+    const content = role === 'assistant' ? shrunkText(text, rooms.get(keyOf('text', turn_id, message_id))) : text
     // The final message replaces the text of its step.
-    if (place !== undefined) messages[place] = { role: 'assistant', content: text }
-    else if (role !== 'system') messages.push({ role, content: text })
+    if (place !== undefined) messages[place] = { role: 'assistant', content }
+    else if (role !== 'system') messages.push({ role, content })
   },
 }
 
@@ -81,20 +81,25 @@ type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], st
 
 /** A step in the provider's own parts, without the calls that were never answered. */
 function assistant(
-  parts: Json | undefined,
-  text: string,
+  turn: string | null,
+  { message_id, text, parts }: EventData['step_finished'],
   answered: ReadonlySet<string>,
-  isShrunk: (id: string) => boolean,
+  rooms: Rooms,
 ): ModelMessage {
-  if (!isParts(parts)) return { role: 'assistant', content: text }
-  const content = parts
-    .filter(part => part.type !== 'tool-call' || answered.has(part.toolCallId))
-    .map(part =>
-      part.type === 'tool-call' && isShrunk(part.toolCallId)
-        ? { ...part, input: shrunkInput(part.input as Json) }
-        : part,
-    )
-  return { role: 'assistant', content }
+  const room = rooms.get(keyOf('text', turn, message_id))
+  if (!isParts(parts)) return { role: 'assistant', content: shrunkText(text, room) }
+  const content = parts.flatMap((part): Parts => {
+    if (part.type !== 'tool-call') return [part]
+    const input = shrunkInput(part.input as Json, rooms.get(keyOf('input', turn, part.toolCallId)))
+    return answered.has(part.toolCallId) ? [{ ...part, input }] : []
+  })
+  return { role: 'assistant', content: room === undefined ? content : withoutProse(content, shrunkText(text, room)) }
+}
+
+/** One text instead of all texts. Reasoning is left out: it may be signed, and cannot be cut. */
+function withoutProse(parts: Parts, text: string): Parts {
+  const others = parts.filter(({ type }) => type !== 'text' && type !== 'reasoning')
+  return text === '' ? others : [{ type: 'text', text }, ...others]
 }
 
 const isParts = (parts: unknown): parts is Parts => Array.isArray(parts)

@@ -56,5 +56,7 @@ function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   ]
   if (lines.length > 0) return `Not done:\n${lines.join('\n')}`
   const dropped = state.turns.get(turn)?.dropped ?? 0
-  return isEmptied(planCounts(state, turn), dropped) ? 'Not done: the plan was removed before anything in it was.' : ''
+  return isEmptied(planCounts(state, turn), dropped)
+    ? 'Not done: tasks were removed from the plan, and none was completed.'
+    : ''
 }

@@ -6,6 +6,7 @@ import type { LanguageModel } from 'ai'
 import { demoModel } from './demo/model.ts'
 import { UnknownModel } from './failure.ts'
 import { givenModels, type Models } from './given-models.ts'
+import { limitedFetch } from './limited-fetch.ts'
 import { PROVIDER_KEYS } from './provider-keys.ts'
 
 export interface ModelSettings {
@@ -30,6 +31,7 @@ const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings)
       name: 'openai-compatible',
       baseURL: url,
       includeUsage: true,
+      fetch: limitedFetch,
       ...(key ? { apiKey: key } : {}),
     })(name)
   },
@@ -74,7 +76,8 @@ function checkSettings(provider: string, { url, key, environment = {} }: ModelSe
     throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${variable}.`)
 }
 
-const overrides = ({ url, key }: ModelSettings): { baseURL?: string; apiKey?: string } => ({
+const overrides = ({ url, key }: ModelSettings): { fetch: typeof fetch; baseURL?: string; apiKey?: string } => ({
+  fetch: limitedFetch,
   ...(url ? { baseURL: url } : {}),
   ...(key ? { apiKey: key } : {}),
 })

@@ -142,11 +142,30 @@ describe('the next move', () => {
       expect(summary(nextMove(no(no(run)).told))).toBe('ask of 15')
     })
 
-    it('[TR32] a settled task begins the count anew', () => {
-      const run = answered(
+    const withTasks = (): RunDriver =>
+      answered(
         proposes(new RunDriver({ review: true }), { action: 'confirm', tasks: [{ title: 'Yes' }, { title: 'And' }] }),
       )
-      expect(summary(nextMove(no(no(no(run).settle(1))).told))).toBe('ask of 14')
+
+    it('[TR32] a completed task begins the count anew', () => {
+      expect(summary(nextMove(no(no(no(withTasks()).settle(1))).told))).toBe('ask of 14')
+    })
+
+    it.each(['blocked', 'cancelled'] as const)('[TR32] a task that is %s does not', status => {
+      expect(no(no(withTasks()).settle(1, status)).told.refusals).toBe(2)
+    })
+
+    it('[TR32] nor does one that is completed again', () => {
+      const run = no(withTasks()).settle(1)
+      expect(run.told.refusals).toBe(0)
+      run.run(run.sets('model', 1, { status: 'pending' }))
+      expect(no(no(run).settle(1)).told.refusals).toBe(2)
+    })
+
+    it("[TR32] a person's change begins the count anew", () => {
+      const run = no(no(withTasks()))
+      run.run(run.sets('person', 2, { title: 'Another' }))
+      expect(run.told.refusals).toBe(0)
     })
 
     it('[TR32] only a cancel of a person is a no: no timeout, no superseded review; a request for changes begins anew', () => {

@@ -69,10 +69,10 @@ describe('what an outside tool answers', () => {
 
   it.each([
     ['x'.repeat(100), 'x'.repeat(100)],
-    ['x'.repeat(101), `${'x'.repeat(100)}\n[cut: 1 more characters]`],
-    ['x'.repeat(5_000), `${'x'.repeat(100)}\n[cut: 4900 more characters]`],
-    [`${'x'.repeat(99)}😀`, `${'x'.repeat(99)}\ufffd\n[cut: 1 more characters]`],
-  ])('[TR25] a result that is too long is cut, and the model is told', async (result, expected) => {
+    [`${'x'.repeat(100)}end`, `${'x'.repeat(50)}\n[3 characters left out]\n${'x'.repeat(47)}end`],
+    [`${'x'.repeat(5_000)}end`, `${'x'.repeat(50)}\n[4903 characters left out]\n${'x'.repeat(47)}end`],
+    [`${'x'.repeat(49)}😀${'x'.repeat(50)}`, `${'x'.repeat(49)}\ufffd\n[1 characters left out]\n${'x'.repeat(50)}`],
+  ])('[TR25] a result that is too long keeps head and tail, and the model is told', async (result, expected) => {
     const { result: given, ok } = await answered(async () => result, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect([given, ok]).toEqual([expected, true])
     expect((given as string).isWellFormed()).toBe(true)
@@ -80,15 +80,15 @@ describe('what an outside tool answers', () => {
 
   it('[TR25] JSON that is too long is cut as text', async () => {
     const list = Array.from({ length: 100 }, (_, place) => ({ place }))
+    const text = JSON.stringify(list)
     const { result } = await answered(async () => list, { ...DEFAULT_LIMITS, maxCharacters: 100 })
-    expect(result).toBe(
-      `${JSON.stringify(list).slice(0, 100)}\n[cut: ${JSON.stringify(list).length - 100} more characters]`,
-    )
+    expect(result).toBe(`${text.slice(0, 50)}\n[${text.length - 100} characters left out]\n${text.slice(-50)}`)
   })
 
-  it('[TR25] an error that is too long is cut', async () => {
-    const { result, ok } = await answered(() => Promise.reject(new Error('e'.repeat(90_000))))
+  it('[TR25] an error that is too long keeps head and tail', async () => {
+    const { result, ok } = await answered(() => Promise.reject(new Error(`${'e'.repeat(90_000)} FATAL`)))
     expect([(result as string).length < 2_100, ok]).toEqual([true, false])
+    expect(result).toMatch(/^Error: e+\n\[88006 characters left out\]\ne+ FATAL$/)
   })
 
   it.each<[string, unknown, Json]>([

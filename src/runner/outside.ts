@@ -1,4 +1,5 @@
 import type { Json } from '../domain/event.ts'
+import { excerpt } from './excerpt.ts'
 
 /** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
 export interface OutsideTool {
@@ -60,9 +61,8 @@ export async function answerOf(
 /** A program's tool may return anything; only JSON is stored. */
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json
 
-/** Truncates a long result and says how much is missing. */
+/** A long result keeps its head and tail, and says how much is missing. */
 function bounded<T extends Json>(result: T, max: number): T | string {
   const text = typeof result === 'string' ? result : JSON.stringify(result)
-  if (text.length <= max) return result
-  return `${text.slice(0, max).toWellFormed()}\n[cut: ${text.length - max} more characters]`
+  return text.length <= max ? result : excerpt(text, max)
 }

@@ -53,8 +53,10 @@ export interface Run {
   readonly verdicts: number
   /** How often in a row the assessor failed. */
   readonly judgeFailures: number
-  /** Plans in a row that a person turned down, with nothing confirmed, revised or settled in between. */
+  /** Plans in a row that a person turned down, with nothing confirmed, revised, completed or changed by a person since. */
   readonly refusals: number
+  /** The ids of the tasks that were completed. Each counts as progress once: a model may reopen them. */
+  readonly completed: ReadonlySet<string>
   readonly usage: Usage
 }
 
@@ -77,6 +79,7 @@ export function startRun(state: Conversation, turn: string, started: StoredEvent
     verdicts: 0,
     judgeFailures: 0,
     refusals: 0,
+    completed: new Set(),
     usage: {},
   }
 }
@@ -132,7 +135,7 @@ function applyEvent(run: Run, event: StoredEvent): Run {
     case 'todos_limit_reached':
       return { ...run, hasReachedLimit: true }
     case 'task_changed':
-      return settles(run, event.data.task, event.data.from) ? { ...run, followUps: 0, refusals: 0 } : run
+      return afterChange(run, event.data)
     case 'task_assessed': {
       const { verdict, task_id, usage } = event.data
       // A clear verdict on another task does not replace the missing one.
@@ -171,6 +174,18 @@ function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): 
     calls: step.calls.map(call => (call.id === id ? { ...call, ...change(call) } : call)),
   }))
   return { ...run, steps }
+}
+
+function afterChange(run: Run, { task, by, from }: EventData['task_changed']): Run {
+  const isSettled = settles(run, task, from)
+  const isCompleted = isSettled && task.status === 'completed' && !run.completed.has(task.id)
+  const isPersons = by === 'person' || by === 'file'
+  return {
+    ...run,
+    followUps: isSettled ? 0 : run.followUps,
+    refusals: isCompleted || isPersons ? 0 : run.refusals,
+    completed: isCompleted ? new Set([...run.completed, task.id]) : run.completed,
+  }
 }
 
 function settles({ state, turn }: Run, task: Task, from: { readonly [field: string]: Json }): boolean {

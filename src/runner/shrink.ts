@@ -1,66 +1,116 @@
 import type { EventData, Json, StoredEvent } from '../domain/event.ts'
+import { excerpt } from './excerpt.ts'
 
 /**
- * Arguments and results that a model is sent whole, in characters. Beyond the limit the oldest are told in short until
- * `target` is met: rarely and many at once, so that a provider can reuse what it has cached.
+ * Texts, arguments and results that a model is sent whole, in characters. Beyond the limit the oldest are told in short
+ * until `target` is met: rarely and many at once, so that a provider can reuse what it has cached.
  */
 const WHOLE = { limit: 100_000, target: 50_000 } as const
+/** Of one step, however new it is. */
+const MAX_STEP = 200_000
+/** Longer arguments are told in short at once: the tool has them. */
+const MAX_INPUT = 10_000
 /** What is not longer than this stays as it is. */
 const MAX_SHRUNK = 500
 /** Characters that are left of a long argument. */
 const MAX_CUT = 100
 
-/** The answered calls that are told in short. */
-export type Shrunk = ReadonlySet<string>
+/** How many characters of a text, of arguments or of a result are told. 0: told in short. Not listed: all. */
+export type Rooms = ReadonlyMap<string, number>
 
 /** Call ids are unique within a turn. */
-export const keyOf = (turn: string | null, call: string): string => `${turn} ${call}`
+export const keyOf = (kind: 'text' | 'input' | 'result', turn: string | null, id: string): string =>
+  `${kind} ${turn} ${id}`
 
-/** Replays what was shrunk before each model call. The results of the latest step stay whole. */
-export function shrunkCalls(events: readonly StoredEvent[]): Shrunk {
-  const shrunk = new Set<string>()
-  const inputs = new Map<string, number>()
-  let older: { readonly key: string; readonly size: number }[] = []
-  let latest: typeof older = []
+/** Replays what was shrunk before each model call, so that it stays so. */
+export function roomsFor(events: readonly StoredEvent[]): Rooms {
+  const rooms = new Map<string, number>()
+  let older: Item[] = []
+  let latest: Item[] = []
   const shrink = (): void => {
+    latest = withinStep(latest, rooms)
     let total = sum(older) + sum(latest)
     if (total <= WHOLE.limit) return
-    while (older.length > 0 && total > WHOLE.target) {
+    while (total > WHOLE.target) {
       const [first, ...rest] = older
       older = rest
-      shrunk.add(first?.key ?? '')
-      total -= first?.size ?? 0
+      if (!first) break
+      if (first.size > MAX_SHRUNK) rooms.set(first.key, 0)
+      total -= first.size
     }
   }
   for (const { type, turn_id, data } of events) {
     if (type === 'step_finished') {
       shrink()
       older.push(...latest)
-      latest = []
-      for (const call of data.tool_calls) inputs.set(keyOf(turn_id, call.tool_call_id), sizeOf(call.arguments))
+      latest = [
+        { key: keyOf('text', turn_id, data.message_id), size: data.text.length + reasoningIn(data.parts) },
+        ...data.tool_calls.map(call => ({
+          key: keyOf('input', turn_id, call.tool_call_id),
+          size: Math.min(MAX_INPUT, sizeOf(call.arguments)),
+        })),
+      ]
     } else if (type === 'tool_answered') {
-      const key = keyOf(turn_id, data.tool_call_id)
-      latest.push({ key, size: (inputs.get(key) ?? 0) + sizeOf(data.result) })
+      latest.push({ key: keyOf('result', turn_id, data.tool_call_id), size: sizeOf(data.result) })
+    } else if (type === 'message_added' && data.role === 'assistant') {
+      // The final message replaces the text of its step.
+      const key = keyOf('text', turn_id, data.message_id)
+      latest = [...latest.filter(item => item.key !== key), { key, size: data.text.length }]
     }
   }
   shrink()
-  return shrunk
+  return rooms
 }
 
-const sum = (calls: readonly { readonly size: number }[]): number => calls.reduce((total, { size }) => total + size, 0)
+interface Item {
+  readonly key: string
+  readonly size: number
+}
+
+const sum = (items: readonly Item[]): number => items.reduce((total, { size }) => total + size, 0)
 const sizeOf = (value: Json): number => (typeof value === 'string' ? value : JSON.stringify(value)).length
 
-/** One line that says what was left out. */
-export function shrunkResult({ tool, result, ok }: EventData['tool_answered']): Json {
-  const size = sizeOf(result)
-  if (size <= MAX_SHRUNK) return result
-  const outcome = ok ? 'answered' : 'failed with'
-  return `[${tool} ${outcome} ${size} characters, which are left out here. Call it again if you need them.]`
+/** The length of the reasoning in a step's parts. */
+const reasoningIn = (parts: Json | undefined): number =>
+  (Array.isArray(parts) ? parts : []).reduce<number>((total, part) => {
+    const { type, text } = part as { readonly type?: Json; readonly text?: Json }
+    return type === 'reasoning' && typeof text === 'string' ? total + text.length : total
+  }, 0)
+
+/** The items of one step, the long ones cut to an equal share of its budget. */
+function withinStep(items: readonly Item[], rooms: Map<string, number>): Item[] {
+  const share = shareOf(items)
+  for (const { key, size } of items) if (size > share) rooms.set(key, share)
+  return items.map(({ key, size }) => ({ key, size: Math.min(size, share) }))
 }
 
-/** The arguments with their long texts cut. */
-export function shrunkInput(input: Json): Json {
-  if (sizeOf(input) <= MAX_SHRUNK || typeof input !== 'object' || input === null) return input
+/** What each item may take. Short ones leave the rest of their share to the others. */
+function shareOf(items: readonly Item[]): number {
+  const sizes = items.map(({ size }) => size).toSorted((a, b) => a - b)
+  let left = MAX_STEP
+  for (const [index, size] of sizes.entries()) {
+    const share = Math.floor(left / (sizes.length - index))
+    if (size > share) return share
+    left -= size
+  }
+  return MAX_STEP
+}
+
+/** Head and tail of a text that is longer than its room. */
+export const shrunkText = (text: string, room = MAX_STEP): string => excerpt(text, Math.max(room, MAX_SHRUNK))
+
+/** Head and tail of a result that is longer than its room; without any room, one line that says what was left out. */
+export function shrunkResult({ tool, result, ok }: EventData['tool_answered'], room = MAX_STEP): Json {
+  const size = sizeOf(result)
+  if (size <= Math.max(room, MAX_SHRUNK)) return result
+  if (room > 0) return excerpt(typeof result === 'string' ? result : JSON.stringify(result), room)
+  return `[${tool} ${ok ? 'answered' : 'failed with'} ${size} characters, which are left out here.]`
+}
+
+/** The arguments, with their long texts cut if they are longer than their room. */
+export function shrunkInput(input: Json, room = MAX_INPUT): Json {
+  const isWhole = sizeOf(input) <= Math.min(MAX_INPUT, Math.max(room, MAX_SHRUNK))
+  if (isWhole || typeof input !== 'object' || input === null) return input
   const cut = Object.entries(input).map(([name, value]) => [name, sizeOf(value) <= MAX_CUT ? value : cutOf(value)])
   const brief = Object.fromEntries(cut) as Json
   return sizeOf(brief) <= MAX_SHRUNK * 4 ? brief : {}

@@ -1,13 +1,12 @@
 import type { Json } from '../domain/event.ts'
-import type { Claim, Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
-import { recordVerdicts } from '../toolsets/verdicts.ts'
+import { observe } from '../toolsets/observe.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
-import { judge } from './assessor.ts'
 import type { TurnDeps } from './drive.ts'
+import { judgeAll } from './judging.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import type { Call, Run, Step } from './run.ts'
@@ -23,7 +22,7 @@ export async function makeCall(
 ): Promise<void> {
   const toolset = toolsets[turn.run.policy.toolset]
   if (call.problem !== undefined && call.problem !== UNKNOWN_TOOL)
-    return recordAnswer(turn, deps, call, `Error: ${call.problem}`)
+    return refuse(turn, deps, call, `Error: ${call.problem}`)
   const isOffered = call.problem === undefined
   const isOwn = toolset.tools.some(({ name }) => name === call.tool)
   if (isOwn && isOffered) return callOwn(turn, deps, step, call, signal)
@@ -33,9 +32,9 @@ export async function makeCall(
   const name = call.tool.slice(0, 64).toWellFormed()
   // The last model call of a budget gets no tools.
   if (isOwn || tool)
-    return recordAnswer(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
+    return refuse(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
   const available = [...toolset.tools, ...outside].map(each => each.name).join(', ')
-  return recordAnswer(turn, deps, call, `Error: There is no tool ${name}. Available: ${available}.`)
+  return refuse(turn, deps, call, `Error: There is no tool ${name}. Available: ${available}.`)
 }
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
@@ -60,49 +59,10 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   }
   let state = await beginCall(toolset, call.tool, call.arguments, context)
   if (state.status === 'claimed') {
-    const judged = await judgeAll(turn, deps, step, call, state.claims, signal)
+    const judged = await judgeAll(turn, deps, step, call.id, state.claims, signal)
     state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   }
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
-}
-
-/** Asks for a verdict on each claim of a call. */
-async function judgeAll(
-  turn: ActiveTurn,
-  deps: TurnDeps,
-  step: Step,
-  call: Call,
-  claims: readonly Claim[],
-  signal: AbortSignal,
-): Promise<readonly Judged[]> {
-  const judged: Judged[] = []
-  try {
-    for (const claim of claims) judged.push(await judge(turn, deps, claim, signal, judged))
-  } catch (error) {
-    await keepVerdicts(turn, deps, step, call, judged)
-    throw error
-  }
-  return judged
-}
-
-/** Keeps the verdicts of a call that a stop interrupted. After any other interruption, the claims are judged anew. */
-async function keepVerdicts(
-  turn: ActiveTurn,
-  { door }: TurnDeps,
-  step: Step,
-  call: Call,
-  judged: readonly Judged[],
-): Promise<void> {
-  if (judged.length === 0) return
-  await door.transact(turn.at(`verdicts:${call.id}`), transaction => {
-    if (!transaction.state.turns.get(turn.run.turn)?.stop_requested) return transaction.discard(null)
-    for (const one of judged) {
-      const { task } = one.claim
-      const id = typeof task === 'string' ? task : door.newId()
-      recordVerdicts(transaction, id, one, { turnId: turn.run.turn, basis: step.digest_seq })
-    }
-    return null
-  })
 }
 
 /** Logs the call before making it: after a crash, it may have run. */
@@ -125,6 +85,19 @@ async function callOutside(
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, signal, deps.limits)
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
+}
+
+/** Answers a call that never got to its tool. Its event counts it; this reports it. */
+async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: string): Promise<void> {
+  const { run, lease } = turn
+  const { name, tools } = toolsets[run.policy.toolset]
+  const isOwn = tools.some(tool => tool.name === call.tool)
+  const labels = isOwn ? { toolset: name, tool: call.tool } : { toolset: 'unknown', tool: 'unknown' }
+  const started = performance.now()
+  await recordAnswer(turn, deps, call, result)
+  const model = { provider: deps.models.providerOf(run.request.model), model: run.request.model }
+  const caller = { door: deps.door, edge: 'turn', conversation: lease.conversation, turn: run.turn, ...model } as const
+  observe(caller, { ...labels, callId: call.id, items: 0, started, outcome: 'refused', stored: true })
 }
 
 /** Stores what a call is answered. */

@@ -9,17 +9,19 @@ const MAX_REASON = 2_000
 
 /**
  * Reads a verdict from text. The first line decides, without a reasoning block and Markdown around it: `OK`, `OK.`,
- * `NOT_OK: reason`, `NOT OK: reason`, `NOT_OK`. Anything else is no verdict.
+ * `NOT_OK: reason`, `NOT OK: reason`, `NOT_OK`. Anything else is no verdict, and so is an OK that may be a quotation.
  */
 export function verdictIn(answer: string): Ruling {
-  const [first = '', second = ''] = linesOf(answer)
-  if (/^OK\.?$/.test(first)) return { verdict: 'ok', reason: '' }
+  const rest = withoutReasoning(answer)
+  const [first = '', second = ''] = linesOf(rest)
   const [no, reason] = /^NOT[_ ]OK\s*(?:\.$|:\s*(.*)$|$)/.exec(first) ?? []
   if (no !== undefined) return { verdict: 'not_ok', reason: cut(reason || second || NO_REASON, MAX_REASON) }
-  return {
-    verdict: 'unknown',
-    reason: first === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`,
+  if (!/^OK\.?$/.test(first)) {
+    return unknown(first === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`)
   }
+  if (/not[\s\\_-]*ok/i.test(answer)) return unknown('The assessor said both OK and NOT_OK.')
+  if (rest !== answer && second !== '') return unknown('The assessor said more than OK after its reasoning.')
+  return { verdict: 'ok', reason: '' }
 }
 
 /** Reads a structured verdict. An `ok` has to cite some of `ids`, and nothing else, if `ids` is given. */
@@ -35,23 +37,21 @@ export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): R
   return { verdict: 'unknown', reason: `The assessor said ok, but cited ${problem}.` }
 }
 
+const unknown = (reason: string): Ruling => ({ verdict: 'unknown', reason })
+
 /** The lines that are not empty, without Markdown around them. */
-function linesOf(answer: string): string[] {
-  return withoutReasoning(answer)
+const linesOf = (text: string): string[] =>
+  text
     .split(/\r?\n/)
     .map(withoutMarkdown)
     .filter(line => line !== '')
-}
 
 /**
- * Some templates leave out the opening tag, unless the answer is a no that quotes a closing one. A block that is never
- * closed is all there is.
+ * From the start to the last closing tag: some templates leave out the opening one. An answer that begins with a no
+ * only quotes a tag.
  */
 const withoutReasoning = (answer: string): string =>
-  answer
-    .replaceAll(/<(think|thinking|thought|reasoning)>[\s\S]*?<\/\1>/gi, '')
-    .replace(/^(?!\W*NOT[_ ]OK)[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
-    .replace(/<(?:think|thinking|thought|reasoning)>[\s\S]*$/i, '')
+  answer.replace(/^(?!\W*NOT[_ ]OK)[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
 
 /** Emphasis, code, fences, headings, quotes and list marks. The underscore of `NOT_OK` stays. */
 const withoutMarkdown = (line: string): string =>

@@ -31,6 +31,19 @@ describe('what a model is told', () => {
     }
   })
 
+  it.each([
+    ['manage_todos', ['description', 'status']],
+    ['checklist', ['title', 'the box']],
+    ['task_manager', ['title', 'details', 'priority', 'tags', 'status', 'outcome']],
+    ['turn_todos', ['title', 'context', 'completionCriteria', 'status', 'outcome']],
+    ['task_list', ['title', 'description', 'the task']],
+    ['runsheet', ['title', 'done_when', 'status', 'outcome']],
+  ] as const)("[TS26] %s: a person's changes are told by its own fields only", async (name, fields) => {
+    const fences = (await refusalsOf(toolsets[name])).filter(text => text.startsWith('A person changed'))
+    const named = fences.flatMap(text => [...text.matchAll(/[:,] ([\w ]+) (?:is|are) now /g)].map(([, field]) => field))
+    expect(new Set(named)).toEqual(new Set(fields))
+  })
+
   it.each(all)('[TS26] $name: its instructions ask for no status that its tools cannot set', toolset => {
     const settable = wordsIn(toolset.tools.filter(({ reads }) => !reads).map(({ input }) => plainJsonSchema(input)))
     for (const text of instructionsFor(toolset)) {
@@ -157,7 +170,15 @@ const aims: readonly ((id: string, number: number) => unknown)[] = [
   id => ({ items: [{ id, title: 'Other' }] }),
   id => ({ items: [{ id, isChecked: true }] }),
 ]
-const EVERYTHING = { title: 'New', details: 'd', criteria: 'c', priority: 'high', tags: ['t'], outcome: 'o' } as const
+const EVERYTHING = {
+  title: 'New',
+  details: 'd',
+  criteria: 'c',
+  priority: 'high',
+  tags: ['t'],
+  outcome: 'o',
+  position: 9,
+} as const
 
 /** What the tools refuse: wrong forms, unknown ids, edited, settled and reviewed tasks; and what only a judged run refuses. */
 async function refusalsOf(toolset: Toolset): Promise<string[]> {
@@ -167,20 +188,22 @@ async function refusalsOf(toolset: Toolset): Promise<string[]> {
     door = memoryDoor()
     const desk = new Desk(door, toolset, { review, ...ALWAYS })
     await plan(desk, review)
-    const call = async (input: unknown): Promise<void> => {
-      for (const tool of tools) texts.push(...errorsIn(await answerOf(desk, tool, input)))
-    }
-    for (const input of INPUTS) await call(input)
-    for (const aim of aims) await call(aim('nowhere', 99))
-    for (const status of STATUSES) {
-      for (const aim of aims) {
-        const id = door.newId()
-        await desk.edit({ create: [{ id, title: 'Look' }] })
-        await desk.person({ task: id, fields: { ...EVERYTHING, status } })
-        const number = (await desk.state()).tasks.get(id)?.number ?? 0
-        // The first is fenced.
-        await call(aim(id, number))
-        await call(aim(id, number))
+    for (const tool of tools) {
+      const call = async (input: unknown): Promise<void> => {
+        texts.push(...errorsIn(await answerOf(desk, tool, input)))
+      }
+      for (const input of INPUTS) await call(input)
+      for (const aim of aims) await call(aim('nowhere', 99))
+      for (const status of STATUSES) {
+        for (const aim of aims) {
+          const id = door.newId()
+          await desk.edit({ create: [{ id, title: 'Look' }] })
+          await desk.person({ task: id, fields: { ...EVERYTHING, status } })
+          const number = (await desk.state()).tasks.get(id)?.number ?? 0
+          // The first is fenced.
+          await call(aim(id, number))
+          await call(aim(id, number))
+        }
       }
     }
   }
@@ -188,8 +211,11 @@ async function refusalsOf(toolset: Toolset): Promise<string[]> {
   const [task] = [...state.tasks.values()]
   if (!task) throw new Error('no task')
   const judged = [
-    new Refusal('not_accepted', { task, reason: 'no proof.' }),
-    new Refusal('rejected_task_stays', { task }),
+    new Refusal('not_accepted', { task, verdict: 'not_ok', reason: 'no proof.' }),
+    new Refusal('not_accepted', { task: { ...task, status: 'blocked' }, verdict: 'not_ok', reason: 'no proof.' }),
+    new Refusal('not_accepted', { task, verdict: 'unknown', reason: 'no proof.' }),
+    new Refusal('rejected_task_stays', { task, action: 'delete' }),
+    new Refusal('rejected_task_stays', { task, action: 'reword' }),
     new Refusal('too_many_open', { limit: 1_000, got: 1_001 }),
   ]
   const said = judged.map(refusal => errorsIn(refused(explain(refusal, toolset), { state, turnId: 'turn-1' })))

@@ -20,6 +20,17 @@ export type StoreErrorCode =
   | 'id_taken'
   | 'closed'
 
+/** Failures of storage itself, which an operator should know of. */
+const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
+  'full',
+  'readonly',
+  'corrupt',
+  'newer',
+  'io',
+  'unknown_outcome',
+  'file_invalid',
+])
+
 /**
  * A storage failure. Its message is safe to show: no path and no SQL, except for failures to open a store, which only an
  * operator sees. Details are in `cause`, for the log.
@@ -34,6 +45,11 @@ export class StoreError extends Error {
     super(message, options)
     this.code = code
     if (file !== undefined) this.file = file
+  }
+
+  /** Whether storage itself is at fault. */
+  get isFault(): boolean {
+    return FAULTS.has(this.code)
   }
 
   /** What exactly went wrong, in one line, for the log. */

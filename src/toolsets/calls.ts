@@ -1,14 +1,14 @@
 import type { Claim } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
-import type { Edge, Json } from '../domain/event.ts'
+import type { Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type At, hashOf, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
 import { currentToolContext, type ToolContext } from './context.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
-import { countItems } from './observe.ts'
+import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
@@ -40,7 +40,7 @@ export async function beginCall(
   // Invented names must not become metric labels.
   const tool = toolNamed(toolset, name)?.name ?? 'unknown'
   const report = (outcome: ObservedCall['outcome'], callId = context.toolCallId, stored = false): void =>
-    observe(context, callId, { toolset: toolset.name, tool, items: countItems(input), started, outcome, stored })
+    observe(context, { callId, toolset: toolset.name, tool, items: countItems(input), started, outcome, stored })
   try {
     const { call, callId, repeated } = await begin(toolset, name, input, context, started)
     // A waiting call is reported once it is answered.
@@ -82,7 +82,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
     const outcome = ok ? 'ok' : 'refused'
     // The turn may have ended meanwhile: then the answer is not stored.
     const stored = events.length > 0
-    observe(context, callId, { toolset: toolset.name, tool: tool.name, items, started, outcome, stored })
+    observe(context, { callId, toolset: toolset.name, tool: tool.name, items, started, outcome, stored })
   }
   return value
 }
@@ -247,26 +247,6 @@ function answeredFact(context: ToolContext, { started, ...answer }: Answered): C
   return { type: 'record', turn_id: context.turn, fact: { type: 'tool_answered', data } }
 }
 
-type Observation = Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome' | 'stored'> & {
-  readonly started: number
-}
-
-function observe(context: ToolContext, callId: string | undefined, { started, ...call }: Observation): void {
-  const { door, conversation, turn, provider, model } = context
-  door.observed({
-    ...call,
-    duration_ms: elapsed(started),
-    edge: edgeOf(context),
-    session_id: conversation,
-    turn_id: turn,
-    ...(callId === undefined ? {} : { tool_call_id: callId }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-  })
-}
-
-const edgeOf = ({ edge, run }: ToolContext): Edge => edge ?? (run ? 'turn' : 'library')
-
 const unknownTool = (toolset: Toolset, name: string): string =>
   `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${available(toolset)}.`
 
@@ -279,5 +259,3 @@ function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sour
 }
 
 const refused = (result: Json): CallState => ({ status: 'answered', result, ok: false, stored: false })
-
-const elapsed = (started: number): number => Math.round(performance.now() - started)

@@ -83,14 +83,14 @@ done. Never send a comma-separated string. Work through the items in order and t
 items of earlier turns are ticked in the same way. Leave unticked what cannot be done, and say why in your answer. Do not give your final
 answer before the others are ticked. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('add_multiple_checklist_items')} takes ${FORM}, with \`isChecked\` for what is already done. Already on the checklist: ${existing(shown(view))}. Do not create these again.`,
+    `${named('add_multiple_checklist_items')} takes ${FORM}, with \`isChecked\` for what is already done.${existing('Already on the checklist', shown(view), 'Do not create these again.')}`,
   settling: named =>
     `tick each item with ${named('update_checklist_items')} when it is done. If one cannot be done, leave it unticked and say why in your answer.`,
   vocabulary: {
     idOf: ({ id }) => id,
+    fields: ['title', 'status'],
     words: {
       parent_id: 'contextTaskId',
-      criteria: 'done when',
       outcome: 'what came of it',
       status: 'the box',
       pending: 'unticked',

@@ -69,7 +69,7 @@ describe('the toolsets', () => {
   it.each(all)('[TS21] $name: the retry shows a form that its creating tool takes', async toolset => {
     const desk = new Desk(door, toolset, { review: false })
     const text = retryFor(toolset, { state: await desk.state(), turnId: 't1' })
-    expect(text).toMatch(/[Aa]lready[^:]*: nothing\. Do not (add|create|plan) (it|these) again\.$/)
+    expect(text).not.toMatch(/nothing|already[^.:]*:|again/i)
     expect((await desk.take(creatorOf(toolset).name, formIn(text))).status).toBe('answered')
     expect(await desk.tasks()).not.toEqual([])
   })

@@ -59,13 +59,13 @@ say so and why. Do not answer for the whole request before the last step is sett
 For a request with several distinct steps, first call ${named('manage_todos')} with all of them in order. Then work through them one at a time, and say
 what came of each, or why it cannot be done. A person ticks the steps; you cannot. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('manage_todos')} takes {"add":["…","…"]}, {"delete":[id]} or {}. Already in the queue: ${existing(shown(view))}. Do not add these again.`,
+    `${named('manage_todos')} takes {"add":["…","…"]}, {"delete":[id]} or {}.${existing('Already in the queue', shown(view), 'Do not add these again.')}`,
   settling: () => 'answer in text when the current step is done. If it cannot be done, say so and why.',
   vocabulary: {
     idOf: ({ number }) => number,
+    fields: ['title', 'status'],
     words: {
       title: 'description',
-      criteria: 'done when',
       outcome: 'what came of it',
       in_progress: 'current',
       completed: 'done',

@@ -278,7 +278,7 @@ describe('runsheet: the words', () => {
   it('[TS21] the retry repeats the form, lists what exists and says not to plan it again', async () => {
     await plan({ title: 'Look' }, { title: 'Leap' })
     expect(retryFor(runsheet, { state: await desk.state(), turnId: 't1' })).toBe(
-      'plan takes {"tasks":[{"title":"…"}]}. Planned already: 1 Look; 2 Leap. Do not plan it again.',
+      'plan takes {"tasks":[{"title":"…"}]}. Planned already: 1 Look; 2 Leap. Do not plan these again.',
     )
   })
 })

@@ -86,10 +86,14 @@ For work of several steps, call ${named('plan')} once with all of them. The user
 Work through the tasks in order and settle each with ${named('update')} and its outcome; every answer names the next. Do not give your final answer
 before all are done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('plan')} takes {"tasks":[{"title":"…"}]}. Planned already: ${existing(tasksIn(view), ({ number }) => number)}. Do not plan it again.`,
+    `${named('plan')} takes {"tasks":[{"title":"…"}]}.${existing('Planned already', tasksIn(view), 'Do not plan these again.', ({ number }) => number)}`,
   settling: named =>
     `settle each task with ${named('update')} and its outcome. If one cannot be done, set it to blocked and say in the outcome what is in the way.`,
-  vocabulary: { idOf: ({ number }) => number, words: { ...WORD, criteria: 'done_when' } },
+  vocabulary: {
+    idOf: ({ number }) => number,
+    fields: ['title', 'criteria', 'status', 'outcome'],
+    words: { ...WORD, criteria: 'done_when' },
+  },
   refused: (error, view) => ({ error, ...onward(view) }),
   unconfirmed: (answer, view) => ({ ...answer, ...onward(view) }),
   changes: changed,

@@ -73,14 +73,14 @@ This conversation has a task list. For work with several steps, read it with ${n
 order, and mark each one with ${named('CompleteTask')} when it is done. Use ${named('UncompleteTask')} and ${named('DeleteTask')} for corrections. Leave open what cannot be
 done, and say why in your answer. Do not give your final answer before all the others are done. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('AddTask')} takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: ${existing(shown(view), idOf)}. Do not add these again.`,
+    `${named('AddTask')} takes {"title":"…","description":"…"}, the others {"taskId":"…"}.${existing('Already on the list', shown(view), 'Do not add these again.', idOf)}`,
   settling: named =>
     `mark each task with ${named('CompleteTask')} when it is done. If one cannot be done, leave it open and say why in your answer.`,
   vocabulary: {
     idOf,
+    fields: ['title', 'details', 'status'],
     words: {
       details: 'description',
-      criteria: 'done when',
       outcome: 'what came of it',
       status: 'the task',
       pending: 'not done',

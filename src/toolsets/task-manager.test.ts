@@ -341,7 +341,7 @@ describe('task_manager: after a review', () => {
   })
 
   it('[TS13] status and outcome are the model’s, wording and deleting are not', async () => {
-    for (const fields of [{ title: 'Hop' }, { details: 'x' }, { priority: 'low' }, { tags: [] }]) {
+    for (const fields of [{ title: 'Hop' }, { details: 'x' }, { priority: 'low' }, { tags: ['x'] }]) {
       const { answer, events } = await desk.written(() => call('update_task', { id: uuid(3), ...fields }))
       expect(answer).toEqual({
         ok: false,

@@ -142,12 +142,13 @@ the confirmed list, and do not propose again what was removed. Work through the 
 outcome. Set what cannot be done to blocked with ${named('update_task')}, with the reason as its outcome. Do not give your final answer before
 every task is done, blocked or cancelled. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('add_task')} takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: ${existing(tasksIn(view))}. Do not add these again.`,
+    `${named('add_task')} takes {"tasks":[{"title":"…"}]}, an array even for one task.${existing('Already on the list', tasksIn(view), 'Do not add these again.')}`,
   settling: named =>
     `complete each task with ${named('complete_task')} and its outcome. If one cannot be done, set it to blocked with ${named('update_task')} and say in the outcome what is in the way.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    words: { ...ROW_STATUS, criteria: 'done when' },
+    fields: ['title', 'details', 'priority', 'tags', 'status', 'outcome'],
+    words: ROW_STATUS,
     sentences: {
       reviewed_tasks_are_fixed: ({ action }) =>
         action === 'reword'

@@ -123,7 +123,7 @@ export class ToolCall implements View {
     if (!judged) return
     this.#unrecorded.delete(judged)
     recordVerdicts(this.#deps.transaction, id, judged, { ...this.#deps, grants: true })
-    const reason = objectionTo(judged)
-    if (reason !== undefined) this.#turnedDown.push({ id, reason })
+    const objection = objectionTo(judged)
+    if (objection) this.#turnedDown.push({ id, reason: objection.reason })
   }
 }

@@ -135,13 +135,14 @@ other, and call ${named('complete_todo')} with the outcome after each. Its answe
 cannot be done, with the reason as its outcome. Do not give your final answer before every item is completed or cancelled. Do not plan for
 a plain question or a single step.`,
   retry: (view, named) =>
-    `${named('create_todo')} takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: ${existing(planOf(view))}. Do not create these again.`,
+    `${named('create_todo')} takes {"items":[{"title":"…"}]}, an array even for one item.${existing('Already in the plan', planOf(view), 'Do not create these again.')}`,
   settling: named =>
     `complete each item with ${named('complete_todo')} and its outcome. If one cannot be done, cancel it: status cancelled, with the reason as its outcome.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    // Its own `priority` is the place in the plan.
-    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType', priority: 'importance' },
+    // Without `priority`: its own is the place in the plan.
+    fields: ['title', 'details', 'criteria', 'status', 'outcome'],
+    words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
   },
   refused: error => ({ error }),
 }

@@ -31,13 +31,21 @@ export const remainingIn = (view: View): number => openIn(view).length
 const MAX_EXISTING = 40
 const MAX_TITLE = 200
 
-/** The existing tasks by name, the newest if there are many, for a model that is asked to try again. */
-export function existing(tasks: readonly Task[], idOf?: (task: Task) => string | number): string {
-  if (tasks.length === 0) return 'nothing'
+/**
+ * The end of a retry text: the existing tasks by name, the newest if there are many, and what not to do again. Empty if
+ * there are none.
+ */
+export function existing(
+  where: string,
+  tasks: readonly Task[],
+  advice: string,
+  idOf?: (task: Task) => string | number,
+): string {
+  if (tasks.length === 0) return ''
   const names = tasks.slice(-MAX_EXISTING).map(task => {
     const title = cut(task.title, MAX_TITLE)
     return idOf ? `${idOf(task)} ${title}` : title
   })
   const more = tasks.length - names.length
-  return `${names.join('; ')}${more > 0 ? ` and ${more} more` : ''}`
+  return ` ${where}: ${names.join('; ')}${more > 0 ? ` and ${more} more` : ''}. ${advice}`
 }

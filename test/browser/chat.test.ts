@@ -23,6 +23,7 @@ const say = async (page: Page, text: string): Promise<void> => {
   await box(page).fill(text)
   await box(page).press('Enter')
 }
+const update = (args: Readonly<Record<string, unknown>>) => ({ calls: [{ tool: 'update', args }] })
 /** A plan of two tasks, both completed. */
 const TWO_STEPS: Answers = [
   { text: 'I plan.', calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
@@ -324,7 +325,6 @@ it('[CH6] a failed turn says why, and Retry continues its plan', async () => {
 })
 
 it('[CH6] Retry after blocked steps goes on with those, and leaves finished ones alone', async () => {
-  const update = (args: Readonly<Record<string, unknown>>) => ({ calls: [{ tool: 'update', args }] })
   const turns = await start(
     [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
@@ -353,6 +353,75 @@ it('[CH6] Retry after blocked steps goes on with those, and leaves finished ones
   const [first, second] = (await turns.log()).filter(({ type }) => type === 'turn_started')
   expect(second?.data).toMatchObject({ continue_turn_id: first?.turn_id })
   expect(await page.getByRole('button', { name: /^Retry/ }).count()).toBe(0)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH6] a step that is blocked again can be retried again: Retry goes by the plan', async () => {
+  const turns = await start(
+    [
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
+      update({ id: 1, status: 'blocked', outcome: 'No key.' }),
+      update({ id: 2, status: 'blocked', outcome: 'No printer.' }),
+      'I could do nothing.',
+      update({ id: 1, outcome: 'Twelve figures.' }),
+      update({ id: 2, status: 'blocked', outcome: 'Still no printer.' }),
+      'I could not write.',
+      update({ id: 2, outcome: 'Two pages.' }),
+      'Now it is written.',
+    ],
+    { host: { review: false, assessor: false } },
+  )
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'Two steps')
+  await messages(page).getByText('I could do nothing.').waitFor()
+  await page.getByRole('button', { name: 'Retry blocked' }).click()
+  await messages(page).getByText('I could not write.').waitFor()
+  await page.getByRole('button', { name: 'Retry blocked' }).click()
+  await messages(page).getByText('Now it is written.').waitFor()
+  expect(await turns.statuses()).toEqual([
+    ['Collect', 'completed'],
+    ['Write', 'completed'],
+  ])
+  const asked = (await turns.log()).filter(({ type }) => type === 'turn_started')
+  expect(asked.map(({ data }) => data)).toMatchObject([
+    { message: 'Two steps' },
+    { message: 'Try the blocked steps again.', continue_turn_id: asked[0]?.turn_id },
+    { message: 'Try the blocked steps again.', continue_turn_id: asked[1]?.turn_id },
+  ])
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH6] a blocked step of a reopened plan can be retried', async () => {
+  const turns = await start(
+    [
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
+      'Nobody decided.',
+      update({ id: 1, outcome: 'Twelve figures.' }),
+      update({ id: 2, status: 'blocked', outcome: 'No printer.' }),
+      'I could not write.',
+      update({ id: 2, outcome: 'Two pages.' }),
+      'Now it is written.',
+    ],
+    { host: { assessor: false, review_timeout_ms: 1_000 } },
+  )
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
+  await say(page, 'Two steps')
+  await messages(page).getByText('Nobody decided.').waitFor()
+  await turns.person.setPolicy('c1', { review_timeout_ms: null })
+  await page.getByRole('button', { name: 'Reopen' }).click()
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await messages(page).getByText('I could not write.').waitFor()
+  await page.getByRole('button', { name: 'Retry blocked' }).click()
+  await messages(page).getByText('Try the blocked steps again.').waitFor()
+  await messages(page).getByText('Now it is written.').waitFor()
+  expect(await turns.statuses()).toEqual([
+    ['Collect', 'completed'],
+    ['Write', 'completed'],
+  ])
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -693,6 +762,26 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await messages(page).getByText('Well.').waitFor()
   await expect.poll(() => box(page).inputValue()).toBe('')
   expect(await messages(page).getByText('Something long').count()).toBe(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
+it('[CH11] after a reload, a message that arrived although sending it failed is not in the box', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
+  await page.route('**/api/chat', async route => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.route('**/api/sessions/**', route => route.abort())
+  await say(page, 'Something long')
+  await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+  expect(await box(page).inputValue()).toBe('Something long')
+  await page.unroute('**/api/sessions/**')
+  await page.reload()
+  await messages(page).getByText('Well.').waitFor()
+  await expect.poll(() => box(page).inputValue()).toBe('')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

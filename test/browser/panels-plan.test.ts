@@ -247,6 +247,21 @@ describe('with an external agent', () => {
     expect(await panels.statusOf('B')).toBe('blocked')
   })
 
+  it("[PA30] Ctrl+Z works with the focus on the page, and in a text field it is the browser's own", async () => {
+    const page = await opened('A', 'B')
+    const box = page.locator('.app-input')
+    await button(page, 'Cancel task: B').click()
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
+    await box.pressSequentially('half a thought')
+    await page.keyboard.press('Control+z')
+    await holds(box, [expect.not.stringContaining('thought')] as string[])
+    expect(await panels.statusOf('B')).toBe('cancelled')
+    await page.getByRole('heading', { level: 1 }).click()
+    await hasFocus(page.locator('body'))
+    await page.keyboard.press('Control+z')
+    await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('pending')
+  })
+
   it('[PA5] Escape discards an edited title; leaving the input saves it', async () => {
     const page = await opened('A', 'B')
     await button(page, 'Edit: A').click()
@@ -515,6 +530,30 @@ describe('with a turn on the server', () => {
     const page = await panels.window()
     await expect.poll(() => plan(page).locator('.rs-elapsed').innerText(), SLOW_BROWSER).toMatch(/^0:[0-5]\d$/)
     held.resolve()
+    await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
+  })
+
+  it('[PA4] an hour in which the server was down is not counted', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    let skewMs = -60 * 60_000
+    await start({
+      door: openDoor({ store: openMemoryStore({ skewMs: () => skewMs }) }),
+      host: { review: false, assessor: false, gate: false },
+      answers: [
+        { calls: [{ tool: 'plan', args: { tasks: [{ title: 'One' }] } }] },
+        { calls: [{ tool: 'tasks', args: {} }], after: gates[0].promise },
+        { text: 'Now.', after: gates[1].promise },
+      ],
+    })
+    const reader = await turns.open({ session_id: 'c' })
+    await reader.reached('tool_answered')
+    skewMs = 0
+    const page = await panels.window()
+    await says(current(page), ['One'])
+    expect(await plan(page).locator('.rs-elapsed').count()).toBe(0)
+    gates[0].resolve()
+    await expect.poll(() => plan(page).locator('.rs-elapsed').innerText(), SLOW_BROWSER).toMatch(/^5:[0-5]\d$/)
+    gates[1].resolve()
     await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
   })
 

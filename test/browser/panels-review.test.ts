@@ -484,6 +484,26 @@ describe('[PA30] Ctrl+Z', () => {
     expect(await panels.titles()).toEqual(['A', 'B', 'C'])
   })
 
+  it("[PA30] works with the focus on the page, and in another text field it is the browser's own", async () => {
+    const { page } = await openReview('A', 'B', 'C')
+    await button(page, 'Remove, 2').click()
+    await holds(titles(page), ['A', 'C'])
+    await input(page).pressSequentially('half a thought')
+    await page.keyboard.press('Control+z')
+    await holds(input(page), [expect.not.stringContaining('thought')] as string[])
+    await holds(titles(page), ['A', 'C'])
+    await page.getByRole('heading', { level: 1 }).click()
+    await hasFocus(page.locator('body'))
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B', 'C'])
+    await hasFocus(title(page, 2))
+    // Also on a button of the page.
+    await button(page, 'Remove, 1').click()
+    await button(page, 'History').focus()
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B', 'C'])
+  })
+
   it('[PA30] takes back moved, added and reprioritised rows', async () => {
     const { page } = await openReview('A', 'B')
     await button(page, 'Move down, 1').click()

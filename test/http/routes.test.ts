@@ -290,6 +290,20 @@ describe('sessions', () => {
 })
 
 describe('the policy', () => {
+  it('[PO11][HT12] with another toolset its waits change as well, unless they are named', async () => {
+    const server = await started()
+    const put = async (body: object): Promise<Policy> =>
+      (await server.ask<PolicyAnswer>('PUT', '/api/sessions/c1/policy', { body })).body.policy
+    const soon = { review_timeout_ms: 120_000, panel_grace_ms: 15_000 }
+    const never = { review_timeout_ms: null, panel_grace_ms: null }
+    expect(await put({ toolset: 'task_manager' })).toMatchObject(soon)
+    expect(await put({ toolset: 'runsheet' })).toMatchObject(never)
+    expect(await put({ toolset: 'task_manager', ...never })).toMatchObject(never)
+    expect(await put({ toolset: 'task_manager' })).toMatchObject(never)
+    expect(await put({ toolset: 'checklist' })).toMatchObject(never)
+    expect(await put({ toolset: 'task_manager' })).toMatchObject(soon)
+  })
+
   it('[HT12] takes what is named; the rest stays', async () => {
     const server = await started({ host: { gate: false, max_steps: 7 } })
     const put = async (body: object): Promise<Policy> => {

@@ -101,6 +101,7 @@ describe('what is refused anyway', () => {
     ['without an outcome', update(1)],
     ['with an outcome over 8,000 characters', update(1, 'x'.repeat(9_000))],
     ['with an outcome that nobody can see', update(1, '\u200b\u2060\ufeff')],
+    ['with an outcome of blank symbols and marks', update(1, '\u2800 \ufff9\u0301\u{1d159}')],
     ['with an id that is not there', update(9, 'did it')],
   ])('[AS1][TA6] a claim %s asks nobody', async (_, claim) => {
     const at = await turns({ answers: [plan('Look'), claim, 'Done.'] })
@@ -134,6 +135,19 @@ describe('what is refused anyway', () => {
     expect(results(reader)[1]).toMatchObject({ ok: false, error: expect.stringContaining('cannot be reworded') })
     expect(await at.statuses()).toEqual([['Look', 'in_progress']])
   })
+})
+
+it('[TS13] with review on, a call that repeats the wording and settles the task is judged', async () => {
+  const settled = async (): Promise<Answer> => {
+    const [id] = await idsIn(at)
+    const same = { title: ' Look ', details: '', priority: 'medium', tags: ['a', 'b'] }
+    return call('update_task', { id, ...same, status: 'done', outcome: 'did it' })
+  }
+  const script = [call('add_task', { tasks: [{ title: 'Look', tags: ['a', 'b'] }] }), settled, 'Done.']
+  const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+  const reader = await at.chat({ toolset: 'task_manager', review: true, assessor: true }, confirmAll)
+  expect(results(reader)[1]).toMatchObject({ ok: true })
+  expect(await at.tasks()).toMatchObject([{ title: 'Look', status: 'completed', judged_by: 'assessor' }])
 })
 
 describe('every verdict is recorded', () => {
@@ -239,6 +253,26 @@ describe('every verdict is recorded', () => {
     expect(endOf(reader)).toBe('stopped')
     expect((await at.statuses()).map(([, status]) => status)).toEqual(['in_progress', 'pending'])
   })
+
+  it.each([
+    { toolset: 'runsheet', answers: [plan('Look'), update(1, 'saw it')] },
+    { toolset: 'manage_todos', answers: [call('manage_todos', { add: ['Look'] }), 'I saw it.'] },
+  ] as const)('[AS7] $toolset: in a turn that is stopped while an unclear judge is asked again', async scene => {
+    const { toolset, answers } = scene
+    const again = { text: '', hangs: true, after: new Promise(() => undefined) }
+    const at = await turns({ answers, assessor: (_, count) => (count === 0 ? 'Maybe' : again) })
+    const reader = await at.open({ toolset, ...JUDGED })
+    await at.provider.until(({ judged }) => judged.length >= 2)
+    await at.person.stop('c1', 't1')
+    await reader.over
+    const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
+    expect(reader.of('task_assessed').map(({ data }) => data)).toMatchObject([{ verdict: 'unknown', usage }])
+    expect(reader.of('turn_finished')[0]?.data).toMatchObject({
+      status: 'stopped',
+      usage: { input_tokens: 30, output_tokens: 15, total_tokens: 45 },
+    })
+    expect(await at.statuses()).toEqual([['Look', 'in_progress']])
+  })
 })
 
 describe('what was turned down', () => {
@@ -280,6 +314,33 @@ describe('what was turned down', () => {
     expect(await at.statuses()).toEqual([['Aa', 'in_progress']])
   })
 
+  it('[AS12] is not reworded into something that passes', async () => {
+    const tick = async (fields: object): Promise<Answer> => {
+      const [id] = await idsIn(at)
+      return call('update_checklist_items', { items: [{ id, isChecked: true, ...fields }] })
+    }
+    const items = call('add_multiple_checklist_items', { items: [{ title: 'All tests pass' }] })
+    const script = [items, () => tick({}), () => tick({ title: 'Looked at the tests' }), 'All done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO, 'OK'] })
+    const reader = await at.chat({ toolset: 'checklist', ...JUDGED })
+    expect(at.provider.judged).toHaveLength(1)
+    expect(results(reader)[2]).toMatchObject({
+      failedItems: [{ error: expect.stringContaining('cannot be reworded') }],
+    })
+    expect(await at.statuses()).toEqual([['All tests pass', 'in_progress']])
+    expect(endOf(reader)).toBe('incomplete')
+  })
+
+  it('[AS12] a claim that rewords the task and is turned down is told why', async () => {
+    const claim = async (): Promise<Answer> =>
+      call('update_task', { id: (await idsIn(at))[0], title: 'Glance', status: 'done', outcome: 'saw it' })
+    const script = [call('add_task', { tasks: [{ title: 'Look' }] }), claim, 'Done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO] })
+    const reader = await at.chat({ toolset: 'task_manager', ...JUDGED })
+    expect(results(reader)[1]).toMatchObject({ ok: false, error: expect.stringContaining('there is no proof') })
+    expect(await at.statuses()).toEqual([['Look', 'in_progress']])
+  })
+
   it('[AS3] claim, block, reopen, claim: the second rejection blocks the task', async () => {
     const at = await turns({
       answers: [
@@ -297,6 +358,39 @@ describe('what was turned down', () => {
     expect(results(reader).at(-1)).toMatchObject({
       error: 'Task 1 was not accepted: there is no proof. It is blocked now.',
     })
+  })
+
+  it('[AS3] claim, block, claim: the reason replaces what the model said about the block', async () => {
+    const claims = [update(1, 'saw it'), update(1, 'no light', 'blocked'), update(1, 'saw it')]
+    const at = await turns({ answers: [plan('Look'), ...claims, 'Done.'], assessor: [NO, NO] })
+    await at.chat(JUDGED)
+    expect(await at.tasks()).toMatchObject([{ status: 'blocked', outcome: 'there is no proof', judged_by: 'assessor' }])
+  })
+
+  it('[TS7] is not called not accepted if nobody judged it', async () => {
+    const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: () => ({ status: 400 }) })
+    const reader = await at.chat(JUDGED)
+    expect(results(reader)[1]).toMatchObject({
+      error: expect.stringMatching(/^Task 1 was not assessed\. The assessor could not be reached\. /),
+    })
+  })
+
+  it('[TS7] task_list, which has no word for blocked, is told the reason only', async () => {
+    const complete = call('CompleteTask', { taskId: '1' })
+    const at = await turns({
+      answers: [call('AddTask', { title: 'Look' }), complete, complete, 'Done.'],
+      assessor: [NO, NO],
+    })
+    const reader = await at.chat({ toolset: 'task_list', ...JUDGED })
+    expect(results(reader)[2]).toEqual({ ok: false, error: 'Task 1 was not accepted: there is no proof.' })
+  })
+
+  it('[AS2] for a reason that nobody can see is told so', async () => {
+    const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: ['NOT_OK: \u200b'] })
+    const reader = await at.chat(JUDGED)
+    const reason = 'The assessor gave no reason.'
+    expect(reader.of('task_assessed')[0]?.data).toMatchObject({ verdict: 'not_ok', reason })
+    expect(results(reader)[1]).toMatchObject({ error: `Task 1 was not accepted: ${reason}` })
   })
 
   it('[AS3] the rejection that blocks a task is told with its reason', async () => {
@@ -428,6 +522,18 @@ describe('after the verdict', () => {
     },
   )
 
+  it('[TA20] what a person settled is not deleted', async () => {
+    const remove = async (): Promise<Answer> => call('delete_task', { id: (await idsIn(at))[0] })
+    const script = [call('add_task', { tasks: [{ title: 'Look' }] }), 'Over to you.', remove, 'Done.']
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+    await at.chat({ toolset: 'task_manager', ...JUDGED })
+    const [task] = await at.tasks()
+    await at.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { status: 'completed' })
+    const reader = await at.chat({ turn_id: 't2' })
+    expect(results(reader)).toMatchObject([{ ok: false, error: expect.stringContaining('A person settled task') }])
+    expect(await at.tasks()).toMatchObject([{ title: 'Look', status: 'completed', judged_by: 'person' }])
+  })
+
   it('[TA19] what a person settled keeps its words', async () => {
     const script = [
       call('add_task', { tasks: [{ title: 'Look' }] }),
@@ -450,6 +556,7 @@ describe('after the verdict', () => {
 })
 
 describe('a plan that a model emptied', () => {
+  const NOTHING_DONE = 'Not done: tasks were removed from the plan, and none was completed.'
   const todos = (args: unknown): Answer => call('manage_todos', args)
 
   it('[TU10] does not end done', async () => {
@@ -457,7 +564,25 @@ describe('a plan that a model emptied', () => {
     const reader = await at.chat({ toolset: 'manage_todos' })
     expect(at.provider.judged).toEqual([])
     expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'incomplete', counts: { removed: 2, open: 0 } })
-    expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done: the plan was removed')
+    expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
+  })
+
+  it('[TU10] nor does it if the rest was cancelled', async () => {
+    const onFirst = async (tool: string, args: object): Promise<Answer> =>
+      call(tool, { id: (await idsIn(at))[0], ...args })
+    const script = [
+      call('add_task', { tasks: [{ title: 'Aa' }, { title: 'Bb' }] }),
+      () => onFirst('delete_task', {}),
+      () => onFirst('update_task', { status: 'cancelled' }),
+      'All done.',
+    ]
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+    const reader = await at.chat({ toolset: 'task_manager', review: false, assessor: false, gate: true })
+    expect(reader.of('turn_finished')[0]?.data).toMatchObject({
+      status: 'incomplete',
+      counts: { completed: 0, cancelled: 1, removed: 1, open: 0 },
+    })
+    expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
   })
 
   it('[TU10] ends done if something was done', async () => {

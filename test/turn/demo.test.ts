@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ToolsetName } from '../../src/domain/policy.ts'
 import { type CliTurns, startCli } from '../support/cli-turns.ts'
@@ -26,24 +26,33 @@ const drafted = (reader: ChatReader, count = 0): string[] =>
 const statuses = async (session: string): Promise<[string, string][]> =>
   (await server.person.tasks(session)).tasks.map(({ title, status }) => [title, status])
 
+/** From the page's source: its modules need the built package. */
+function examplesOf(language: string): string[] {
+  const source = readFileSync(new URL(`../../web/${language}-page.ts`, import.meta.url), 'utf8')
+  const [, list = ''] = /examples: \[([^\]]+)\]/.exec(source) ?? []
+  const examples = [...list.matchAll(/'([^']+)'/g)].map(([, example = '']) => example)
+  expect(examples).toHaveLength(3)
+  return examples
+}
+
 describe.concurrent('the demo model, from the command line, with nothing set', () => {
   it('[MO6] plans what a newcomer asks for, goes by their edits, and finishes', async () => {
-    const message = 'List the guests, then draft the invitation, and finally write the report.'
+    const message = 'Write a haiku about rain, then draft the invitation, and finally write the report.'
     const reader = await server.chat({ session_id: 'new', message }, ({ draft_tasks: [first] }) => ({
       action: 'confirm',
       tasks: [
         { title: 'Compute 12 * 7' },
-        { title: `${first?.title} twice`, draft_index: 0 },
+        { title: `${first?.title} on the roof`, draft_index: 0 },
         { title: 'Write the report', draft_index: 2 },
       ],
       comment: 'Be brief.',
     }))
-    expect(drafted(reader)).toEqual(['List the guests', 'Draft the invitation', 'Write the report'])
+    expect(drafted(reader)).toEqual(['Write a haiku about rain', 'Draft the invitation', 'Write the report'])
     expect(reader.of('turn_started')[0]?.data).toMatchObject({ model: 'demo', policy: { toolset: 'runsheet' } })
     expect(finished(reader)).toMatchObject({ status: 'done', remaining: 0, counts: { completed: 3, blocked: 0 } })
     expect(await statuses('new')).toEqual([
       ['Compute 12 * 7', 'completed'],
-      ['List the guests twice', 'completed'],
+      ['Write a haiku about rain on the roof', 'completed'],
       ['Write the report', 'completed'],
     ])
     const { tasks } = await server.person.tasks('new')
@@ -53,7 +62,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       Array.from({ length: 3 }, () => ['ok', 'demo']),
     )
     const words = lastWords(reader)
-    expect(words).toMatch(/^Finished\.\n\n- Compute 12 \* 7: 12 \* 7 = 84\n- List the guests twice:\n/)
+    expect(words).toMatch(/^Finished\.\n\n- Compute 12 \* 7: 12 \* 7 = 84\n- Write a haiku about rain on the roof:\n/)
     expect(words).toContain('You said: “Be brief.”.')
     expect(words.split(DEMO)).toHaveLength(2)
     expect(reader.asides('text_delta').length).toBeGreaterThan(10)
@@ -91,7 +100,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
   it('[MO9] what it has no tool for is simulated, blocked and not judged done; the turn ends incomplete and says why', async () => {
     const reader = await server.chat({ session_id: 'bob', message: 'Transfer 500 euros to Bob' }, confirmAll)
     expect(await statuses('bob')).toEqual([
-      ['List what it takes to transfer 500 euros to Bob', 'completed'],
+      ['Draft a checklist for “transfer 500 euros to Bob”', 'completed'],
       ['Transfer 500 euros to Bob', 'blocked'],
       ['Check that it worked: transfer 500 euros to Bob', 'blocked'],
     ])
@@ -101,6 +110,49 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(lastWords(reader)).toContain(
       '- Transfer 500 euros to Bob (blocked: Simulated: the demo model has no tool for this.)',
     )
+  })
+
+  it.each<[string, string, boolean[]]>([
+    ['sums', '1. Buy 3 * 4 eggs 2. Transfer 100+400 euros to Bob 3. Compute 3 * 4', [false, false, true]],
+    ['sending', '1. Draft and send the invitation 2. Write an email to Ann and send it', [false, false]],
+    ['number', '1. Pay the invoice 2. Write down the confirmation number', [false, false]],
+    [
+      'bugs',
+      '1. List my open bugs 2. List the capitals of Europe 3. List the three largest customers',
+      [false, false, false],
+    ],
+    ['names', '1. Read the file notes.txt 2. List the names in it', [false, false]],
+    ['report', '1. Compute 1 + 1 2. Pay the invoice 3. Write the report', [true, false, false]],
+    [
+      'sales',
+      '1. Write a report on the 2025 sales figures 2. Draft a letter to my landlord about the broken heating',
+      [false, true],
+    ],
+    ['code', '1. Write the code for the login page 2. Write a test that passes', [false, false]],
+    ['haiku', '1. Write a haiku about rain 2. Write a haiku about my cat Tom', [true, true]],
+    [
+      '中文',
+      '1. 买 3 * 4 个鸡蛋 2. 起草邀请函并发送 3. 列出我的客户 4. 写一首关于猫的俳句',
+      [false, false, false, true],
+    ],
+  ])('[MO7][MO9] only what was done is completed and judged: %s', async (_, message, done) => {
+    const session_id = `only-${done.length}-${message.length}`
+    const reader = await server.chat({ session_id, message }, confirmAll)
+    const { tasks } = await server.person.tasks(session_id)
+    expect(tasks.map(({ status, judged_by }) => [status, judged_by])).toEqual(
+      done.map(isDone => (isDone ? ['completed', 'assessor'] : ['blocked', null])),
+    )
+    expect(finished(reader)?.status).toBe(done.includes(false) ? 'incomplete' : 'done')
+    expect(reader.of('task_assessed').every(({ data }) => data.verdict === 'ok')).toBe(true)
+  })
+
+  it.each([...examplesOf('english'), ...examplesOf('chinese')])('[MO8] the example goes well: %s', async message => {
+    const session_id = `example-${message.length}-${message.charCodeAt(0)}`
+    const reader = await server.chat({ session_id, message }, confirmAll)
+    expect(finished(reader)?.status).toBe('done')
+    const { tasks } = await server.person.tasks(session_id)
+    expect(tasks.length).toBeGreaterThanOrEqual(3)
+    expect(tasks.every(({ status, judged_by }) => status === 'completed' && judged_by === 'assessor')).toBe(true)
   })
 
   it('[MO8] plans, works and answers in Chinese', async () => {

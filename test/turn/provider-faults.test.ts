@@ -1,9 +1,20 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { givenModels } from '../../src/runner/given-models.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { TurnStatus } from '../../src/domain/turn.ts'
 import { type Answer, type ModelRequest, Provider, type Script, type ScriptedCall } from '../support/provider.ts'
-import { type ChatBody, type ChatReader, type Decide, rejectAll, startTurns, type TestTurns } from '../support/turns.ts'
+import {
+  type ChatBody,
+  type ChatReader,
+  confirmAll,
+  type Decide,
+  rejectAll,
+  startTurns,
+  type TestTurns,
+} from '../support/turns.ts'
 
 const DIGEST = '## Where the plan stands'
 
@@ -560,6 +571,49 @@ describe('answers', () => {
     expect(results(ended).at(-1)).toContain('A step can make at most 32 calls.')
   })
 
+  it.each([
+    [
+      'an error that never ends',
+      { status: 400, body: `{"error":{"message":"${'x'.repeat(2_100_000)}` },
+      '2 MB at once',
+    ],
+    ['a line that never ends', { raw: `data: {"x":"${'x'.repeat(4_100_000)}`, hangs: true }, '4 MB in one event'],
+    ['an event that never ends', { raw: 'data: 1\n'.repeat(550_000), hangs: true }, '4 MB in one event'],
+  ])('[TR33] %s is read up to a limit, and not tried again', async (_, answer, limit) => {
+    const { failed } = await turn([answer, 'never asked for'])
+    const message = `The model's provider sent too much: over ${limit}.`
+    expect([failed?.code, failed?.message, turns.provider.asked.length]).toEqual(['answer_too_long', message, 1])
+  })
+
+  it('[TR33] a verdict that never ends is read up to 2 MB, and is no verdict', async () => {
+    const raw = `{"choices":[{"message":{"content":"NOT_OK: ${'x'.repeat(2_100_000)}`
+    const ended = await turn([plan('A'), { calls: [update(1)] }], { assessor: () => ({ raw, hangs: true }) })
+    const reason = "The assessor could not be reached. The model's provider sent too much: over 2 MB at once."
+    expect(ended.reader.of('task_assessed').map(({ data }) => data.reason)).toEqual([reason, reason])
+    expect([ended.finished.status, turns.provider.judged.length]).toEqual(['incomplete', 2])
+    await turns.provider.until(({ hungUp }) => hungUp === 2)
+  })
+
+  it('[TR15] a model that sends only empty pieces is silent', async () => {
+    async function* empty(): AsyncGenerator<LanguageModelV4StreamPart> {
+      yield { type: 'stream-start', warnings: [] }
+      yield { type: 'reasoning-start', id: '1' }
+      for (;;) {
+        yield { type: 'reasoning-delta', id: '1', delta: '' }
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+    }
+    const model = new MockLanguageModelV4({ doStream: async () => ({ stream: ReadableStream.from(empty()) }) })
+    const models = givenModels(new Map([['empty', model]]), 'empty')
+    const on = await startTurns({ models, silenceMs: 60 })
+    try {
+      const { failed } = await turn([], { on })
+      expect(failed?.message).toContain('no response for 0.06 s')
+    } finally {
+      await on.close()
+    }
+  })
+
   it('[TR14] a text with a tool call is not an answer, whatever it says', async () => {
     const ended = await turn([{ text: 'All done!', calls: [note('x')] }, 'Really done.'])
     expect([ended.finished.steps, ended.text]).toEqual([2, 'Really done.'])
@@ -765,6 +819,28 @@ describe('a model that would be done with it', () => {
     }
   })
 
+  it.each([
+    [
+      'long texts',
+      (count: number): Answer =>
+        count < 8 ? { text: `${count} ${'word '.repeat(18_000)}`, calls: [note(`n${count}`)] } : 'Done.',
+    ],
+    [
+      'many long results at once',
+      (count: number): Answer =>
+        count === 0 ? { calls: Array.from({ length: 12 }, (_, n) => note(`${n}${'x'.repeat(38_000)}`)) } : 'Done.',
+    ],
+    [
+      'arguments of 1.9 MB',
+      (count: number): Answer => (count < 3 ? { calls: [note(`${count}${'x'.repeat(1_900_000)}`)] } : 'Done.'),
+    ],
+  ])('[TR34] a model that makes %s is not sent more than it can take', async (_, answer) => {
+    const ended = await turn((__, count) => answer(count))
+    expect(ended.finished.status).toBe('done')
+    const sizes = turns.provider.asked.map(({ request }) => JSON.stringify(request.messages).length)
+    expect(Math.max(...sizes)).toBeLessThan(230_000)
+  })
+
   it('[TR11] the digest is replaced before every call, and is bounded', async () => {
     const long = (name: string): string => `${name} ${'x'.repeat(150)}`
     const titles = Array.from({ length: 20 }, (_, place) => long(`T${place + 1}`))
@@ -804,6 +880,20 @@ describe('a model that does not take a no', () => {
     expect([ended.finished.status, ended.finished.because, ended.finished.steps]).toEqual(['incomplete', 'rejected', 3])
     expect(results(ended)).toMatchObject(times(3, { confirmed: false, cancelled: true, reason: 'user_cancelled' }))
     expect([ended.text, ended.statuses]).toEqual([TURNED_DOWN, []])
+  })
+
+  it('[TR32] a model that blocks and reopens a task in between is stopped after the third no, too', async () => {
+    const toggled = (_: ModelRequest, count: number): Answer => {
+      if (count === 0) return plan('Look')
+      if (count % 3 === 1) return plan(`Way ${count}`)
+      return { calls: [update(1, count % 3 === 2 ? 'blocked' : 'doing')] }
+    }
+    const ended = await turn(toggled, {
+      body: { review: true },
+      decide: (review, count) => (count === 0 ? confirmAll(review, count) : rejectAll(review, count)),
+    })
+    expect([ended.finished.status, ended.finished.because]).toEqual(['incomplete', 'rejected'])
+    expect(ended.reader.of('task_create_review_required')).toHaveLength(4)
   })
 
   it('[TR32] of many plans in one step, those after the third no are not put before the person', async () => {

@@ -280,14 +280,46 @@ describe('a verdict', () => {
     expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
   })
 
+  it.each([{ title: 'A2' }, { details: 'x' }, { criteria: 'x' }])(
+    '[AS12] a model cannot reword what was rejected: %o',
+    fields => {
+      const chat = judged()
+      chat.run(chat.assesses(1, REJECTS))
+      for (const settles of [{}, { status: 'completed', outcome: 'x' }, { status: 'blocked', outcome: 'x' }] as const) {
+        const refusal = chat.refusal(chat.sets('model', 1, { ...fields, ...settles }))
+        expect([refusal.code, refusal.data]).toMatchObject(['rejected_task_stays', { action: 'reword' }])
+      }
+      chat.run(chat.sets('model', 2, fields))
+      chat.run(chat.sets('person', 1, fields))
+      chat.answer()
+      chat.run(chat.sets('model', 1, { title: 'A3', details: 'y', criteria: 'y' }))
+    },
+  )
+
+  it('[AS12] the same words are no rewording, and other fields may change', () => {
+    const chat = judged()
+    chat.run(chat.assesses(1, REJECTS))
+    chat.run(chat.sets('model', 1, { title: ' A ', details: '', criteria: '', tags: ['x'], outcome: 'half of it' }))
+    expect(chat.task(1)).toMatchObject({ title: 'A', tags: ['x'], outcome: 'half of it' })
+  })
+
   it('[AS3] counting does not restart when the current task or another field changes', () => {
     const chat = judged()
     chat.run(chat.assesses(1, REJECTS))
     chat.run(chat.sets('model', 2, { status: 'in_progress' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
-    chat.run(chat.sets('model', 1, { details: 'more' }))
+    chat.run(chat.sets('model', 1, { priority: 'high' }))
     chat.run(chat.assesses(1, REJECTS))
     expect(chat.task(1).status).toBe('blocked')
+  })
+
+  it.each(['', '\u200b', '\u2800 \u0301'])('[AS2] a reason that nobody can see is told as none: %j', reason => {
+    const chat = judged()
+    for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
+    expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'The assessor gave no reason.' })
+    expect(dataOf(chat.log, 'task_assessed')).toMatchObject(
+      [1, 2].map(() => ({ reason: 'The assessor gave no reason.' })),
+    )
   })
 
   it('[TA8] the reason it is blocked with is cut and cleaned like any outcome', () => {
@@ -366,9 +398,22 @@ describe('a verdict', () => {
   })
 })
 
-it('[AS3] not_ok about a task that is settled meanwhile blocks nothing', () => {
+it('[AS3] the second not_ok about a task that the model blocked replaces its words by the reason', () => {
   const chat = judged()
   chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
-  for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+  chat.run(chat.assesses(1, REJECTS))
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'no key', judged_by: null })
+  const events = chat.run(chat.assesses(1, REJECTS))
+  expect(authors(events)).toEqual([[1, 'assessor']])
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'There is no test', judged_by: 'assessor' })
+  chat.run(chat.assesses(1, { ...REJECTS, reason: 'Not even now' }))
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Not even now', judged_by: 'assessor' })
+})
+
+it('[AS3] what a person blocked keeps their words', () => {
+  const chat = judged()
+  chat.run(chat.sets('person', 1, { status: 'blocked', outcome: 'wait for Ann' }))
+  chat.answer()
+  for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+  expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'wait for Ann', judged_by: 'person' })
 })

@@ -1,10 +1,10 @@
-import { MAX_REJECTIONS } from '../claim.ts'
+import { MAX_REJECTIONS, reasonIn } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, editedSince } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
-import { isOpen, NEXT } from '../task.ts'
+import { isOpen, NEXT, type Task } from '../task.ts'
 import { asProse, isId } from '../text.ts'
 import { isRunning } from '../turn.ts'
 import { modelTurn, taskInReach } from './tasks.ts'
@@ -15,7 +15,7 @@ import { ListEditor } from './list-editor.ts'
  * nothing. If the task is gone, or a person edited it after `basis`, the verdict is recorded and changes nothing.
  */
 export function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, verdict, reason, claim } = command
+  const { turn_id, verdict, claim } = command
   const asModel = modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
   if (!isRunning(asModel.turn) || !asModel.policy.assessor) {
@@ -35,22 +35,23 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
     editor.change(task.id, { ...outcome, status: claim.status })
   }
   const rejections = (state.rejections.get(task.id) ?? 0) + 1
-  if (verdict === 'not_ok' && isOpen(task) && rejections >= MAX_REJECTIONS) {
-    editor.change(task.id, { status: 'blocked', outcome: asProse(reason) })
+  if (verdict === 'not_ok' && rejections >= MAX_REJECTIONS && isBlockable(task)) {
+    editor.change(task.id, { status: 'blocked', outcome: asProse(reasonIn(command)) })
+    editor.sign(task.id)
   }
   const events = editor.finish()
   return events instanceof Refusal ? events : [assessed(command, task.id), ...events]
 }
 
-function assessed(
-  { turn_id, verdict, reason, model, usage, seal }: CommandOf<'assess_task'>,
-  task_id: string,
-  fenced = false,
-): NewEvent {
+/** Open, or blocked by anyone but a person, whose words stay. */
+const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
+
+function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = false): NewEvent {
+  const { turn_id, verdict, model, usage, seal } = command
   const data = {
     task_id,
     verdict,
-    reason,
+    reason: reasonIn(command),
     model,
     ...(usage ? { usage } : {}),
     ...(seal === undefined ? {} : { seal }),

@@ -69,7 +69,8 @@ describe('the claims of an edit', () => {
       title === 'B' ? verdict : 'ok',
     )
     const refusal = chat.refusal(edit)
-    expect([refusal.code, refusal.row, refusal.message]).toEqual(['not_accepted', 1, 'Task 2 was not accepted: on B.'])
+    const said = verdict === 'not_ok' ? 'Task 2 was not accepted: on B.' : 'Task 2 was not assessed. on B.'
+    expect([refusal.code, refusal.row, refusal.message]).toEqual(['not_accepted', 1, said])
     chat.run({ ...edit, change: [done(1)] })
     expect(chat.statuses()).toEqual(['completed', 'in_progress', 'pending'])
   })
@@ -78,7 +79,7 @@ describe('the claims of an edit', () => {
     const chat = planned()
     const edit = ruled(chat, chat.edits('model', { change: [done(1)] }))
     const judged = (edit.judged ?? []).map(({ claim }) => ({ claim, opinions: [] }))
-    expect(chat.refusal({ ...edit, judged }).message).toBe('Task 1 was not accepted: It was not assessed.')
+    expect(chat.refusal({ ...edit, judged }).message).toBe('Task 1 was not assessed. The assessor was not asked.')
   })
 
   it('[AS1] a verdict on another text grants nothing', () => {
@@ -87,7 +88,7 @@ describe('the claims of an edit', () => {
     const refusal = chat.refusal({ ...edit, change: [done(1, 'all of it')] })
     expect([refusal.code, refusal.message]).toEqual([
       'not_accepted',
-      'Task 1 was not accepted: It changed while it was assessed.',
+      'Task 1 was not assessed. It changed after the assessor was asked.',
     ])
   })
 
@@ -165,6 +166,23 @@ describe('what was settled', () => {
       }
       chat.run(chat.sets('model', 1, { title: 'A', outcome: 'mine', priority: 'low' }))
       expect(chat.task(1)).toMatchObject({ status, outcome: 'mine', judged_by: 'person', priority: 'low' })
+    },
+  )
+
+  it.each(['completed', 'cancelled', 'blocked'] as const)(
+    '[TA20] a model cannot delete what a person settled: %s',
+    status => {
+      const chat = outside()
+      chat.run(chat.adds('model', 'A'))
+      chat.run(chat.sets('person', 1, { status }))
+      chat.answer()
+      const refusal = chat.refusal(chat.removes('model', 1))
+      expect([refusal.code, refusal.message]).toEqual([
+        'settled_by_person',
+        'A person settled task 1: it cannot be deleted.',
+      ])
+      chat.run(chat.removes('person', 1))
+      expect(chat.titles()).toEqual([])
     },
   )
 

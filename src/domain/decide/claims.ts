@@ -38,8 +38,8 @@ export class Claims {
   add(task: Task, status: TaskStatus | undefined, row: number): Refusal | undefined {
     if (!isClaim(task, status)) return undefined
     const judged = judgedOn(this.#judged, task.id)
-    const reason = judged && objectionTo(judged)
-    if (reason !== undefined) return new Refusal('not_accepted', { row, task, reason })
+    const objection = judged && objectionTo(judged)
+    if (objection) return new Refusal('not_accepted', { row, task, ...objection })
     if (!judged && (this.#state.rejections.get(task.id) ?? 0) >= MAX_REJECTED_CLAIMS) {
       return new Refusal('claims_spent', { row, task })
     }
@@ -56,12 +56,14 @@ export class Claims {
       if (!claim) continue
       const judged = judgedOn(this.#judged, id)
       if (!judged) this.open.push(claim)
-      else if (isSameClaim(judged.claim, claim)) editor.grant(id)
-      else return new Refusal('not_accepted', { row, task, reason: 'It changed while it was assessed.' })
+      else if (isSameClaim(judged.claim, claim)) editor.sign(id)
+      else return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
     }
     return undefined
   }
 }
+
+const CHANGED = 'It changed after the assessor was asked.'
 
 /** Whether a model needs the assessor's consent for this status. */
 const isClaim = (task: Task, status: TaskStatus | undefined): boolean =>

@@ -82,8 +82,8 @@ export class ListEditor {
     return undefined
   }
 
-  /** Marks a task that this command settled as passed by the assessor. */
-  grant(id: string): void {
+  /** Puts the assessor's name on a task that this command settled. */
+  sign(id: string): void {
     const task = this.get(id)
     if (!task) return
     this.#named.set(id, 'assessor')

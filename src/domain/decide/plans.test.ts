@@ -89,12 +89,13 @@ const REACHING = ['checklist', 'task_manager', 'task_list', 'runsheet'] as const
 describe('a turn from outside', () => {
   const opens = (turn_id: string): Command => ({ type: 'open_turn', turn_id })
 
-  it.each(REACHING)('[PL7] with %s it adopts the open tasks of the conversation when it opens', toolset => {
+  it.each(REACHING)('[PL7] with %s it adopts the open tasks of the conversation', toolset => {
     const chat = leftOver({ toolset })
     const events = chat.run(opens('turn-2'))
     const [B, C] = [chat.task(2), chat.task(3)]
     expect(events.map(({ type, data }) => [type, data])).toEqual([
-      ['turn_opened', { turn_id: 'turn-2', adopts: [B.id, C.id] }],
+      ['turn_opened', { turn_id: 'turn-2' }],
+      ['tasks_adopted', { turn_id: 'turn-2', task_ids: [B.id, C.id] }],
     ])
     expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
     expect(chat.titles('turn-1')).toEqual(['A'])
@@ -103,25 +104,98 @@ describe('a turn from outside', () => {
 
   it.each(['manage_todos', 'turn_todos'] as const)('[PL7] with %s it adopts nothing', toolset => {
     const chat = leftOver({ toolset, assessor: true })
-    expect(dataOf(chat.run(opens('turn-2')), 'turn_opened')).toEqual([{ turn_id: 'turn-2' }])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
     expect(chat.titles('turn-2')).toEqual([])
   })
 
-  it('[PL7] it adopts nothing if it opens with a plan of its own', () => {
+  it('[PL7] a call that plans adopts nothing', () => {
     const chat = leftOver()
     chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
     expect(chat.titles('turn-2')).toEqual([])
     expect(chat.titles('turn-1')).toEqual(['A', 'B', 'C'])
   })
 
-  it('[PL7] it adopts nothing after its opening, and nothing where all is settled', () => {
+  it('[PL7] it adopts at any of its calls, as soon as its own plan has nothing open', () => {
+    const chat = leftOver({ review: false })
+    chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
+    chat.run(chat.adds('model', 'D'))
+    expect(chat.run(opens('turn-2'))).toEqual([])
+    chat.run(chat.sets('model', 4, { status: 'completed', outcome: 'x' }))
+    expect(chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })).toEqual([])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
+    expect(chat.titles('turn-2')).toEqual(['B', 'C', 'D'])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending', 'completed'])
+    expect(chat.run(opens('turn-2'))).toEqual([])
+  })
+
+  it('[PL7] it adopts nothing while its review waits, and everything once that is turned down', () => {
+    const chat = leftOver({ review: true })
+    chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
+    chat.run(chat.adds('model', 'D'))
+    expect(chat.run(opens('turn-2'))).toEqual([])
+    chat.run({ type: 'decide_review', review_id: 'review-1', decision: { action: 'cancel' }, via: 'http', ids: [] })
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
+    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
+  })
+
+  it('[PL7] a turn whose tasks another one adopted takes them back with its next call', () => {
+    const chat = leftOver()
+    chat.run(opens('turn-2'))
+    chat.run(opens('turn-3'))
+    expect(chat.titles('turn-3')).toEqual(['B', 'C'])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
+    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+  })
+
+  it('[PL7] it adopts nothing where all is settled', () => {
     const chat = leftOver()
     chat.run(chat.sets('person', 2, { status: 'completed' }))
     chat.run(chat.sets('person', 3, { status: 'cancelled' }))
-    expect(dataOf(chat.run(opens('turn-2')), 'turn_opened')).toEqual([{ turn_id: 'turn-2' }])
-    chat.run(chat.sets('person', 3, { status: 'pending' }))
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
     expect(chat.run(opens('turn-2'))).toEqual([])
     expect(chat.titles('turn-2')).toEqual([])
+  })
+
+  it('[PL3] continuing a turn adopts its open tasks also from a turn elsewhere that took them over', () => {
+    const chat = leftOver()
+    chat.run(opens('outside-1'))
+    chat.run(opens('outside-2'))
+    expect(typesOf(chat.start('turn-2', {}, 'turn-1'))).toEqual(['turn_started', 'tasks_adopted'])
+    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+    chat.finish('turn-2')
+    chat.run(opens('outside-1'))
+    // What turn-2 adopted by continuing is turn-2's.
+    chat.start('turn-3', {}, 'turn-1')
+    expect(chat.titles('turn-3')).toEqual([])
+    chat.finish('turn-3')
+    chat.start('turn-4', {}, 'turn-2')
+    expect(chat.titles('turn-4')).toEqual(['B', 'C'])
+  })
+
+  it('[PL3][CU2] what stays with the turn elsewhere keeps a current task', () => {
+    const chat = leftOver({ review: false })
+    chat.run(opens('outside-1'))
+    chat.run(chat.adds('model', 'D'))
+    const events = chat.start('turn-2', {}, 'turn-1')
+    expect([chat.titles('turn-2'), chat.titles('outside-1')]).toEqual([['B', 'C'], ['D']])
+    expect([chat.statuses('turn-2'), chat.statuses('outside-1')]).toEqual([['in_progress', 'pending'], ['in_progress']])
+    expect(authors(events)).toEqual([[4, 'system']])
+  })
+
+  it('[PL3] what a turn of ours took over stays with it', () => {
+    const chat = leftOver()
+    chat.run(opens('outside-1'))
+    chat.start('turn-2', {}, 'outside-1')
+    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
+    chat.finish('turn-2')
+    chat.start('turn-3', {}, 'turn-1')
+    expect(chat.titles('turn-3')).toEqual([])
+    chat.finish('turn-3')
+    chat.run(opens('outside-2'))
+    chat.start('turn-4', {}, 'turn-2')
+    expect(chat.titles('turn-4')).toEqual(['B', 'C'])
   })
 
   it('[PL7][CU1] of the current tasks of several plans the first stays current', () => {
@@ -140,7 +214,7 @@ describe('a turn from outside', () => {
     const chat = leftOver()
     const current = { ...chat.task(2), status: 'pending' as const }
     chat.state = { ...chat.state, tasks: chat.state.tasks.with(current.id, current) }
-    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened', 'task_changed'])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened', 'tasks_adopted', 'task_changed'])
     expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
   })
 })

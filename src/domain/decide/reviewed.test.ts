@@ -14,13 +14,20 @@ describe('with review on', () => {
     { details: 'x' },
     { criteria: 'x' },
     { priority: 'high' },
-    { tags: [] },
+    { tags: ['x'] },
     { position: 2 },
     { agent_type: 'x' },
   ] as const)('[PO9] a model cannot reword a listed task: %j', fields => {
     const chat = reviewed()
     const refusal = chat.refusal(chat.sets('model', 1, { ...fields, status: 'blocked', outcome: 'x' }))
     expect([refusal.code, refusal.data]).toMatchObject(['reviewed_tasks_are_fixed', { row: 0 }])
+  })
+
+  it('[TS13] the same values are no rewording', () => {
+    const chat = reviewed()
+    const same = { title: ' A', details: '', criteria: '', priority: 'medium', tags: [], position: 1 } as const
+    chat.run(chat.sets('model', 1, { ...same, status: 'blocked', outcome: 'no key' }))
+    expect(chat.task(1)).toMatchObject({ title: 'A', status: 'blocked', outcome: 'no key' })
   })
 
   it('[PO9] a model cannot remove one', () => {

@@ -6,13 +6,14 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
-import { REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
+import { ASKED, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
+import { changedBy } from './transition.ts'
 
 type Edit = CommandOf<'edit_tasks'>
 
@@ -43,8 +44,9 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
     // With this call's changes so far: reopening a task first must not bypass a rule.
     const current = editor.get(task.id) ?? task
     const refused =
-      (asModel && forbidden(asModel, current, fields, row)) ??
+      // First, so that a claim that was just turned down is refused with the assessor's reason.
       claims?.add(current, fields.status, row) ??
+      (asModel && forbidden(state, asModel, current, fields, row)) ??
       (asModel && missingOutcome(asModel, current, fields, row)) ??
       editor.change(task.id, fields, row)
     if (refused) return refused
@@ -192,8 +194,9 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
     if (asModel && state.rejections.has(task.id)) {
-      return new Refusal('rejected_task_stays', { row, task })
+      return new Refusal('rejected_task_stays', { row, task, action: 'delete' })
     }
+    if (asModel && task.judged_by === 'person') return new Refusal('settled_by_person', { row, task })
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })
     removals.push(task)
   }
@@ -220,18 +223,23 @@ function target(
 
 /** Why the rules forbid a model's change of a task, whatever the assessor says. */
 function forbidden(
+  { rejections }: Conversation,
   { policy }: ModelTurn,
   task: Task,
-  { status, outcome, ...wording }: Partial<TaskFields>,
+  { status = task.status, ...fields }: Partial<TaskFields>,
   row: number,
 ): Refusal | undefined {
-  if (policy.review && Object.keys(wording).length > 0) {
+  const changed = changedBy(task, fields)
+  if (policy.review && [...changed].some(field => field !== 'outcome')) {
     return new Refusal('reviewed_tasks_are_fixed', { row, action: 'reword' })
   }
+  if (rejections.has(task.id) && ASKED.some(field => changed.has(field))) {
+    return new Refusal('rejected_task_stays', { row, task, action: 'reword' })
+  }
   if (task.judged_by !== 'person') return undefined
-  const settlesAnew = status !== undefined && status !== task.status
-  const given = { ...wording, outcome: settlesAnew ? undefined : outcome }
-  const field = SEALED.find(each => given[each] !== undefined && given[each] !== (task[each] ?? ''))
+  // A new status comes with an outcome of its own.
+  const fixed = status === task.status ? SEALED : ASKED
+  const field = fixed.find(each => changed.has(each))
   return field && new Refusal('settled_by_person', { row, field, task })
 }
 

@@ -37,6 +37,10 @@ export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): 
   return task.judged_by === 'assessor' && !isSealed ? { ...next, judged_by: null } : next
 }
 
+/** The names of the fields that these would change. */
+export const changedBy = (task: Task, fields: Partial<TaskFields>): ReadonlySet<string> =>
+  new Set(Object.keys(difference(task, withFields(task, fields, 'person'))))
+
 /** The previous values of the changed fields; null for a field that was absent. */
 export function difference(before: Task, after: Task): { [field: string]: Json } {
   const from: { [field: string]: Json } = {}

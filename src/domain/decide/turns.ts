@@ -1,10 +1,11 @@
 import type { CommandOf } from '../command.ts'
-import { type Conversation, openTasks, planCounts, apply, stamped } from '../conversation.ts'
+import { apply, type Conversation, isParked, openTasks, planCounts, planTurnOf, stamped } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { isBlank, isId } from '../text.ts'
+import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { turnRunning } from './tasks.ts'
@@ -19,7 +20,7 @@ export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>)
   return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
 }
 
-/** Opens a turn of an agent elsewhere. Unless it plans, it goes on with what is open, as far as its toolset reaches. */
+/** Opens the turn of an agent elsewhere for a call. Unless it plans, a turn without open tasks adopts the conversation's. */
 export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, toolset, host = {}, plans = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
@@ -32,12 +33,11 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   const policy = state.policy ?? policyWith(null, host, { toolset })
   if (policy instanceof Refusal) return policy
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
-  if (turn) return fixes
-  const reached = !plans && TOOLSETS[policy.toolset].scope === 'conversation' ? openTasks(state) : []
-  const adopts = reached.length > 0 ? { adopts: reached.map(({ id }) => id) } : {}
   const client = command.client === undefined ? {} : { client: command.client }
-  const opened: NewEvent[] = [...fixes, { type: 'turn_opened', turn_id, data: { turn_id, ...client, ...adopts } }]
-  return [...opened, ...oneCurrent(stamped(state, opened, now).reduce(apply, state), turn_id, now)]
+  const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client } }]
+  const goesOn = !plans && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
+  if (!goesOn) return [...fixes, ...opened]
+  return withCurrent(state, [...fixes, ...opened, ...adoption(openTasks(state), turn_id)], [turn_id], now)
 }
 
 /** The refusal for a toolset other than the conversation's. */
@@ -67,7 +67,9 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
     { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued } },
   ]
-  return [...started, ...oneCurrent(stamped(state, started, now).reduce(apply, state), turn_id, now)]
+  const taken = continue_turn_id === undefined ? [] : takenOver(state, continue_turn_id)
+  const plans = new Set([turn_id, ...taken.map(task => planTurnOf(state, task))])
+  return withCurrent(state, [...started, ...adoption(taken, turn_id)], [...plans], now)
 }
 
 /** Requests a stop: an event, not a signal. It also cancels the turn's pending reviews. */
@@ -98,6 +100,35 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const data = { turn_id, status, because, remaining: counts.open, counts, steps, usage }
   return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
+}
+
+/** Whether a turn of an agent elsewhere has nothing open and waits for no review. */
+const isIdle = (state: Conversation, turnId: string): boolean =>
+  openTasks(state, turnId).length === 0 && !isParked(state, turnId)
+
+/** The open tasks of a turn that agents elsewhere have adopted since. */
+function takenOver(state: Conversation, turnId: string): Task[] {
+  return openTasks(state).filter(task => {
+    const adopter = state.turns.get(state.adopted.get(task.id) ?? '')
+    if (!adopter || adopter.id === turnId || adopter.model !== undefined) return false
+    return (state.held.get(task.id) ?? task.conversation_turn_id) === turnId
+  })
+}
+
+function adoption(tasks: readonly Task[], turn_id: string): NewEvent[] {
+  if (tasks.length === 0) return []
+  return [{ type: 'tasks_adopted', turn_id, data: { turn_id, task_ids: tasks.map(({ id }) => id) } }]
+}
+
+/** The events, and those that give each of these plans its one current task. */
+function withCurrent(
+  state: Conversation,
+  events: readonly NewEvent[],
+  turnIds: readonly string[],
+  now: Instant,
+): NewEvent[] {
+  const after = stamped(state, events, now).reduce(apply, state)
+  return [...events, ...turnIds.flatMap(turnId => oneCurrent(after, turnId, now))]
 }
 
 /** Gives an adopted plan its current task, in the same commit: the first one in progress, else the first one. */

@@ -1,9 +1,26 @@
 import * as z from 'zod'
+import { type ToolsetName, TOOLSETS } from '../../domain/policy.ts'
 import { HttpError } from '../http-error.ts'
 import { route } from '../route.ts'
+import * as s from '../schemas.ts'
 
 /** Shorter than the timeouts of common probes. */
 const STORAGE_TIMEOUT_MS = 2_000
+
+const TOOLSET_NAMES = Object.keys(TOOLSETS) as ToolsetName[]
+
+/** Calls in one report, and how long one may have waited for a person. */
+const MAX_REPORTED = 100
+const MAX_MS = 30 * 86_400_000
+
+/** Only these fields: nothing of what the tasks say. */
+const reportedCall = z.strictObject({
+  toolset: z.enum(TOOLSET_NAMES),
+  tool: s.described(z.string().max(64), 'a tool of the toolset, or `await_review`; others count as `unknown`'),
+  outcome: z.enum(['ok', 'refused', 'failed']),
+  items: s.described(z.int().min(0).max(1_000_000), 'the length of the list in the call'),
+  duration_ms: z.int().min(0).max(MAX_MS),
+})
 
 const ok = z.object({ status: z.literal('ok') })
 
@@ -57,6 +74,21 @@ export const probeRoutes = [
       text: await metrics.text(),
       headers: { 'content-type': metrics.contentType },
     }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/metrics/calls',
+    operationId: 'reportCalls',
+    tag: 'Operation',
+    role: 'agent',
+    needs: 'metrics',
+    summary: 'Counts tool calls that `runsheet mcp` answered, in the metrics',
+    body: z.strictObject({ calls: z.array(reportedCall).min(1).max(MAX_REPORTED) }),
+    answers: { 204: { description: 'Counted' } },
+    handle: async ({ body }, { metrics }) => {
+      for (const call of body.calls) metrics.reported(call)
+      return { status: 204 }
+    },
   }),
 ]
 

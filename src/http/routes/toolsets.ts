@@ -7,6 +7,7 @@ import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '.
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall } from '../../toolsets/calls.ts'
+import { countItems, observe } from '../../toolsets/observe.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
 import type { Connection } from '../connection.ts'
@@ -105,9 +106,6 @@ export const toolsetRoutes = [
     },
     handle: async ({ params, query, body, caller, connection }, deps) => {
       const toolset = named(params.name, query.prefix)
-      if (!toolNamed(toolset, params.tool)) {
-        throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. Available: ${available(toolset)}.`)
-      }
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
       const { door, host } = deps
       const context = {
@@ -120,6 +118,11 @@ export const toolsetRoutes = [
         toolCallId: tool_call_id,
         ...sources,
       } satisfies ToolContext
+      if (!toolNamed(toolset, params.tool)) {
+        const call = { callId: tool_call_id, toolset: toolset.name, tool: 'unknown', items: countItems(input) }
+        observe(context, { ...call, started: performance.now(), outcome: 'refused', stored: false })
+        throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. Available: ${available(toolset)}.`)
+      }
       const answer = await answerCall(toolset, params.tool, input, context, deps, connection)
       return { status: 'status' in answer ? 202 : 200, body: answer }
     },

@@ -58,6 +58,7 @@ const TOUCHES_VIEW: Handlers<Change, boolean> = {
   // These change which tasks are in view.
   turn_started: () => true,
   turn_opened: () => true,
+  tasks_adopted: () => true,
   policy_set: ({ before, after }) => scopeOf(before) !== scopeOf(after),
 }
 

@@ -74,40 +74,46 @@ describe('a goal that names no steps', () => {
     [
       'Plan a birthday party for 20 people',
       [
-        'List what the birthday party needs',
-        'Work out the budget for 20 people at 15 each: 20 * 15',
-        'Draft the invitation to the birthday party',
-        'Write the schedule for the day',
-        'Write the shopping list',
+        'Draft a guest list template for the birthday party',
+        'Compute the budget for 20 people at 15 each: 20 * 15',
+        'Write the invitation to the birthday party',
+        'Draft a schedule for the birthday party',
+        'Draft a shopping list for the birthday party',
       ],
     ],
     [
       'Transfer 500 euros to Bob',
       [
-        'List what it takes to transfer 500 euros to Bob',
+        'Draft a checklist for “transfer 500 euros to Bob”',
         'Transfer 500 euros to Bob',
         'Check that it worked: transfer 500 euros to Bob',
       ],
     ],
     [
       'Write a haiku about autumn',
-      [
-        'List three images for a haiku about autumn',
-        'Write the haiku about autumn',
-        'Count the syllables of the haiku about autumn',
-      ],
+      ['Write the checklist for a haiku', 'Write the haiku about autumn', 'Draft a title for the haiku about autumn'],
     ],
     [
       '为20个人策划一场生日聚会',
       [
-        '列出生日聚会需要准备的东西',
+        '写一份生日聚会的宾客名单模板',
         '按每人 100 元计算 20 人的预算：20 * 100',
-        '起草邀请函',
-        '写出当天的日程',
-        '写一份购物清单',
+        '起草生日聚会的邀请函',
+        '写一份生日聚会的日程草案',
+        '写一份生日聚会的购物清单',
       ],
     ],
-    ['转账500欧元给小明', ['列出“转账500欧元给小明”需要的东西', '转账500欧元给小明', '检查结果：转账500欧元给小明']],
+    [
+      '安排一次团队旅行',
+      [
+        '写一份团队旅行的检查清单',
+        '写一份团队旅行的行程草案',
+        '写一份团队旅行的行李清单',
+        '写一份团队旅行的预算草案',
+        '预订交通和住宿',
+      ],
+    ],
+    ['转账500欧元给小明', ['写一份“转账500欧元给小明”的检查清单', '转账500欧元给小明', '检查结果：转账500欧元给小明']],
   ])('[MO8] %s is planned', (goal, steps) => {
     expect(isGoal(goal)).toBe(true)
     expect(planFor(goal)).toEqual(steps)

@@ -12,11 +12,14 @@ const INLINE_NUMBER = /(?:^|\s)\(?\d{1,2}[.)、](?=\s|\p{Script=Han})\s*/u
 const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Prof|St|No)\.)\s+|[;；。！？]\s*/i
 const SMALL_TALK = /^(?:hi|hello|hey|thanks?|thank you|good (?:morning|evening|day)|cheers|你好|谢谢)(?:\b|$|[，。！])/i
 
+/** The answer does this anyway: it is no step. */
+const TELLING = /^(?:tell me|let me know|告诉我)[.!。！]?$/i
+
 /** The steps of a request: the items of a list, or its sentences, split at words such as "then". */
 export function stepsIn(request: string): string[] {
   const isRequest = /^\s*(?:please|(?:can|could|would|will) you)\b/i.test(request)
   const steps = parts(request).map(part => tidy(part, isRequest))
-  const actions = steps.filter(step => step.length > 1 && !SMALL_TALK.test(step))
+  const actions = steps.filter(step => step.length > 1 && !SMALL_TALK.test(step) && !TELLING.test(step))
   // Questions are answered, not planned.
   return actions.every(isQuestion) ? actions.slice(0, 1) : [...new Set(actions)]
 }

@@ -3,6 +3,8 @@ export interface Standing {
   /** The current step first. */
   readonly open: readonly Step[]
   readonly settled: readonly (Step & { readonly isDone: boolean; readonly outcome: string })[]
+  /** Whether the current step has details or criteria besides its title. */
+  readonly hasDetails: boolean
 }
 export interface Step {
   readonly id: string
@@ -24,7 +26,11 @@ export function standingIn(system: string): Standing | undefined {
     } else at = end
   }
   const of = (name: string): string[] => sections.get(name) ?? []
-  return { open: [...of('Now:'), ...of('Next:')].flatMap(stepIn), settled: of('Settled:').flatMap(settledIn) }
+  return {
+    open: [...of('Now:'), ...of('Next:')].flatMap(stepIn),
+    settled: of('Settled:').flatMap(settledIn),
+    hasDetails: of('Now:').some(line => line.startsWith('  ')),
+  }
 }
 
 function stepIn(line: string): Step[] {

@@ -116,6 +116,26 @@ describe('the demo model', () => {
     expect(thought([user(STEPS)], { toolset: 'manage_todos', now: '4 Send it' })).toEqual({ text: outcome })
   })
 
+  it('[MO9] a step with details is beyond what it can do by the title', () => {
+    const now = '4 Compute 2 + 3\n  Done when: Bob has the result'
+    expect(thought([user(STEPS)], { now }).call?.input).toEqual({
+      id: 4,
+      outcome: 'Simulated: the demo model goes by the title alone, and this step has details.',
+      status: 'blocked',
+    })
+  })
+
+  it.each(['checklist', 'task_list'] as const)(
+    '[MO9] %s: no report on a plan with a step that was left open',
+    toolset => {
+      const system =
+        '## Where the plan stands\nSettled:\n- 1 Compute 1 + 1 (done: 1 + 1 = 2)\nNow:\n- 2 Send it\nNext:\n- 3 Write the report\n2 remaining.'
+      const { text, calls } = think({ system, messages: [user(STEPS)], tools: toolsOf(toolset) })
+      expect(calls).toBeUndefined()
+      expect(text).toContain('Not done, because I have no tool for it: Send it; Write the report.')
+    },
+  )
+
   it.each(['checklist', 'task_list'] as const)('[MO9] %s: the step is left open, and the answer says so', toolset => {
     const { text, call } = thought([user(STEPS)], { toolset, now: '4 Send it' })
     expect(call).toBeUndefined()
@@ -129,9 +149,9 @@ describe('the demo model', () => {
         tool: 'plan',
         input: {
           tasks: [
-            { title: 'List three images for a haiku about autumn' },
+            { title: 'Write the checklist for a haiku' },
             { title: 'Write the haiku about autumn' },
-            { title: 'Count the syllables of the haiku about autumn' },
+            { title: 'Draft a title for the haiku about autumn' },
           ],
         },
       },
@@ -194,10 +214,10 @@ describe('the demo model', () => {
 
   it('[MO5] reports a text that it wrote in full', () => {
     const settled = [
-      '1 Write the haiku about autumn (done: Leaves drift from the oak, a slow gold on the dark pond. Then the…)',
+      '1 Write the haiku about autumn (done: Autumn leaves the oak, a slow gold on the dark pond. Then the…)',
     ]
     expect(thought([user(STEPS), answer('plan', {})], { settled }).text).toContain(
-      '- Write the haiku about autumn:\n\n  Leaves drift from the oak,\n  a slow gold on the dark pond.\n  Then the ripples rest.',
+      '- Write the haiku about autumn:\n\n  Autumn leaves the oak,\n  a slow gold on the dark pond.\n  Then the ripples rest.',
     )
   })
 
@@ -298,7 +318,14 @@ describe('the demo model', () => {
       expect(thought([user(title)], { more: [echo, add] }).call).toEqual(call)
     })
 
-    it.each(['Read the text', 'Add some salt', 'Write for two'])('[MO5] %s: none fits', title => {
+    it.each([
+      'Read the text',
+      'Add some salt',
+      'Write for two',
+      'Add 2 and 3 and send it',
+      'Echo "a", then pay Bob',
+      'Pay the echo of the text',
+    ])('[MO5] %s: none fits', title => {
       expect(thought([user(STEPS)], { now: `1 ${title}`, more: [echo, add] }).call?.tool).toBe('update')
     })
 
@@ -325,7 +352,7 @@ describe('the demo model', () => {
         system: ASSESSOR,
         messages: [
           user(
-            `The case:\n${JSON.stringify({ task, outcome, claimed_status: 'completed', worker_text: [], evidence: [], ...more })}`,
+            `The case:\n${JSON.stringify({ task, outcome, details: '', criteria: '', claimed_status: 'completed', worker_text: [], evidence: [], ...more })}`,
           ),
         ],
         tools: [],
@@ -357,6 +384,20 @@ describe('the demo model', () => {
       expect(claim([{ ...tool, ok: true }])).toBe('OK')
       expect(claim([{ ...tool, ok: false }])).toBe('NOT_OK: no tool has done this.')
       expect(claim([{ ...tool, ok: true, task: 'Another' }])).toBe('NOT_OK: no tool has done this.')
+    })
+
+    it('[MO7] what a tool did is not all that a title with two deeds asks for', () => {
+      const evidence: Case['evidence'] = [{ ...tool, ok: true }]
+      expect(judge('Pay Bob and tell Ann', 'pay answered: paid', { evidence })).toBe(
+        'NOT_OK: the title asks for more than one thing.',
+      )
+      expect(judge('Pay Bob', 'Ann knows.', { evidence })).toBe('NOT_OK: no tool has done this.')
+    })
+
+    it.each(['details', 'criteria'])('[MO7] does not pass a task with %s, which it cannot check', field => {
+      expect(judge('Compute 2 + 3', '2 + 3 = 5', { [field]: 'Then pay Bob' })).toBe(
+        'NOT_OK: the demo model cannot check details and criteria.',
+      )
     })
 
     it('[MO7] a cancelled task needs a reason', () => {

@@ -9,7 +9,7 @@ import { revised, wishedInstead } from './revise.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
 import { filled, type Offered, toolFor } from './tools.ts'
-import { isSimulated, workOn } from './work.ts'
+import { beyondTitle, isSimulated, type Past, workOn } from './work.ts'
 import type { Done } from './write.ts'
 
 /** The prompt of one model call. */
@@ -108,28 +108,31 @@ function work(scene: Scene, standing: Standing): Reply {
     const why = scene.phrases.notAccepted(refusal).slice(0, 400)
     return putAside ? { text: '', calls: [putAside(now.id, why)] } : report(scene, standing)
   }
-  const done = standing.settled.filter(({ isDone }) => isDone)
   for (const step of putAside || !settle ? standing.open.slice(0, 1) : standing.open) {
-    const reply = attempt(scene, step, done)
+    const reply = attempt(scene, step, standing)
     if (reply) return reply
   }
   return report(scene, standing)
 }
 
+/** What came before a step. */
+function pastOf(step: Step, { open, settled }: Standing): Past {
+  const done = settled.filter(({ isDone }) => isDone)
+  return { done, hasGaps: done.length < settled.length || open[0]?.id !== step.id }
+}
+
 /** The next reply about a step; undefined if it cannot be done and has to be left. */
-function attempt(
-  { prompt, since, planner, phrases }: Scene,
-  { id, title }: Step,
-  done: readonly Done[],
-): Reply | undefined {
+function attempt({ prompt, since, planner, phrases }: Scene, step: Step, standing: Standing): Reply | undefined {
+  const { id, title } = step
   const { settle, putAside, saysOutcome } = PLANNERS[planner] ?? {}
   const settled = (outcome: string): Reply =>
     settle ? { text: saysOutcome ? outcome : '', calls: [settle(id, outcome)] } : { text: outcome }
   const aside = (reason: string): Reply | undefined =>
     putAside ? { text: '', calls: [putAside(id, reason)] } : settle ? undefined : { text: reason }
+  if (standing.hasDetails && standing.open[0]?.id === id) return aside(beyondTitle(title))
   const helper = toolFor(prompt.tools, title)
   if (!helper) {
-    const result = workOn(title, done)
+    const result = workOn(title, pastOf(step, standing))
     return 'outcome' in result ? settled(result.outcome) : aside(result.simulated)
   }
   const answer = since.findLast(message => message.role === 'tool' && !toolNames.has(message.tool))
@@ -149,14 +152,15 @@ function afterPlan(scene: Scene, result: unknown, standing: Standing | undefined
   if (error !== undefined) return { text: `${phrases.planFailed(error)}\n\n${phrases.demo}` }
   const comment = textOf(answer['comment'])
   const heard = comment === '' ? '' : `${phrases.youSaid(comment)} ${phrases.passedOn}`
-  return report(scene, standing ?? { open: [], settled: [] }, heard)
+  return report(scene, standing ?? { open: [], settled: [], hasDetails: false }, heard)
 }
 
 /** What is done, with the texts that were written, and what is not. */
-function report({ phrases }: Scene, { open, settled }: Standing, heard = ''): Reply {
+function report({ phrases }: Scene, standing: Standing, heard = ''): Reply {
+  const { open, settled } = standing
   const done = settled.filter(({ isDone }) => isDone)
   const rest = settled.filter(({ isDone }) => !isDone)
-  const left = open.filter(({ title }) => 'simulated' in workOn(title, done)).map(({ title }) => title)
+  const left = open.filter(step => 'simulated' in workOn(step.title, pastOf(step, standing))).map(({ title }) => title)
   const parts = [
     phrases.done(done.length, open.length + settled.length),
     done.map(step => lineFor(step, done)).join('\n'),
@@ -171,13 +175,11 @@ function report({ phrases }: Scene, { open, settled }: Standing, heard = ''): Re
 
 /** The outcome in full where the demo model wrote it: the digest has it cut and in one line. */
 function lineFor({ title, outcome }: Done, done: readonly Done[]): string {
-  const work = workOn(
-    title,
-    done.slice(
-      0,
-      done.findIndex(each => each.title === title),
-    ),
+  const before = done.slice(
+    0,
+    done.findIndex(each => each.title === title),
   )
+  const work = workOn(title, { done: before, hasGaps: false })
   const text = 'outcome' in work ? work.outcome : ''
   const isOwn = text.includes('\n') && text.replaceAll(/\s+/g, ' ').startsWith(outcome.replace(/…$/, ''))
   return isOwn

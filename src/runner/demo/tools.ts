@@ -1,4 +1,5 @@
 import { toolNames } from '../../toolsets/index.ts'
+import { isCompound } from './lexicon.ts'
 
 /** A tool that the model is offered. */
 export interface Offered {
@@ -11,15 +12,28 @@ export interface Schema {
   readonly required?: readonly string[]
 }
 
-/** An outside tool whose name or description matches the step and whose arguments the step can fill. */
+/** An outside tool that does what the step says, and whose arguments the step can fill. None does two things at once. */
 export function toolFor(tools: readonly Offered[], title: string): Offered | undefined {
+  if (isCompound(title)) return undefined
   const words = new Set(wordsIn(title))
   return tools.find(({ name, description, schema }) => {
-    if (toolNames.has(name) || !canFill(schema, title)) return false
+    if (toolNames.has(name) || !canFill(schema, title) || !isDeed(title, `${name} ${description}`)) return false
     const own = wordsIn(name.split('__').at(-1) ?? '')
     return own.some(word => words.has(word)) || wordsIn(description).filter(word => words.has(word)).length >= 2
   })
 }
+
+/** Whether the step's verb is the tool's: one that gets an invoice does not pay it. Asking and using fit any tool. */
+function isDeed(title: string, tool: string): boolean {
+  const [verb = ''] = title.toLowerCase().match(/\p{L}+/u) ?? []
+  return (
+    ASKING.test(verb) ||
+    /^\p{Script=Han}/u.test(verb) ||
+    wordsIn(tool.replaceAll('_', ' ')).some(word => word.startsWith(verb))
+  )
+}
+
+const ASKING = /^(?:use|call|run|ask|look|find|get|fetch|check|show|tell|what|which|how|who|when|where|is)$/
 
 /** Numbers in order; for a string the quoted part, or the whole title. */
 export function filled({ required = [], properties = {} }: Schema, title: string): Record<string, unknown> {

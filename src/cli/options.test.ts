@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest'
+import { serveOptions } from './options.ts'
+
+it('[CL10][CL7] the help names what keeps an idle server: no review that waits', () => {
+  const idleExit = serveOptions().find(({ long }) => long === '--idle-exit')
+  expect(idleExit?.description).toBe(
+    'exit after this long without requests, streams or running turns, e.g. 30m, 90s, 2h',
+  )
+})

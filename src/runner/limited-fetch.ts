@@ -1,0 +1,62 @@
+import { AnswerTooLong } from './failure.ts'
+
+/** In bytes. One event of a stream may hold a whole call. In all, a stream has much overhead for each word. */
+const LIMITS = { whole: 2_000_000, event: 4_000_000, stream: 256_000_000 } as const
+
+/** `fetch` for a provider: an endless response is aborted before it fills the memory. */
+export const limitedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  if (!response.body) return response
+  const isStream = response.ok && asksForStream(input, init)
+  const body = response.body.pipeThrough(isStream ? limitedStream() : limitedBody())
+  const { status, statusText, headers } = response
+  return new Response(body, { status, statusText, headers })
+}
+
+/** Google's models say it in the URL, the others in the body. */
+function asksForStream(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean {
+  const url = input instanceof Request ? input.url : String(input)
+  if (url.includes(':streamGenerateContent')) return true
+  return typeof init?.body === 'string' && (JSON.parse(init.body) as { stream?: unknown }).stream === true
+}
+
+type Limiter = TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>
+
+/** Passes a response on, up to the limit. */
+export function limitedBody(limit: number = LIMITS.whole): Limiter {
+  let total = 0
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      total += chunk.length
+      if (total > limit) throw new AnswerTooLong(`over ${megabytes(limit)} at once`)
+      controller.enqueue(chunk)
+    },
+  })
+}
+
+/** Passes a stream of server-sent events on, up to the limits. An empty line ends an event. */
+export function limitedStream({ event, stream }: Record<'event' | 'stream', number> = LIMITS): Limiter {
+  let total = 0
+  let inEvent = 0
+  let inLine = 0
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      total += chunk.length
+      if (total > stream) throw new AnswerTooLong(`over ${megabytes(stream)} in all`)
+      for (const byte of chunk) {
+        if (byte === LF) {
+          if (inLine === 0) inEvent = 0
+          inLine = 0
+        } else if (byte !== CR) inLine += 1
+        inEvent += 1
+        if (inEvent > event) throw new AnswerTooLong(`over ${megabytes(event)} in one event`)
+      }
+      controller.enqueue(chunk)
+    },
+  })
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+const megabytes = (bytes: number): string => `${bytes / 1_000_000} MB`
