@@ -51,10 +51,11 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const redact = redactor({ known: [options.token ?? '', ...secretsInUrl(options.store)] })
   const printError = errorPrinter(redact)
   const data = resolve(options.data)
-  const folder = new DataFolder(data)
-  const { policy } = readSettings(options.config)
+  const folder = new DataFolder(data, environment)
+  const { policy } = readSettings(options, line => console.error(line))
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openStore({ store: options.store, data })
+  for (const line of folder.warnings) console.error(line)
   const door = openDoor({ store, onError: printError })
   const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(redact.line(line)))

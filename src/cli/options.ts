@@ -16,8 +16,13 @@ export const storeOption = (): Option =>
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
 
+/** In the working folder. */
+export const DEFAULT_CONFIG = 'runsheet.json'
+
 const configOption = (): Option =>
-  fromEnv('--config <file>', 'JSON file with the policy and MCP servers').default('runsheet.json')
+  fromEnv('--config <file>', 'JSON file with the policy and MCP servers, beside your own settings')
+    .default(DEFAULT_CONFIG)
+    .argParser(expandHome)
 
 export const serveOptions = (): readonly Option[] => [
   fromEnv('--host <address>', 'address to listen on').default('127.0.0.1'),
@@ -63,8 +68,8 @@ function fromEnv(flags: string, description: string): Option {
 }
 
 /** MCP hosts start us without a shell that would expand it. */
-function expandHome(folder: string): string {
-  return folder.replace(/^~(?=\/|$)/, homedir())
+function expandHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, homedir())
 }
 
 function parsePort(raw: string): number {

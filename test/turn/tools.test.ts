@@ -142,15 +142,16 @@ describe('tools of MCP servers', () => {
     )
   })
 
-  it('[TR23] a server gets its own variables and none of ours: no token, no key', async () => {
+  it('[TR23][TG13] a server gets its own variables and none of ours: no token, no key', async () => {
     const path = folder()
-    const env = { OPENAI_API_KEY: 'another-key', SOME_SECRET: 'a-secret' }
+    const env = { OPENAI_API_KEY: 'another-key', SOME_SECRET: 'a-secret', LANG: 'C.UTF-8' }
     const server = await cli(
       { config: { mcpServers: { near: onStdio(path, { OWN: 'its own' }) } }, env },
       calling({ tool: 'near__environment' }),
     )
     const [variables] = results(await server.chat({}))
     expect(variables).toContain('OWN=its own')
+    expect(variables).toContain('LANG=C.UTF-8')
     expect(variables).not.toMatch(/RUNSHEET|OPENAI|SECRET|key-of-ours|a-token-of/)
   })
 
