@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { Refusal } from '../domain/refusal.ts'
-import { hasBody, readJson } from './body.ts'
+import { bodyBytes, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
 import type { Caller } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
@@ -65,7 +65,7 @@ export function createApp({ deps, routes, guard, limits, log, basePath, page, mc
       throw new Refusal('persons_only', { action: 'use_route' })
     }
     if (route.role !== 'none' && route.method !== 'get') limits.write(caller)
-    const raw = route.body || hasBody(c) ? await readJson(c) : undefined
+    const raw = bodyBytes(c, route.body !== undefined) > 0 ? await readJson(c) : undefined
     const call = {
       params: parseUrl(route.params, c.req.param()),
       query: parseUrl(route.query, c.req.query()),
