@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Door } from '../door/door.ts'
+import type { Role } from './credentials.ts'
+import type { Limited } from './limits.ts'
 import { PlanMetrics } from './plan-metrics.ts'
 
 export interface MetricsOptions {
@@ -23,6 +25,12 @@ export class Metrics {
     help: 'Requests by route and status; event streams count until their headers.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30],
+    registers: [this.#registry],
+  })
+  readonly #refused = new Counter({
+    name: 'runsheet_limit_refusals_total',
+    help: 'What a limit refused, and calls that were not held for a person, by limit and role.',
+    labelNames: ['limit', 'role'] as const,
     registers: [this.#registry],
   })
   readonly contentType: string = this.#registry.contentType
@@ -59,6 +67,10 @@ export class Metrics {
 
   request(method: string, route: string, status: number, seconds: number): void {
     this.#requests.labels(method, route, String(status)).observe(seconds)
+  }
+
+  refused(limit: Limited, role: Role): void {
+    this.#refused.labels(limit, role).inc()
   }
 
   text(): Promise<string> {

@@ -6,6 +6,7 @@ import { cors } from 'hono/cors'
 import { createApi } from '../http/api.ts'
 import { errorReply } from '../http/error-reply.ts'
 import { HttpError } from '../http/http-error.ts'
+import type { LimitOptions } from '../http/limits.ts'
 import type { Logger } from '../http/logger.ts'
 import { toResponse, WebConnection } from '../http/web-connection.ts'
 import { insideOf } from './door-of.ts'
@@ -13,11 +14,12 @@ import { type Authenticate, checkOrigins, hostGuard } from './host-guard.ts'
 import type { Runsheet } from './runsheet.ts'
 import { version } from './version.ts'
 
+export type { LimitOptions } from '../http/limits.ts'
 export type { LogDetails, Logger } from '../http/logger.ts'
 export type { Authenticate, Identity } from './host-guard.ts'
 
 /** What `createHandler` needs. */
-export interface HandlerOptions {
+export interface HandlerOptions extends LimitOptions {
   readonly runsheet: Runsheet
   /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
   readonly authenticate: Authenticate
@@ -32,10 +34,6 @@ export interface HandlerOptions {
   readonly models?: { readonly names: readonly string[]; readonly defaultName: string }
   /** Default: unexpected errors go to stderr. */
   readonly log?: Logger
-  /** Writes that the agents of a tenant may make per minute. Default 600. */
-  readonly agentWritesPerMinute?: number
-  /** Event streams at a time. Default 2,000. */
-  readonly maxStreams?: number
 }
 
 /** The HTTP API as a fetch handler. */
