@@ -27,13 +27,19 @@ export function answerAndLinger(
   outgoing.writeHead(status, { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
   // `end` would make Node destroy the socket.
   outgoing.write(body, () => socket.end())
+  incoming.once('end', () => socket.destroySoon())
+  dropRest(incoming)
+}
+
+/** Reads and drops what the client of an answered request still sends. One that does not stop in time is cut off. */
+export function dropRest(incoming: IncomingMessage): void {
+  const { socket } = incoming
   const cut = setTimeout(() => socket.destroy(), MAX_LINGER_MS).unref()
   let left = MAX_DROPPED_BYTES
   incoming.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) socket.destroy()
   })
-  incoming.once('end', () => socket.destroySoon())
-  socket.once('close', () => clearTimeout(cut))
+  incoming.once('close', () => clearTimeout(cut))
   incoming.resume()
 }
