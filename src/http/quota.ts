@@ -35,11 +35,11 @@ export class Quota {
 
   /** What prevents this caller from taking so many; undefined if nothing does. */
   shortage(caller: Caller, amount = 1): Shortage | undefined {
-    const named = this.#shareOf(caller)
-    if (named && named.used + amount > named.limit) return { of: 'caller', limit: named.limit }
+    if (this.#used + amount > this.total) return { of: 'server', limit: this.total }
     const { used, limit } = this.#agents
     if (caller.role === 'agent' && used + amount > limit) return { of: 'agents', limit }
-    return this.#used + amount > this.total ? { of: 'server', limit: this.total } : undefined
+    const own = this.#shareOf(caller)
+    return own && own.used + amount > own.limit ? { of: 'caller', limit: own.limit } : undefined
   }
 
   /** Takes so many for a caller, whether or not there is room: ask `shortage` first. */

@@ -150,7 +150,7 @@ describe('calls that wait for a person', () => {
     for (const call of [...held, persons])
       expect(await (await call).json()).toMatchObject({ result: { confirmed: false, cancelled: true } })
     // The places are free again.
-    await heldByAgents(at, ['f', 'g', 'h'])
+    expect(await heldByAgents(at, ['f', 'g', 'h'])).toHaveLength(3)
   })
 
   it.each([undefined, '2026-07-28'])('[MC47] so are those over MCP (%s), with pending_review', async pin => {
