@@ -18,7 +18,11 @@ import { version } from './version.ts'
 export interface AppOptions {
   readonly store: string
   readonly agentWrites: number
+  readonly agentReads: number
   readonly maxStreams: number
+  readonly maxWaiting: number
+  /** In megabytes. */
+  readonly maxInFlight: number
   readonly publicUrl?: URL
 }
 
@@ -93,7 +97,10 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     },
     mcp: (request, incoming) => mcp.fetch(request, incoming),
     agentWritesPerMinute: options.agentWrites,
+    agentReadsPerMinute: options.agentReads,
     maxStreams: options.maxStreams,
+    maxWaitingCalls: options.maxWaiting,
+    maxBytesInFlight: options.maxInFlight * 1024 * 1024,
     ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
   })
   liveText.on('text', (ref, text) => server.showText(ref, text))

@@ -35,7 +35,14 @@ export const serveOptions = (): readonly Option[] => [
     'exit after this long without requests, streams or running turns, e.g. 30m, 90s, 2h',
   ).argParser(parseDuration),
   fromEnv('--agent-writes <number>', 'write requests an agent may send per minute').default(600).argParser(parseCount),
+  fromEnv('--agent-reads <number>', 'read requests an agent may send per minute').default(6_000).argParser(parseCount),
   fromEnv('--max-streams <number>', 'event streams open at once').default(2_000).argParser(parseCount),
+  fromEnv('--max-waiting <number>', 'tool calls held at once until a person decides')
+    .default(2_000)
+    .argParser(parseCount),
+  fromEnv('--max-in-flight <megabytes>', 'request bodies received or worked on at once')
+    .default(64)
+    .argParser(parseCount),
   fromEnv('--log <level>', 'log level on stderr').choices(['silent', 'error', 'warn', 'info', 'debug']).default('warn'),
   configOption(),
   fromEnv('--public-url <url>', 'URL that browsers use, if the server is behind a proxy').argParser(parseOrigin),
