@@ -93,6 +93,7 @@ async function ours(): Promise<{ port: number; path: string; event: () => Promis
     log: pino({ level: 'info' }, pino.destination({ dest: 2, sync: true })),
     metrics: new Metrics(door),
     agentWritesPerMinute: 1e9,
+    agentReadsPerMinute: 1e9,
   })
   const url = await server.listen(0, '127.0.0.1')
   const { seq } = await door.read(ref)

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os'
 import { benchCalls } from './server-calls.ts'
+import { benchSessions } from './server-sessions.ts'
 import { benchStreams } from './server-streams.ts'
 import { benchWaiting } from './server-waiting.ts'
 
@@ -13,3 +14,4 @@ const only = process.argv[2]
 if (!only || only === 'streams') await benchStreams()
 if (!only || only === 'calls') await benchCalls()
 if (!only || only === 'waiting') await benchWaiting()
+if (!only || only === 'sessions') await benchSessions()

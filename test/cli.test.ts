@@ -15,6 +15,10 @@ import { scratchFolder } from './support/scratch.ts'
 
 const READY = /^Runsheet is ready at (http:\/\/127\.0\.0\.1:\d+\/)#code=([\w-]+)$/
 
+/** As long as a token must be at least. */
+const PERSON = 'given-to-a-person'.padEnd(32, '-')
+const AGENT = 'given-to-an-agent'.padEnd(32, '-')
+
 const IDLE = 'Stopping: no requests, streams or running turns for a while.\n'
 
 let folder: string
@@ -291,22 +295,23 @@ describe('serve', () => {
   })
 
   it('[CL9] url says so if the server was started with RUNSHEET_TOKEN, and creates no token', async () => {
-    await serve([], { env: { RUNSHEET_TOKEN: 'given-to-a-person' } })
+    await serve([], { env: { RUNSHEET_TOKEN: PERSON } })
     expect(await said(cli(['url', '--data', data]))).toMatchObject({
       code: 1,
       stderr: `runsheet: the server for ${data} was started with RUNSHEET_TOKEN. Set RUNSHEET_TOKEN to the same value.\n`,
     })
     expect(existsSync(join(data, 'person-token'))).toBe(false)
-    const { lines } = await said(cli(['url', '--data', data], { env: { RUNSHEET_TOKEN: 'given-to-a-person' } }))
+    const { lines } = await said(cli(['url', '--data', data], { env: { RUNSHEET_TOKEN: PERSON } }))
     expect(lines[0]).toContain('#code=')
     await said(cli(['url', '--data', join(folder, 'nowhere')]))
     expect(existsSync(join(folder, 'nowhere'))).toBe(false)
   })
 
   it('[CL9] url says why a server issues no link', async () => {
-    new DataFolder(data).tokens({})
+    new DataFolder(data, {}).tokens({})
     const url = (): Promise<{ code: number | null; stderr: string }> => said(cli(['url', '--data', data]))
-    const lock = ServerLock.take(data)
+    const lock = await ServerLock.take(data)
+    if (!(lock instanceof ServerLock)) throw new Error('it is served')
     expect(await url()).toMatchObject({
       code: 1,
       stderr: `runsheet: the server for ${data} is starting or stopping. Try again in a moment.\n`,
@@ -317,7 +322,7 @@ describe('serve', () => {
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const local = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    lock?.announce({ url: local, local, pid: process.pid, store: 'folder' })
+    lock.announce({ url: local, local, pid: process.pid, store: 'folder' })
     expect(await url()).toMatchObject({
       code: 1,
       stderr: `runsheet: the server for ${data} did not issue a link: Something went wrong.\n`,
@@ -333,7 +338,7 @@ describe('serve', () => {
       code: 1,
       stderr: `runsheet: the server for ${data} (process ${process.pid}) does not answer at ${local}.\n`,
     })
-    lock?.release()
+    lock.release()
   })
 
   it('[CL9] behind a proxy the link has the public URL, and url asks the server at its local address', async () => {
@@ -381,15 +386,15 @@ describe('serve', () => {
       RUNSHEET_REVIEW: 'off',
       RUNSHEET_HOST: '',
       RUNSHEET_MODEL: '',
-      RUNSHEET_TOKEN: 'given-to-a-person',
-      RUNSHEET_AGENT_TOKEN: 'given-to-an-agent',
+      RUNSHEET_TOKEN: PERSON,
+      RUNSHEET_AGENT_TOKEN: AGENT,
     }
     const child = cli(['serve', '--data', data], { env })
     const [, url = ''] = READY.exec(await child.line(() => true)) ?? []
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
     expect(existsSync(join(data, 'person-token'))).toBe(false)
-    const person = createClient({ url, token: 'given-to-a-person' })
-    const agent = createClient({ url, token: 'given-to-an-agent' })
+    const person = createClient({ url, token: PERSON })
+    const agent = createClient({ url, token: AGENT })
     const call = { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } }
     expect(await agent.call('runsheet', 'plan', call)).toMatchObject({ result: { remaining: 1 } })
     expect((await person.session('c')).policy).toMatchObject({ review: false, toolset: 'runsheet' })
@@ -397,7 +402,7 @@ describe('serve', () => {
   })
 
   it('[CL8] equal tokens are refused: an agent could act as a person', async () => {
-    const env = { RUNSHEET_TOKEN: 'the-same', RUNSHEET_AGENT_TOKEN: 'the-same' }
+    const env = { RUNSHEET_TOKEN: PERSON, RUNSHEET_AGENT_TOKEN: PERSON }
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data], { env }))
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -405,18 +410,20 @@ describe('serve', () => {
     })
   })
 
-  it('[CL8] a token that does not fit into a header is refused, without being shown', async () => {
+  it('[CL8][TG11] a token that is too short or does not fit into a header is refused, without being shown', async () => {
     const wrong = [
-      { RUNSHEET_TOKEN: 'two words' },
-      { RUNSHEET_TOKEN: 'x'.repeat(501) },
-      { RUNSHEET_AGENT_TOKEN: 'schlüssel' },
-      { RUNSHEET_MODEL_KEY: 'a\nb' },
-    ]
-    const started = wrong.map(async env => {
+      [{ RUNSHEET_TOKEN: `${PERSON} ${PERSON}` }, 32],
+      [{ RUNSHEET_TOKEN: 'x'.repeat(501) }, 32],
+      [{ RUNSHEET_TOKEN: 'x'.repeat(31) }, 32],
+      [{ RUNSHEET_AGENT_TOKEN: 'x'.repeat(31) }, 32],
+      [{ RUNSHEET_AGENT_TOKEN: `${AGENT}schlüssel` }, 32],
+      [{ RUNSHEET_MODEL_KEY: 'a\nb' }, 1],
+    ] as const
+    const started = wrong.map(async ([env, min]) => {
       const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data], { env }))
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: `runsheet: ${Object.keys(env)[0]} must be 1 to 500 printable ASCII characters without spaces.\n`,
+        stderr: `runsheet: ${Object.keys(env)[0]} must be ${min} to 500 printable ASCII characters without spaces.\n`,
       })
     })
     await Promise.all(started)
@@ -502,7 +509,7 @@ describe('serve', () => {
 
   it('[CL11] runsheet.json sets the policy of new conversations; a mistake in it is one line', async () => {
     writeFileSync(join(folder, 'runsheet.json'), JSON.stringify({ policy: { toolset: 'task_list', review: true } }))
-    const { url, child } = await serve(['--review', 'off'])
+    const { url, child } = await serve(['--config', 'runsheet.json', '--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })
     const call = { session_id: 'c', turn_id: 't', arguments: { title: 'a' } }
     expect(await agent.call('task_list', 'AddTask', call)).toMatchObject({ result: { done: false } })

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { cleanEnvironment, type Environment } from './clean-environment.ts'
 
 /** How each system opens a URL. */
 const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
@@ -8,6 +7,9 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   // Not `start`: cmd would interpret the `&` of a URL.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
+
+/** What a browser needs to find the desktop. */
+const DESKTOP = /^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DESKTOP_SESSION|(XDG|DBUS|KDE|GNOME|MATE|WSL)_.*|WSLENV)$/
 
 /** Opens URLs in the browser of the person at this machine; undefined where there is none: no display, SSH or CI. */
 export function browserFor(
@@ -17,8 +19,10 @@ export function browserFor(
   if (!hasDisplay(environment, platform)) return undefined
   const chosen = environment['BROWSER']
   const [command = 'xdg-open', ...args] = chosen ? [chosen] : (OPENERS[platform] ?? [])
+  const desktop = Object.entries(environment).filter(([name]) => DESKTOP.test(name))
+  const env = { ...cleanEnvironment(environment, platform), ...Object.fromEntries(desktop) }
   return url => {
-    const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true })
+    const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true, env })
     // Without that command the person still has the URL.
     child.once('error', () => {}).unref()
   }

@@ -7,6 +7,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOENT: 'it cannot be created there',
   ENOSPC: 'the disk is full',
   EISDIR: 'a folder is in the way',
+  ELOOP: 'it is a symbolic link',
   ERR_SQLITE_ERROR: 'it cannot be read or written',
 }
 

@@ -18,7 +18,11 @@ import { version } from './version.ts'
 export interface AppOptions {
   readonly store: string
   readonly agentWrites: number
+  readonly agentReads: number
   readonly maxStreams: number
+  readonly maxWaiting: number
+  /** In megabytes. */
+  readonly maxInFlight: number
   readonly publicUrl?: URL
 }
 
@@ -56,6 +60,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     models,
     outside: outsideTools(config),
+    redact: config.redact,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
   })
@@ -92,7 +97,10 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     },
     mcp: (request, incoming) => mcp.fetch(request, incoming),
     agentWritesPerMinute: options.agentWrites,
+    agentReadsPerMinute: options.agentReads,
     maxStreams: options.maxStreams,
+    maxWaitingCalls: options.maxWaiting,
+    maxBytesInFlight: options.maxInFlight * 1024 * 1024,
     ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
   })
   liveText.on('text', (ref, text) => server.showText(ref, text))
@@ -121,12 +129,13 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   }
 }
 
-const outsideTools = ({ mcpServers, log }: Config): ReturnType<typeof mcpTools> =>
+const outsideTools = ({ mcpServers, log, redact }: Config): ReturnType<typeof mcpTools> =>
   mcpTools({
     servers: mcpServers,
     version,
     onError: (name, error) => {
       log.warn({ err: error, server: name }, 'an MCP server is unavailable')
-      console.error(`MCP server ${name} is unavailable, its tools are skipped: ${(error as Error).message}`)
+      const why = error instanceof Error ? error.message : String(error)
+      console.error(redact.line(`MCP server ${name} is unavailable, its tools are skipped: ${why}`))
     },
   })

@@ -3,14 +3,20 @@ import { UnknownModel } from '../runner/failure.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Models } from '../runner/given-models.ts'
 import { configuredModels } from '../runner/models.ts'
+import { providerKeys } from '../runner/provider-keys.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { type Redactor, redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
+import { redactedLines } from '../http/logger.ts'
+import { secretsOf } from '../runner/mcp-secrets.ts'
 import type { Role } from '../http/credentials.ts'
+import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
-import { readSettings } from './settings.ts'
+import { readSettings, type SettingsOptions } from './settings.ts'
 
-export interface ConfigOptions {
-  readonly config: string
+export interface ConfigOptions extends SettingsOptions {
+  readonly store: string
   readonly log: string
   readonly review?: 'on' | 'off'
   readonly token?: string
@@ -19,7 +25,6 @@ export interface ConfigOptions {
   readonly assessorModel?: string
   readonly modelUrl?: string
   readonly modelKey?: string
-  readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 export interface Config {
@@ -29,24 +34,48 @@ export interface Config {
   readonly policy: PolicyPatch
   readonly mcpServers: Readonly<Record<string, McpServer>>
   readonly log: Logger
+  /** Knows every secret of this process. */
+  readonly redact: Redactor
 }
 
 /** Checks all settings of a server, before anything is opened. */
 export function configure(folder: DataFolder, options: ConfigOptions): Config {
-  const { policy, mcpServers } = readSettings(options.config)
+  const { policy, mcpServers } = readSettings(options, line => console.error(line))
+  const tokens = tokensFor(folder, options)
+  const { known, suspected } = secretsOf(mcpServers)
+  const redact = redactor({ known: [...secretsFrom(options), ...Object.values(tokens), ...known], suspected })
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
-    mcpServers,
+    mcpServers: inCleanEnvironment(mcpServers, options.environment),
     models: modelsFor(options),
-    tokens: tokensFor(folder, options),
-    log: pino({ level: options.log }, pino.destination({ dest: 2, sync: true })),
+    tokens,
+    redact,
+    log: pino(
+      { level: options.log, hooks: { streamWrite: redactedLines(redact) } },
+      pino.destination({ dest: 2, sync: true }),
+    ),
   }
+}
+
+function secretsFrom({ store, modelUrl = '', modelKey = '', environment }: ConfigOptions): readonly string[] {
+  return [modelKey, ...providerKeys(environment), ...secretsInUrl(store), ...secretsInUrl(modelUrl)]
+}
+
+/** Each program gets what programs need to start, and its own variables; the client adds no others of ours. */
+function inCleanEnvironment(servers: Config['mcpServers'], environment: Environment): Config['mcpServers'] {
+  const clean = cleanEnvironment(environment)
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      'url' in server ? server : { ...server, env: { ...clean, ...server.env } },
+    ]),
+  )
 }
 
 /** Slow enough for a person to follow the demo model. */
 const DEMO_PACE_MS = 20
 
-function modelsFor({ model, assessorModel, modelUrl, modelKey, environment = {} }: ConfigOptions): Models {
+function modelsFor({ model, assessorModel, modelUrl, modelKey, environment }: ConfigOptions): Models {
   try {
     const given = { model, assessor: assessorModel, url: modelUrl, key: modelKey, environment }
     return configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })

@@ -1,23 +1,67 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import { DataFolder } from './data-folder.ts'
 
-function newFolder(): DataFolder {
-  const scratch = scratchFolder()
-  onTestFinished(() => rmSync(scratch, { recursive: true }))
-  return new DataFolder(join(scratch, 'new', 'data'))
+function scratch(): string {
+  const folder = scratchFolder()
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
 }
 
-it('[AU8] a new data folder is for its owner only', () => {
-  expect(statSync(newFolder().path).mode & 0o777).toBe(0o700)
+const opened = (path: string): DataFolder => new DataFolder(path, {})
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+it.each([0o000, 0o022, 0o777])(
+  '[AU8][TG9] with umask %o a new data folder and its tokens are for the owner only',
+  mask => {
+    const path = join(scratch(), 'new', 'data')
+    const before = process.umask(mask)
+    onTestFinished(() => void process.umask(before))
+    const folder = opened(path)
+    folder.tokens({})
+    expect([modeOf(join(path, '..')), modeOf(path)]).toEqual([0o700, 0o700])
+    expect([modeOf(join(path, 'person-token')), modeOf(join(path, 'agent-token'))]).toEqual([0o600, 0o600])
+    expect(folder.warnings).toEqual([])
+  },
+)
+
+it('[TG10] what others can read is one line, with the command that mends it; not in a folder that is closed', () => {
+  const path = join(scratch(), 'data')
+  mkdirSync(path)
+  writeFileSync(join(path, 'runsheet.db'), '')
+  chmodSync(path, 0o755)
+  chmodSync(join(path, 'runsheet.db'), 0o644)
+  const line = `Runsheet: other users of this machine may read ${path}, ${path}/runsheet.db. Run: chmod go= ${path} ${path}/runsheet.db`
+  expect(opened(path).warnings).toEqual([line])
+  chmodSync(path, 0o700)
+  expect(opened(path).warnings).toEqual([])
 })
 
-it('[CL4] a truncated token file is refused, with what to do', () => {
-  const folder = newFolder()
-  writeFileSync(join(folder.path, 'agent-token'), 'short\n')
+it('[CL4][TG11] a token file with fewer than 32 characters is refused, with what to do', () => {
+  const folder = opened(join(scratch(), 'data'))
+  writeFileSync(join(folder.path, 'agent-token'), `${'x'.repeat(31)}\n`)
   expect(() => folder.tokens({})).toThrow(
-    /^the token in .*agent-token is too short\. Delete the file to get a new one\.$/,
+    /^the token in .*agent-token is shorter than 32 characters\. Delete the file to get a new one\.$/,
   )
+})
+
+it('[TG11] a token file that is a link, a folder or endless is refused, and its target left alone', () => {
+  const path = scratch()
+  const folder = opened(join(path, 'data'))
+  const secret = join(path, 'secret')
+  writeFileSync(secret, 'x'.repeat(40))
+  chmodSync(secret, 0o644)
+  const token = join(folder.path, 'person-token')
+  symlinkSync(secret, token)
+  expect(() => folder.tokens({})).toThrow(/^cannot use the token file .*person-token: it is a symbolic link\.$/)
+  expect(modeOf(secret)).toBe(0o644)
+  rmSync(token)
+  mkdirSync(token)
+  expect(() => folder.tokens({})).toThrow('it is not a regular file')
+  rmSync(token, { recursive: true })
+  writeFileSync(token, 'x'.repeat(5_000))
+  expect(() => folder.tokens({})).toThrow('it is larger than 4096 bytes')
 })

@@ -1,18 +1,41 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { chmodSync, existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { newToken, type Role } from '../http/credentials.ts'
+import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
+import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
+import { trackedIn } from './git-tracked.ts'
+import { shellWord } from './invocation.ts'
+import { MIN_TOKEN_LENGTH } from './token.ts'
+import { visible } from './visible.ts'
+
+const DATABASES = ['runsheet.db', 'server.lock', 'files.lock']
+/** Our own files in a data folder. Not the task files, which are made to be committed and read by other programs. */
+const PRIVATE_FILES: readonly string[] = [
+  'person-token',
+  'agent-token',
+  ...DATABASES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
+  'server.json',
+  'serve.log',
+]
+const MAX_TOKEN_BYTES = 4_096
 
 /** The data folder and the tokens in it. Created on first use, readable by its owner only. */
 export class DataFolder {
   readonly path: string
+  /** Lines about what is not as it should be. To be printed once all is open: an error is one line. */
+  readonly warnings: readonly string[]
 
-  constructor(path: string) {
+  /** Git is asked about the folder in this environment. */
+  constructor(path: string, environment: Environment) {
     this.path = path
     try {
-      makeFolder(resolve(path))
+      const unclear = refuseTracked(path, environment)
+      makePrivateFolder(resolve(path))
+      this.warnings = [...(unclear ? [unclear] : []), ...exposedLines(path)]
     } catch (error) {
+      if (error instanceof CliError) throw error
       throw new CliError(`cannot use the data folder ${path}: ${causeOf(error)}. Choose another with --data.`)
     }
   }
@@ -38,36 +61,43 @@ export class DataFolder {
   #token(name: string): string {
     const file = join(this.path, name)
     try {
-      if (!existsSync(file)) createToken(file)
-      chmodSync(file, 0o600)
-      const token = readFileSync(file, 'utf8').trim()
+      // In one step: another process may be about to read it.
+      if (!existsSync(file)) replacePrivateFile(file, `${newToken()}\n`)
+      const token = readRegularFile(file, { maxBytes: MAX_TOKEN_BYTES, follow: false }).toString('utf8').trim()
+      if (isExposed(file)) chmodSync(file, 0o600)
       if (token.length >= MIN_TOKEN_LENGTH) return token
     } catch (error) {
       throw new CliError(`cannot use the token file ${file}: ${causeOf(error)}.`)
     }
-    throw new CliError(`the token in ${file} is too short. Delete the file to get a new one.`)
+    throw new CliError(
+      `the token in ${file} is shorter than ${MIN_TOKEN_LENGTH} characters. Delete the file to get a new one.`,
+    )
   }
 }
 
-const MIN_TOKEN_LENGTH = 16
-
-function createToken(file: string): void {
-  try {
-    writeFileSync(file, `${newToken()}\n`, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    // Another process created it first; its token counts.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
+/** Refuses a folder that came with a clone, or that the next push would share. Returns a line if git could not say. */
+export function refuseTracked(data: string, environment: Environment): string | undefined {
+  const tracked = trackedIn(data, PRIVATE_FILES, environment)
+  if (!tracked) return undefined
+  if ('unclear' in tracked)
+    return visible(`Runsheet: git cannot say whether it tracks files in ${data}: ${tracked.unclear}`)
+  const { repository, files } = tracked
+  const words = files.map(shellWord).join(' ')
+  throw new CliError(
+    `git tracks ${files.join(', ')}: everybody with this repository has your tokens and plans, or made them. Choose another folder with --data; or, if it is yours: git -C ${shellWord(repository)} rm --cached ${words}, and delete the tokens, which are not secret any more.`,
+  )
 }
 
-/** Creates the folder and its parents. Node's recursive mkdir hangs where a parent cannot hold folders, as in /proc. */
-function makeFolder(path: string): void {
-  if (existsSync(path) && statSync(path).isDirectory()) return
-  if (dirname(path) !== path) makeFolder(dirname(path))
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    // Another process may have created it meanwhile.
-    if (!existsSync(path) || !statSync(path).isDirectory()) throw error
-  }
+/** One line if others may enter the folder, with our files in it that they may read. */
+function exposedLines(data: string): readonly string[] {
+  if (!isExposed(data)) return []
+  const paths = [data, ...PRIVATE_FILES.map(name => join(data, name)).filter(isExposed)]
+  const command = `chmod go= ${paths.map(shellWord).join(' ')}`
+  return [visible(`Runsheet: other users of this machine may read ${paths.join(', ')}. Run: ${command}`)]
+}
+
+/** Whether its mode lets the group or others do anything. Windows has other ways to say so. */
+function isExposed(path: string): boolean {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+  return process.platform !== 'win32' && (mode & 0o077) !== 0
 }

@@ -27,6 +27,9 @@ export const urlCommand = (invocation: string, data: string): string => `${invoc
 /** The command that serves a data folder. */
 export const serveCommand = (invocation: string, data: string): string => `${invocation} serve${dataOption(data)}`
 
+/** The command that shows a settings file and asks to trust it. */
+export const trustCommand = (invocation: string, file: string): string => `${invocation} trust ${shellWord(file)}`
+
 const dataOption = (data: string): string => (data === DEFAULT_DATA ? '' : ` --data ${shellWord(data)}`)
 
 /** The Node that runs now: a plain `node` may be too old. */
@@ -48,5 +51,5 @@ function isFoundByNpx(cwd: string): boolean {
 
 const isRoot = (folder: string): boolean => relative(ROOT, realpathSync(folder)) === ''
 
-const shellWord = (word: string): string =>
+export const shellWord = (word: string): string =>
   /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

@@ -1,17 +1,25 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander'
+import { inspect } from 'node:util'
+import { Argument, Command, CommanderError, Option } from 'commander'
+import { redactor } from '../domain/redact.ts'
 import { CliError } from './cli-error.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
-import { dataOption, mcpOptions, serveOptions, storeOption } from './options.ts'
+import { dataOption, DEFAULT_CONFIG, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
+import type { ConfigChoice } from './settings.ts'
+import { MIN_TOKEN_LENGTH } from './token.ts'
 import { version } from './version.ts'
+import { visible } from './visible.ts'
 
 // Each command loads its code when it runs: a host that starts `runsheet mcp` waits for nothing else.
 
 /** From the environment only: every process can read the command line. */
 const SECRETS = { token: 'RUNSHEET_TOKEN', agentToken: 'RUNSHEET_AGENT_TOKEN', modelKey: 'RUNSHEET_MODEL_KEY' } as const
+
+/** For what is printed before, or without, a composition. */
+const redact = redactor({ known: Object.values(SECRETS).map(name => process.env[name] ?? '') })
 
 const path = process.env['PATH'] ?? ''
 const invocationHere = invocation({ path, cwd: process.cwd() })
@@ -37,17 +45,18 @@ Secrets come from the environment only:
   RUNSHEET_AGENT_TOKEN      token for agents (default: created in the data folder)
   RUNSHEET_MODEL_KEY        API key of the model (default: the provider's own variable)`,
   )
-  .action(async (options: Omit<ServeOptions, 'invocation' | 'environment'>) => {
+  .action(async (options: Omit<ServeOptions, 'config' | 'invocation' | 'environment'>, command: Command) => {
     const { serve } = await import('./serve.ts')
     const given = secrets('token', 'agentToken', 'modelKey')
-    await serve({ ...options, ...given, invocation: invocationHere, environment: process.env })
+    const config = configOf(command)
+    await serve({ ...options, ...given, config, invocation: invocationHere, environment: process.env })
   })
 for (const option of serveOptions()) serveCommand.addOption(option)
 
 const mcpCommand = program
   .command('mcp')
   .description('serve an MCP host, such as Claude Code or Codex, over stdin and stdout')
-  .action(async (options: Omit<McpCommand, 'program' | 'environment' | 'invocation'>) => {
+  .action(async (options: Omit<McpCommand, 'program' | 'config' | 'environment' | 'invocation'>, command: Command) => {
     const { serveMcp } = await import('./mcp.ts')
     const program = [...process.execArgv, process.argv[1] ?? '']
     // The person who reads the host's log types the command in another folder.
@@ -55,6 +64,7 @@ const mcpCommand = program
       ...options,
       ...secrets('token', 'agentToken'),
       program,
+      config: configOf(command),
       environment: process.env,
       invocation: invocation({ path }),
     })
@@ -67,7 +77,7 @@ program
   .addOption(dataOption())
   .action(async (options: { data: string }) => {
     const { printUrl } = await import('./url.ts')
-    await printUrl({ ...options, ...secrets('token'), invocation: invocationHere })
+    await printUrl({ ...options, ...secrets('token'), environment: process.env, invocation: invocationHere })
   })
 
 program
@@ -77,7 +87,21 @@ program
   .addOption(storeOption())
   .action(async (options: StoreOptions) => {
     const { printStats } = await import('./stats.ts')
-    await printStats(options)
+    await printStats({ ...options, environment: process.env })
+  })
+
+program
+  .command('trust')
+  .description("trust a project's runsheet.json, as it is now")
+  .addArgument(new Argument('[file]', 'the file').default(DEFAULT_CONFIG))
+  .addOption(new Option('--list', 'print the trusted files').conflicts('remove'))
+  .addOption(new Option('--remove', 'trust the file no longer'))
+  .action(async (file: string, { list, remove }: { list?: true; remove?: true }) => {
+    const { distrustFile, listTrusted, trustFile } = await import('./trust.ts')
+    const options = { file, environment: process.env, invocation: invocationHere }
+    if (list) listTrusted(options)
+    else if (remove) distrustFile(options)
+    else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
 try {
@@ -89,7 +113,17 @@ try {
   if (error instanceof CommanderError) {
     if (error.exitCode !== 0) fail(usageProblem(error), 2)
   } else if (error instanceof CliError) fail(error.message, 1)
-  else throw error
+  else {
+    console.error(redact.block(inspect(error)))
+    process.exitCode = 1
+  }
+}
+
+/** The settings file, and who named it. */
+function configOf(command: Command): ConfigChoice {
+  const source = command.getOptionValueSource('config')
+  const by = source === 'cli' ? 'cli' : source === 'env' ? 'env' : 'default'
+  return { file: String(command.opts()['config']), by }
 }
 
 /** Commander's message without its prefix, and where to find the right form. */
@@ -104,7 +138,7 @@ function usageProblem({ code, message }: CommanderError): string {
 }
 
 function fail(message: string, exitCode: number): void {
-  console.error(`runsheet: ${message.replaceAll(/\s*\n\s*/g, ' ')}`)
+  console.error(visible(redact.line(`runsheet: ${message.replaceAll(/\s*\n\s*/g, ' ')}`)))
   process.exitCode = exitCode
 }
 
@@ -112,8 +146,9 @@ function fail(message: string, exitCode: number): void {
 function secrets<K extends keyof typeof SECRETS>(...names: readonly K[]): Partial<Record<K, string>> {
   const given = names.flatMap(name => {
     const value = process.env[SECRETS[name]]
-    if (value !== undefined && !/^[\x21-\x7e]{1,500}$/.test(value)) {
-      throw new CliError(`${SECRETS[name]} must be 1 to 500 printable ASCII characters without spaces.`)
+    const min = name === 'modelKey' ? 1 : MIN_TOKEN_LENGTH
+    if (value !== undefined && (value.length < min || !/^[\x21-\x7e]{1,500}$/.test(value))) {
+      throw new CliError(`${SECRETS[name]} must be ${min} to 500 printable ASCII characters without spaces.`)
     }
     return value ? [[name, value] as const] : []
   })

@@ -2,6 +2,8 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
+import { type Redactor, redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
 import { conversationOf } from '../mcp/binding.ts'
@@ -46,14 +48,17 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
+  const redact = redactor({ known: [options.token ?? '', ...secretsInUrl(options.store)] })
+  const printError = errorPrinter(redact)
   const data = resolve(options.data)
-  const folder = new DataFolder(data)
-  const { policy } = readSettings(options.config)
+  const folder = new DataFolder(data, environment)
+  const { policy } = readSettings(options, line => console.error(line))
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openStore({ store: options.store, data })
+  for (const line of folder.warnings) console.error(line)
   const door = openDoor({ store, onError: printError })
   const closing = new AbortController()
-  const page = new PageServer(folder, options, line => console.error(line))
+  const page = new PageServer(folder, options, line => console.error(redact.line(line)))
   const reporter = new CallReporter(() => {
     const { local: url } = page.running() ?? {}
     const token = options.agentToken ?? folder.agentToken()
@@ -101,16 +106,16 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 const folderName = (folder: string): string | undefined =>
   folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
-const PRINTED = new WeakSet<Error>()
-
-/** One short line: the message may contain client input. The same error is printed once. */
-function printError(error: unknown): void {
-  if (error instanceof Error) {
-    if (PRINTED.has(error)) return
-    PRINTED.add(error)
+/** Prints an error on one short line: its message may contain client input. The same error is printed once. */
+function errorPrinter({ line }: Redactor): (error: unknown) => void {
+  const printed = new WeakSet<Error>()
+  return error => {
+    if (error instanceof Error) {
+      if (printed.has(error)) return
+      printed.add(error)
+    }
+    console.error(`runsheet: ${line(describe(error)).slice(0, 200)}`)
   }
-  const message = describe(error)
-  console.error(`runsheet: ${message.replaceAll(/\s+/g, ' ').slice(0, 200)}`)
 }
 
 function describe(error: unknown): string {

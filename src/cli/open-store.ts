@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { Store } from '../store/store.ts'
@@ -33,7 +35,8 @@ export async function openStore({ store, data }: StoreOptions): Promise<Store> {
         return await (await import('../store/postgres/store.ts')).openPostgresStore({ url: store })
     }
   } catch (error) {
-    throw new CliError(`cannot open ${storeLabel(store)}: ${(error as Error).message}`)
+    const { line } = redactor({ known: secretsInUrl(store) })
+    throw new CliError(`cannot open ${storeLabel(store)}: ${line((error as Error).message)}`)
   }
 }
 

@@ -16,8 +16,13 @@ export const storeOption = (): Option =>
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
 
+/** In the working folder. */
+export const DEFAULT_CONFIG = 'runsheet.json'
+
 const configOption = (): Option =>
-  fromEnv('--config <file>', 'JSON file with the policy and MCP servers').default('runsheet.json')
+  fromEnv('--config <file>', 'JSON file with the policy and MCP servers, beside your own settings')
+    .default(DEFAULT_CONFIG)
+    .argParser(expandHome)
 
 export const serveOptions = (): readonly Option[] => [
   fromEnv('--host <address>', 'address to listen on').default('127.0.0.1'),
@@ -30,7 +35,14 @@ export const serveOptions = (): readonly Option[] => [
     'exit after this long without requests, streams or running turns, e.g. 30m, 90s, 2h',
   ).argParser(parseDuration),
   fromEnv('--agent-writes <number>', 'write requests an agent may send per minute').default(600).argParser(parseCount),
+  fromEnv('--agent-reads <number>', 'read requests an agent may send per minute').default(6_000).argParser(parseCount),
   fromEnv('--max-streams <number>', 'event streams open at once').default(2_000).argParser(parseCount),
+  fromEnv('--max-waiting <number>', 'tool calls held at once until a person decides')
+    .default(2_000)
+    .argParser(parseCount),
+  fromEnv('--max-in-flight <megabytes>', 'request bodies received or worked on at once')
+    .default(64)
+    .argParser(parseCount),
   fromEnv('--log <level>', 'log level on stderr').choices(['silent', 'error', 'warn', 'info', 'debug']).default('warn'),
   configOption(),
   fromEnv('--public-url <url>', 'URL that browsers use, if the server is behind a proxy').argParser(parseOrigin),
@@ -63,8 +75,8 @@ function fromEnv(flags: string, description: string): Option {
 }
 
 /** MCP hosts start us without a shell that would expand it. */
-function expandHome(folder: string): string {
-  return folder.replace(/^~(?=\/|$)/, homedir())
+function expandHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, homedir())
 }
 
 function parsePort(raw: string): number {

@@ -1,6 +1,5 @@
 import { PROVIDER_KEYS } from '../runner/provider-keys.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from './clean-environment.ts'
 
 const PASSED = ['PATH', 'HOME', 'LANG', 'XDG_CONFIG_HOME']
 /** Without these, Node on Windows finds neither its sockets nor the home folder. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
@@ -13,12 +13,12 @@ function pageServer(program: string): {
 } {
   const scratch = scratchFolder()
   onTestFinished(() => rmSync(scratch, { recursive: true }))
-  const folder = new DataFolder(join(scratch, 'data'))
+  const folder = new DataFolder(join(scratch, 'data'), {})
   const printed: string[] = []
   writeFileSync(join(scratch, 'serve.cjs'), program)
   const options = {
     store: 'sqlite',
-    config: 'runsheet.json',
+    config: { file: 'runsheet.json', by: 'default' as const },
     idleExit: '1m',
     program: [join(scratch, 'serve.cjs')],
     environment: { ...process.env, RUNSHEET_PORT: '0' },
@@ -46,5 +46,15 @@ describe('the page server', () => {
     expect(await page.link('c1', true)).toBeUndefined()
     expect(await page.link('c1', false)).toBeUndefined()
     expect(printed).toEqual([expect.stringMatching(/could not start the page\. .*EISDIR/)])
+  })
+
+  it('[TG9] its log is never written through a link', async () => {
+    const { page, folder, printed } = pageServer('console.error("a line")')
+    const target = join(folder.path, 'elsewhere')
+    writeFileSync(target, 'as it was')
+    symlinkSync(target, join(folder.path, 'serve.log'))
+    expect(await page.link('c1', true)).toBeUndefined()
+    expect(printed).toEqual([expect.stringMatching(/could not start the page\. .*ELOOP/)])
+    expect(readFileSync(target, 'utf8')).toBe('as it was')
   })
 })

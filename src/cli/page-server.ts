@@ -1,24 +1,22 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { openPrivateLog } from '../store/private-file.ts'
 import type { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
 import { storeLocation } from './open-store.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { ServerLock, type ServerNote } from './server-lock.ts'
+import type { SettingsOptions } from './settings.ts'
 
-export interface PageServerOptions {
+export interface PageServerOptions extends SettingsOptions {
   readonly store: string
-  readonly config: string
   readonly idleExit: string
   readonly token?: string
   /** Node's arguments that start this program. */
   readonly program: readonly string[]
-  readonly environment: NodeJS.ProcessEnv
-  /** The command that runs this program again, for hints. */
-  readonly invocation: string
 }
 
 const START_TIMEOUT_MS = 20_000
@@ -116,8 +114,10 @@ export class PageServer {
    */
   #spawn(port: string): Socket {
     const { store, config, idleExit, program, environment } = this.#options
-    const log = openSync(this.#logFile, 'a', 0o600)
-    const serve = ['serve', '--port', port, '--idle-exit', idleExit, '--config', config]
+    const log = openPrivateLog(this.#logFile)
+    // Only a file that the user named; the server finds any other one itself, and trusts it no more than we do.
+    const named = config.by === 'cli' ? ['--config', config.file] : []
+    const serve = ['serve', '--port', port, '--idle-exit', idleExit, ...named]
     const between = spawn(process.execPath, ['-e', startDetached([...program, ...serve])], {
       windowsHide: true,
       stdio: ['ignore', 'ignore', log, 'pipe'],

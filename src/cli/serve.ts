@@ -8,15 +8,13 @@ import { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
 import { checkStore, openStore, storeLabel, storeLocation, type StoreOptions } from './open-store.ts'
 import { printReady } from './print-ready.ts'
-import { ServerLock } from './server-lock.ts'
-import { idleFor, signalled } from './stop-reasons.ts'
+import { ServerLock, type Serving } from './server-lock.ts'
+import { idleFor, replaced, signalled } from './stop-reasons.ts'
 
 export interface ServeOptions extends StoreOptions, ConfigOptions, AppOptions {
   readonly host: string
   readonly port: number
   readonly idleExit?: number
-  /** The command that runs this program again, for hints. */
-  readonly invocation: string
 }
 
 /** A signal ends the process within 5 s. */
@@ -26,11 +24,11 @@ const QUIET_START_MS = 1_000
 
 /** Serves until a signal, or until it was idle for `idleExit`. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const { host, port, data, store, idleExit } = options
+  const { host, port, data, store, idleExit, environment } = options
   checkStore(store)
-  const folder = new DataFolder(data)
-  const lock = ServerLock.take(data)
-  if (!lock) throw alreadyServed(options)
+  const folder = new DataFolder(data, environment)
+  const lock = await ServerLock.take(data)
+  if (!(lock instanceof ServerLock)) throw alreadyServed(options, lock)
   process.once('exit', () => lock.release())
   const stopped = signalled()
 
@@ -43,9 +41,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw cannotListen(error, options)
   })
   lock.announce({ url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) })
+  for (const line of folder.warnings) console.error(line)
   printReady(options, `${url.href}#code=${app.loginCode()}`)
 
-  console.error(await (idleExit === undefined ? stopped : Promise.race([stopped, idleFor(idleExit, app)])))
+  const reasons = [stopped, replaced(lock), ...(idleExit === undefined ? [] : [idleFor(idleExit, app)])]
+  console.error(await Promise.race(reasons))
   const forced = setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS)
   await app.close()
   clearTimeout(forced)
@@ -60,8 +60,7 @@ async function withNotice<T>(notice: string, work: Promise<T>): Promise<T> {
   }
 }
 
-function alreadyServed({ data, invocation }: ServeOptions): CliError {
-  const other = ServerLock.serving(data)
+function alreadyServed({ data, invocation }: ServeOptions, other: Serving): CliError {
   if (typeof other !== 'object') return new CliError(`another server for ${data} is starting or stopping.`)
   const { url, pid } = other
   const command = urlCommand(invocation, data)

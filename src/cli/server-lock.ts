@@ -1,10 +1,12 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createPrivateFile, replacePrivateFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 import { causeOf } from './cause.ts'
 
-/** What a running server writes into its data folder, for other processes to find it. */
+/** What a running server says of itself in its data folder, for other processes to find it. */
 export interface ServerNote {
   /** The URL for people; differs from `local` behind a proxy. */
   readonly url: string
@@ -15,29 +17,50 @@ export interface ServerNote {
   readonly store: string
 }
 
+/** The note, and the inodes that it was written for: those of the data folder and of the lock file. */
+interface StoredNote extends ServerNote {
+  readonly folder: string | undefined
+  readonly lock: string | undefined
+}
+
 /** Who serves a data folder: no one, a server, or a process that holds the lock without a note (it starts or stops). */
 export type Serving = ServerNote | 'starting' | undefined
 
 /** Long enough to outlast a process that only reads who serves the folder. */
 const TAKE_LOCK_MS = 100
+const CHECK_MS = 500
+const CONNECT_MS = 2_000
 
 /**
  * The right to serve a data folder, one process at a time. The lock is SQLite's and so the operating system's: it is
- * released even by `kill -9`, and a note left behind without a lock is stale.
+ * released even by `kill -9`, and a note left behind without a lock is stale. A lock on a file that was deleted keeps
+ * nobody out. So the note names the file, a new server looks for the old one if that is another file now, and the old
+ * one soon locks the new file.
  */
 export class ServerLock {
   readonly #folder: string
-  readonly #db: DatabaseSync
+  readonly #folderInode: string | undefined
+  #db: DatabaseSync
+  #inode: string | undefined
+  #note: ServerNote | undefined
+  #check: NodeJS.Timeout | undefined
 
   private constructor(folder: string, db: DatabaseSync) {
     this.#folder = folder
+    this.#folderInode = inodeOf(folder)
     this.#db = db
+    this.#inode = inodeOf(lockFile(folder))
   }
 
-  /** Takes the lock, or returns undefined if another process holds it. Keep the result: it holds the lock. */
-  static take(folder: string): ServerLock | undefined {
+  /** Takes the lock, or returns who serves the folder. Keep the lock: it is held as long as it is referenced. */
+  static async take(folder: string): Promise<ServerLock | NonNullable<Serving>> {
     const db = locked(folder, 'BEGIN EXCLUSIVE', TAKE_LOCK_MS)
-    if (!db) return undefined
+    if (!db) return readNote(folder) ?? 'starting'
+    const unlocked = noteWithoutLock(folder)
+    if (unlocked && (await answers(unlocked))) {
+      db.close()
+      return unlocked
+    }
     rmSync(noteFile(folder), { force: true })
     return new ServerLock(folder, db)
   }
@@ -46,28 +69,76 @@ export class ServerLock {
   static serving(folder: string): Serving {
     const db = locked(folder, 'SELECT name FROM sqlite_schema', 0)
     db?.close()
-    return db ? undefined : (readNote(folder) ?? 'starting')
+    if (!db) return readNote(folder) ?? 'starting'
+    // It locks the new file within a second. Until then its address is not to be trusted with a token.
+    return noteWithoutLock(folder) ? 'starting' : undefined
   }
 
+  /** Says where the server is. */
   announce(note: ServerNote): void {
-    try {
-      writeFileSync(noteFile(this.#folder), JSON.stringify(note), { mode: 0o600 })
-    } catch (error) {
-      throw unusable(this.#folder, error)
-    }
+    if (!this.#hold()) throw new CliError(`another server for ${this.#folder} is starting: server.lock was deleted.`)
+    this.#note = note
+    this.#writeNote()
+  }
+
+  /** Resolves once another server has taken the folder because the lock file was deleted. */
+  lost(): Promise<void> {
+    return new Promise(resolve => {
+      this.#check = setInterval(() => {
+        if (this.#isKept()) return
+        clearInterval(this.#check)
+        resolve()
+      }, CHECK_MS).unref()
+    })
   }
 
   /** Removes the note while it is still ours, then lets the next server in. */
   release(): void {
-    rmSync(noteFile(this.#folder), { force: true })
+    if (!this.#db.isOpen) return
+    clearInterval(this.#check)
+    if (readNote(this.#folder)?.lock === this.#inode) rmSync(noteFile(this.#folder), { force: true })
     this.#db.close()
+  }
+
+  /** False once another server has the folder. One that only looks for us holds the lock for a moment, without a note. */
+  #isKept(): boolean {
+    try {
+      return this.#hold() || readNote(this.#folder)?.lock !== inodeOf(lockFile(this.#folder))
+    } catch {
+      // Disk trouble is no other server.
+      return true
+    }
+  }
+
+  /** Locks the new file if the old one was deleted. In a folder that was moved or replaced there is nothing to hold. */
+  #hold(): boolean {
+    const file = lockFile(this.#folder)
+    if (inodeOf(file) === this.#inode || inodeOf(this.#folder) !== this.#folderInode) return true
+    const db = locked(this.#folder, 'BEGIN EXCLUSIVE', 0)
+    if (!db) return false
+    this.#db.close()
+    this.#db = db
+    this.#inode = inodeOf(file)
+    this.#writeNote()
+    return true
+  }
+
+  #writeNote(): void {
+    if (!this.#note) return
+    const note: StoredNote = { ...this.#note, folder: this.#folderInode, lock: this.#inode }
+    try {
+      replacePrivateFile(noteFile(this.#folder), JSON.stringify(note))
+    } catch (error) {
+      throw unusable(this.#folder, error)
+    }
   }
 }
 
 function locked(folder: string, sql: string, timeout: number): DatabaseSync | undefined {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(join(folder, 'server.lock'), { timeout })
+    createPrivateFile(lockFile(folder))
+    db = new DatabaseSync(lockFile(folder), { timeout })
     db.exec(sql)
     return db
   } catch (error) {
@@ -77,14 +148,45 @@ function locked(folder: string, sql: string, timeout: number): DatabaseSync | un
   }
 }
 
-function readNote(folder: string): ServerNote | undefined {
+/** The note of a process that may still serve the folder although the lock is free: its lock file was deleted. */
+function noteWithoutLock(folder: string): StoredNote | undefined {
+  const note = readNote(folder)
+  if (!note || note.folder !== inodeOf(folder) || note.lock === inodeOf(lockFile(folder))) return undefined
+  return isRunning(note.pid) && note.pid !== process.pid ? note : undefined
+}
+
+/** Whether something listens where the server did. A frozen server does, too. */
+function answers({ local }: ServerNote): Promise<boolean> {
+  const { hostname, port } = new URL(local)
+  const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) || 80, timeout: CONNECT_MS })
+  return new Promise<boolean>(resolve => {
+    socket.once('connect', () => resolve(true))
+    socket.once('timeout', () => resolve(true))
+    socket.once('error', () => resolve(false))
+  }).finally(() => socket.destroy())
+}
+
+function isRunning(pid: number): boolean {
   try {
-    return JSON.parse(readFileSync(noteFile(folder), 'utf8')) as ServerNote
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function readNote(folder: string): StoredNote | undefined {
+  try {
+    return JSON.parse(readFileSync(noteFile(folder), 'utf8')) as StoredNote
   } catch {
     // Not written yet, or removed already.
     return undefined
   }
 }
+
+const inodeOf = (path: string): string | undefined =>
+  statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString()
+
+const lockFile = (folder: string): string => join(folder, 'server.lock')
 
 const noteFile = (folder: string): string => join(folder, 'server.json')
 

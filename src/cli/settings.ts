@@ -1,53 +1,75 @@
-import { existsSync, readFileSync } from 'node:fs'
-import * as z from 'zod'
-import type { McpServer } from '../runner/mcp-tools.ts'
-import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
-import { CliError } from './cli-error.ts'
+import { isAbsolute, join } from 'node:path'
+import { tightening } from '../domain/tighten.ts'
+import type { Environment } from './clean-environment.ts'
+import { configFolder } from './config-folder.ts'
+import { trustCommand } from './invocation.ts'
+import { checkedPolicy, readSettingsFile, type Settings, type SettingsFile } from './settings-file.ts'
+import { TrustList } from './trust-list.ts'
+import { visible } from './visible.ts'
 
-const schema = z.strictObject({
-  policy: z.record(z.string(), z.unknown()).optional(),
-  mcpServers: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
-      z.union([
-        z.object({
-          command: z.string(),
-          args: z.array(z.string()).optional(),
-          env: z.record(z.string(), z.string()).optional(),
-        }),
-        z.object({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
-      ]),
-    )
-    .optional(),
+export type { Settings } from './settings-file.ts'
+
+/** The settings file beside the user's own, and who chose it: an option, a variable, or nobody. */
+export interface ConfigChoice {
+  readonly file: string
+  readonly by: 'cli' | 'env' | 'default'
+}
+
+export interface SettingsOptions {
+  readonly config: ConfigChoice
+  readonly environment: Environment
+  /** The command that runs this program again, for hints. */
+  readonly invocation: string
+}
+
+/** What of a project's settings counts without trust, and the names of the settings that do not. */
+export interface Untrusted extends Settings {
+  readonly ignored: readonly string[]
+}
+
+const NONE: Settings = { policy: {}, mcpServers: {} }
+
+/**
+ * The settings that count: the user's own, and on top of them those of the chosen file. All of that file if the user
+ * named it or a person trusted this content; else only what is stricter, and `print` gets a line about the rest.
+ */
+export function readSettings(options: SettingsOptions, print: (line: string) => void): Settings {
+  const folder = configFolder(options.environment)
+  const own = ownSettings(folder)
+  const chosen = readSettingsFile(options.config.file)
+  if (!chosen || chosen.path === own?.path) return own ?? NONE
+  const base = own ?? NONE
+  const { ignored, ...stricter } = withoutTrust(chosen, base)
+  if (isNamed(options.config) || ignored.length === 0 || new TrustList(folder).has(chosen)) return merged(base, chosen)
+  print(ignoredLine(chosen, ignored, options.invocation))
+  return merged(base, { ...chosen, ...stricter })
+}
+
+/** The settings in the user's own configuration folder. */
+export const ownSettings = (folder: string): SettingsFile | undefined => readSettingsFile(join(folder, 'runsheet.json'))
+
+/** What of a project's settings counts on top of the user's own, as long as nobody trusted them. */
+export function withoutTrust({ policy, mcpServers }: Settings, base: Settings): Untrusted {
+  const { policy: stricter, ignored } = tightening(policy, base.policy)
+  const servers = Object.keys(mcpServers).map(name => `mcpServers.${name}`)
+  return { policy: stricter, mcpServers: {}, ignored: [...ignored.map(field => `policy.${field}`), ...servers] }
+}
+
+/** A variable outlives the folder it was set for: with a relative path it would take any folder's file. */
+const isNamed = ({ by, file }: ConfigChoice): boolean => by === 'cli' || (by === 'env' && isAbsolute(file))
+
+const merged = (base: Settings, { path, policy, mcpServers }: SettingsFile): Settings => ({
+  policy: checkedPolicy(path, { ...base.policy, ...policy }),
+  mcpServers: { ...base.mcpServers, ...mcpServers },
 })
 
-export interface Settings {
-  /** The policy that new conversations start with. */
-  readonly policy: PolicyPatch
-  readonly mcpServers: Readonly<Record<string, McpServer>>
-}
+const MAX_NAMED = 6
 
-/** Reads `runsheet.json`; a missing file means no settings. */
-export function readSettings(path: string): Settings {
-  if (!existsSync(path)) return { policy: {}, mcpServers: {} }
-  let raw: unknown
-  try {
-    raw = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new CliError(`${path} is not valid JSON: ${(error as Error).message}.`)
-  }
-  const parsed = schema.safeParse(raw)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new CliError(`${path}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}.`)
-  }
-  const { policy = {}, mcpServers = {} } = parsed.data
-  return { policy: checkedPolicy(path, policy), mcpServers: mcpServers as Settings['mcpServers'] }
-}
-
-/** Reports a wrong policy at startup instead of at the first conversation. */
-function checkedPolicy(path: string, policy: PolicyPatch): PolicyPatch {
-  const problem = policyProblem(policy)
-  if (problem) throw new CliError(`${path}: ${problem.message}`)
-  return policy
+function ignoredLine({ path }: SettingsFile, ignored: readonly string[], invocation: string): string {
+  const more = ignored.length > MAX_NAMED ? ` and ${ignored.length - MAX_NAMED} more` : ''
+  const named = ignored.slice(0, MAX_NAMED).join(', ')
+  const command = trustCommand(invocation, path)
+  return visible(
+    `Runsheet: ignored ${named}${more} in ${path}: a project's settings may only be stricter than yours. To trust the file: ${command}`,
+  )
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from './compose.ts'
+import type { ServerLock } from './server-lock.ts'
 
 /** Resolves on SIGINT or SIGTERM, with the line to print. Repeats are ignored: on Ctrl-C npm sends a second SIGINT. */
 export function signalled(): Promise<string> {
@@ -8,6 +9,12 @@ export function signalled(): Promise<string> {
       process.on(signal, () => resolve('Stopping: finishing requests in progress.'))
     }
   })
+}
+
+/** Resolves once another server has taken the data folder, with the line to print. */
+export async function replaced(lock: ServerLock): Promise<string> {
+  await lock.lost()
+  return 'Stopping: server.lock was deleted, and another server has taken the data folder.'
 }
 
 const MAX_TIMER_MS = 2 ** 31 - 1

@@ -1,22 +1,25 @@
 import { existsSync } from 'node:fs'
 import { createClient } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
+import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { DataFolder } from './data-folder.ts'
+import { DataFolder, refuseTracked } from './data-folder.ts'
 import { serveCommand } from './invocation.ts'
 import { type ServerNote, ServerLock } from './server-lock.ts'
 
 export interface UrlOptions {
   readonly data: string
   readonly token?: string
+  readonly environment: Environment
   readonly invocation: string
 }
 
 /** Prints a new sign-in link. The server is asked at its local address: behind a proxy its URL may not resolve here. */
 export async function printUrl(options: UrlOptions): Promise<void> {
-  const { data } = options
+  const { data, environment } = options
+  refuseTracked(data, environment)
   const note = runningServer(options)
-  const token = options.token ?? new DataFolder(data).personToken()
+  const token = options.token ?? new DataFolder(data, environment).personToken()
   if (token === undefined) throw otherToken(data)
   try {
     const { code } = await createClient({ url: note.local, token }).loginCode()

@@ -4,7 +4,7 @@ import { createApp } from './app.ts'
 import type { Connection } from './connection.ts'
 import { logStorageFailure } from './error-reply.ts'
 import type { Guard } from './guard.ts'
-import { Limits } from './limits.ts'
+import { type LimitOptions, Limits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { type DocumentOptions, withOpenApi } from './openapi.ts'
 import type { Page } from './page.ts'
@@ -12,7 +12,7 @@ import type { Mcp, Parts, Turns } from './route.ts'
 import { ROUTES } from './routes/index.ts'
 import { Streams } from './sse/streams.ts'
 
-export interface ApiOptions extends Partial<Parts> {
+export interface ApiOptions extends Partial<Parts>, LimitOptions {
   readonly door: Door
   readonly guard: Guard
   readonly log: Logger
@@ -26,8 +26,6 @@ export interface ApiOptions extends Partial<Parts> {
   readonly mcp?: Mcp
   /** The policy of new conversations, over the toolset's defaults. */
   readonly host?: PolicyPatch
-  readonly agentWritesPerMinute?: number
-  readonly maxStreams?: number
   readonly reviewWaitMs?: number
   readonly heartbeatMs?: number
 }
@@ -44,17 +42,16 @@ export interface Api {
   close(): void
 }
 
-const MAX_STREAMS = 2_000
-const AGENT_WRITES_PER_MINUTE = 600
 /** Shorter than the timeouts of common clients. */
 const REVIEW_WAIT_MS = 25_000
 
 export function createApi(options: ApiOptions): Api {
   const { door, guard, log, login, metrics, page, turns, mcp, basePath = '' } = options
   const closing = new AbortController()
+  const limits = new Limits(options, (what, role) => metrics?.refused(what, role))
   const streams = new Streams({
     door,
-    maxReaders: options.maxStreams ?? MAX_STREAMS,
+    limits,
     onError: error =>
       error instanceof StoreError
         ? logStorageFailure(error, log, { route: 'a stream' })
@@ -68,6 +65,7 @@ export function createApi(options: ApiOptions): Api {
     deps: {
       door,
       streams,
+      limits,
       log,
       models: (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName })),
       host: options.host ?? {},
@@ -82,7 +80,6 @@ export function createApi(options: ApiOptions): Api {
       document,
     ),
     guard,
-    limits: new Limits(options.agentWritesPerMinute ?? AGENT_WRITES_PER_MINUTE),
     log,
     basePath,
     ...(page ? { page } : {}),

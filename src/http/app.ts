@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { Refusal } from '../domain/refusal.ts'
-import { hasBody, readJson } from './body.ts'
+import { bodyBytes, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
 import type { Caller } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
@@ -12,6 +12,7 @@ import type { Limits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Page } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
+import { credentialOf, type Release } from './quota.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
 export interface AppOptions {
@@ -19,7 +20,6 @@ export interface AppOptions {
   /** Must not contain a route that needs a part which `deps` lacks. */
   readonly routes: readonly Route[]
   readonly guard: Guard
-  readonly limits: Limits
   readonly log: Logger
   /** Removed from the start of each path, without which there is nothing; empty for none. */
   readonly basePath: string
@@ -31,7 +31,8 @@ export interface AppOptions {
  * Every request takes the same way: Host and Origin, caller, role, rate, form; then its route. What a route throws
  * becomes the answer.
  */
-export function createApp({ deps, routes, guard, limits, log, basePath, page, mcp }: AppOptions): Hono<Env> {
+export function createApp({ deps, routes, guard, log, basePath, page, mcp }: AppOptions): Hono<Env> {
+  const { limits } = deps
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
   for (const route of routes) {
@@ -64,8 +65,15 @@ export function createApp({ deps, routes, guard, limits, log, basePath, page, mc
     if (route.role === 'person' && caller.role !== 'person') {
       throw new Refusal('persons_only', { action: 'use_route' })
     }
-    if (route.role !== 'none' && route.method !== 'get') limits.write(caller)
-    const raw = route.body || hasBody(c) ? await readJson(c) : undefined
+    const bytes = bodyBytes(c, route.body !== undefined)
+    if (route.role === 'none') return handle(route, c, caller, bytes)
+    limits.request(caller, route.method === 'get' ? 'reads' : 'writes')
+    const release = limits.body(caller, bytes)
+    return handle(route, c, caller, bytes).finally(release)
+  }
+
+  async function handle(route: Route, c: RequestContext, caller: Caller, bytes: number): Promise<Reply | Response> {
+    const raw = route.body || bytes > 0 ? await readJson(c) : undefined
     const call = {
       params: parseUrl(route.params, c.req.param()),
       query: parseUrl(route.query, c.req.query()),
@@ -79,17 +87,28 @@ export function createApp({ deps, routes, guard, limits, log, basePath, page, mc
     return answered instanceof Response ? answered : replyOf(answered)
   }
 
-  async function callMcp(c: RequestContext, mcp: Mcp): Promise<Response> {
+  async function callMcp(c: RequestContext, mcp: Mcp): Promise<Reply | Response> {
     guard.check(c.req.raw)
     const caller = await guard.authenticate(c.req.raw)
     if (!MCP_METHODS.includes(c.req.method)) return refuseMethod(c, false, MCP_METHODS.join(', '))
+    const { connection } = c.env
     const isPost = c.req.method === 'POST'
-    if (isPost) limits.write(caller)
+    limits.request(caller, isPost ? 'writes' : 'reads')
+    // Held calls and streams go on after the headers.
+    connection.onClose(limits.body(caller, bodyBytes(c, isPost)))
     const body = isPost ? await readJson(c).catch(asParseError) : undefined
     if (body instanceof Response) return body
     const closed = new AbortController()
-    c.env.connection.onClose(() => closed.abort())
-    const answered = await mcp(c.req.raw, { role: caller.role, body, closed: closed.signal })
+    connection.onClose(() => closed.abort())
+    const answered = await mcp(c.req.raw, {
+      role: caller.role,
+      credential: credentialOf(caller),
+      body,
+      closed: closed.signal,
+      openStream: () => connection.onClose(limits.stream(caller)),
+      hold: holdFor(limits, caller),
+    })
+    if (!(answered instanceof Response)) return { ...answered, headers: { ...answered.headers, ...SAFE } }
     for (const [name, value] of Object.entries(SAFE)) answered.headers.set(name, value)
     return answered
   }
@@ -127,6 +146,9 @@ const withoutBase = (path: string, base: string): string =>
 
 /** A path that no route has. */
 const OUTSIDE = '/outside'
+
+/** Made outside the request: sessions keep it, and must not keep the request with it. */
+const holdFor = (limits: Limits, caller: Caller) => (): Release | undefined => limits.wait(caller)
 
 /** Malformed JSON in the words of JSON-RPC. */
 function asParseError(error: unknown): Response {

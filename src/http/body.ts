@@ -1,18 +1,21 @@
-import type { Context } from 'hono'
 import { HttpError } from './http-error.ts'
+import type { RequestContext } from './route.ts'
 
-const MAX_BYTES = 256 * 1024
+/** A larger body is refused. */
+export const MAX_BODY_BYTES = 256 * 1024
 /** Deeper than any valid body, and far from a stack overflow. */
 const MAX_DEPTH = 100
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The JSON body of a request: of the right type, within the limits, without a `__proto__` key. */
-export async function readJson(c: Context): Promise<unknown> {
+export async function readJson(c: RequestContext): Promise<unknown> {
   if (!isJson(c.req.header('content-type'))) {
     throw new HttpError(415, 'unsupported_media_type', 'The body must be application/json.')
   }
-  const text = decoded(await bytesOf(c))
+  const bytes = await c.env.connection.body(c.req.raw, MAX_BODY_BYTES)
+  if (!bytes) throw tooLarge()
+  const text = decoded(bytes)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -23,26 +26,16 @@ export async function readJson(c: Context): Promise<unknown> {
   return value
 }
 
-/** Whether the request has a body, expected or not. */
-export const hasBody = (c: Context): boolean =>
-  Number(c.req.header('content-length') ?? 0) > 0 || c.req.header('transfer-encoding') !== undefined
+/** How many bytes of body may come; 0 for a request without one. A body may come where none is expected. */
+export function bodyBytes(c: RequestContext, isExpected: boolean): number {
+  const length = c.req.header('content-length')
+  if (length !== undefined) return Math.min(Number(length), MAX_BODY_BYTES)
+  return isExpected || c.req.header('transfer-encoding') !== undefined ? MAX_BODY_BYTES : 0
+}
 
 function isJson(header: string | undefined): boolean {
   const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
   return type.trim() === 'application/json' && parameters.every(each => /^\s*(charset\s*=\s*"?utf-8"?)?\s*$/.test(each))
-}
-
-async function bytesOf(c: Context): Promise<Uint8Array> {
-  if (Number(c.req.header('content-length') ?? 0) > MAX_BYTES) throw tooLarge()
-  if (c.req.header('content-length') !== undefined) return new Uint8Array(await c.req.arrayBuffer())
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of c.req.raw.body ?? []) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function decoded(bytes: Uint8Array): string {
@@ -69,6 +62,6 @@ function checkTree(value: unknown, depth: number): void {
 const malformed = (message: string): HttpError => new HttpError(400, 'malformed_json', message)
 
 const tooLarge = (): HttpError =>
-  new HttpError(413, 'body_too_large', `The body must be at most ${MAX_BYTES / 1024} kB.`, {
+  new HttpError(413, 'body_too_large', `The body must be at most ${MAX_BODY_BYTES / 1024} kB.`, {
     headers: { connection: 'close' },
   })

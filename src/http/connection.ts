@@ -17,6 +17,8 @@ export interface Connection {
   readonly needsDrain: boolean
   /** What the handler of the request returns once a stream has started. */
   readonly response: Response
+  /** The body of its request; undefined if it has more than so many bytes. */
+  body(request: Request, maxBytes: number): Promise<Uint8Array | undefined>
   /** Calls back once the answer has ended or the client has left; at once if that is so already. */
   onClose(listener: () => void): void
   /** Sends a whole answer; the handler of the request returns the result. */

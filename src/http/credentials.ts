@@ -7,6 +7,8 @@ export type Role = 'person' | 'agent'
 export interface Caller {
   readonly role: Role
   readonly tenant: string
+  /** Tells callers of the same role and tenant apart, where the host application does. */
+  readonly name?: string
 }
 
 const CODE_LIFETIME_MS = 3_600_000

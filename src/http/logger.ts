@@ -1,3 +1,6 @@
+import type { Json } from '../domain/event.ts'
+import type { Redactor } from '../domain/redact.ts'
+
 /** Where the server reports failures. A pino logger fits. */
 export interface Logger {
   /** An unexpected error: `details.err`, and the route it happened on. */
@@ -11,3 +14,9 @@ export interface LogDetails {
   readonly err: unknown
   readonly [name: string]: unknown
 }
+
+/** Redacts the lines of a JSON log, after everything was put into them: messages, stacks, what an error carries. */
+export const redactedLines =
+  (redact: Redactor) =>
+  (line: string): string =>
+    `${JSON.stringify(redact.entry(JSON.parse(line) as Json))}\n`

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Door } from '../door/door.ts'
+import type { Role } from './credentials.ts'
+import type { Limited } from './limits.ts'
 import { PlanMetrics, type ReportedCall } from './plan-metrics.ts'
 
 export interface MetricsOptions {
@@ -26,6 +28,12 @@ export class Metrics {
     registers: [this.#registry],
   })
   readonly #plans: PlanMetrics
+  readonly #refused = new Counter({
+    name: 'runsheet_limit_refusals_total',
+    help: 'What a limit refused, and calls that were not held for a person, by limit and role.',
+    labelNames: ['limit', 'role'] as const,
+    registers: [this.#registry],
+  })
   readonly contentType: string = this.#registry.contentType
 
   constructor(door: Door, { others = false, tenant = 'local' }: MetricsOptions = {}) {
@@ -66,6 +74,10 @@ export class Metrics {
   /** Counts a call that another process answered. */
   reported(call: ReportedCall): void {
     this.#plans.reported(call)
+  }
+
+  refused(limit: Limited, role: Role): void {
+    this.#refused.labels(limit, role).inc()
   }
 
   text(): Promise<string> {

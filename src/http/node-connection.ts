@@ -1,6 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { MAX_BODY_BYTES } from './body.ts'
 import type { Connection, Reply } from './connection.ts'
+import { answerAndLinger } from './linger.ts'
 
 /** Writes to Node's response itself: going through a web `Response` costs more than most routes. */
 export class NodeConnection implements Connection {
@@ -27,6 +29,14 @@ export class NodeConnection implements Connection {
     return !this.isClosed && this.#outgoing.writableNeedDrain
   }
 
+  async body(_: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+    const { req: incoming } = this.#outgoing
+    if (lengthOf(incoming) > maxBytes) return undefined
+    // Only now: a client that asks first need not send a body that is refused for another reason.
+    if (asksFirst(incoming)) this.#outgoing.writeContinue()
+    return received(incoming, maxBytes)
+  }
+
   onClose(listener: () => void): void {
     if (this.#outgoing.destroyed) listener()
     else this.#outgoing.once('close', listener)
@@ -36,6 +46,7 @@ export class NodeConnection implements Connection {
     const outgoing = this.#outgoing
     if (outgoing.destroyed || outgoing.headersSent) return this.response
     if (body === undefined) outgoing.writeHead(status, headers).end()
+    else if (stillSends(outgoing)) answerAndLinger(outgoing, status, headers, body)
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
     return this.response
   }
@@ -67,4 +78,43 @@ export class NodeConnection implements Connection {
   destroy(): void {
     this.#outgoing.destroy()
   }
+}
+
+const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0)
+
+const asksFirst = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
+
+/** Whether a body is still on its way that is not worth waiting for, or whose connection is about to close. */
+function stillSends({ req, socket, shouldKeepAlive }: ServerResponse): boolean {
+  const isChunked = req.headers['transfer-encoding'] !== undefined
+  if (req.complete || !socket || (!isChunked && lengthOf(req) === 0)) return false
+  return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive
+}
+
+/** The whole body; undefined if it has more than so many bytes. */
+function received(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const take = (chunk: Buffer): void => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size <= maxBytes) return
+      stop().pause()
+      resolve(undefined)
+    }
+    const end = (): void => {
+      stop()
+      resolve(Buffer.concat(chunks))
+    }
+    const leave = (): void => {
+      stop()
+      reject(new Error('The client left before it had sent the body.'))
+    }
+    const stop = (): IncomingMessage =>
+      incoming.off('data', take).off('end', end).off('error', leave).off('close', leave)
+    if (incoming.destroyed) leave()
+    else incoming.on('data', take).on('end', end).on('error', leave).on('close', leave)
+  })
 }

@@ -3,16 +3,19 @@ import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
 import type { Ref, Door } from '../door/door.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Reply } from './connection.ts'
 import type { Caller, Login, Role } from './credentials.ts'
+import type { Limits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import type { Release } from './quota.ts'
 import type { Streams } from './sse/streams.ts'
 
 /** What the handlers of routes work with. */
 export interface Deps extends Partial<Parts> {
   readonly door: Door
   readonly streams: Streams
+  readonly limits: Limits
   readonly log: Logger
   readonly models: readonly ModelView[]
   /** Absent where no turns are run. */
@@ -34,8 +37,19 @@ export interface Parts {
 /** Serves `/mcp` for an authenticated caller. */
 export type Mcp = (
   request: Request,
-  incoming: { readonly role: Role; readonly body: unknown; readonly closed: AbortSignal },
-) => Promise<Response>
+  incoming: {
+    readonly role: Role
+    /** Who sent it, as limits and sessions tell callers apart. */
+    readonly credential: string
+    readonly body: unknown
+    /** Aborts when the connection of its response is closed. */
+    readonly closed: AbortSignal
+    /** Takes an event stream until the connection is closed; throws if there is none left. */
+    readonly openStream: () => void
+    /** Takes a place to wait for a person in; undefined if there is none left. */
+    readonly hold: () => Release | undefined
+  },
+) => Promise<Response | Reply>
 
 /** How `POST /api/chat` starts turns. */
 export interface Turns {

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { LiveEntry, Ref } from '../door/door.ts'
@@ -6,6 +6,7 @@ import { type ApiOptions, createApi } from './api.ts'
 import { Credentials, Login, type Role } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
 import { tokenGuard } from './guard.ts'
+import { isLingering } from './linger.ts'
 import { NodeConnection } from './node-connection.ts'
 import { hostOf, Origins } from './origins.ts'
 import { toResponse } from './web-connection.ts'
@@ -47,21 +48,28 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       errorHandler: error => toResponse(errorReply(error, log, { route: 'none' })),
     },
   )
-  const server = createServer(listener)
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (isLingering(incoming)) return
+    observe(outgoing)
+    void listener(incoming, outgoing)
+  }
+  const server = createServer(answer)
+  // Otherwise Node tells every client to go on, also with a body that will be refused.
+  server.on('checkContinue', answer)
   let local = new URL('http://127.0.0.1/')
   let underWay = 0
   let lastAt = performance.now()
-  server.on('request', (_, response) => {
+  const observe = (outgoing: ServerResponse): void => {
     underWay += 1
-    response.once('close', () => {
+    outgoing.once('close', () => {
       underWay -= 1
       lastAt = performance.now()
     })
     // A connection that has just answered is idle, and nothing else would close it.
-    response.once('finish', () => {
+    outgoing.once('finish', () => {
       if (api.closing.aborted) server.closeIdleConnections()
     })
-  })
+  }
   return {
     listen: async (port, host) => {
       const { port: actual } = await listening(server, port, host)

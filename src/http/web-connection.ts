@@ -1,4 +1,5 @@
 import { CLIENT_LEFT, type Connection, type Reply } from './connection.ts'
+import { MAX_DROPPED_BYTES, MAX_LINGER_MS } from './linger.ts'
 
 /** As much as Node's own response buffers before it asks its writer to wait. */
 const HIGH_WATER_MARK = 64 * 1024
@@ -42,6 +43,23 @@ export class WebConnection implements Connection {
 
   get response(): Response {
     return this.#response ?? toResponse(CLIENT_LEFT)
+  }
+
+  async body(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+    const length = request.headers.get('content-length')
+    if (Number(length ?? 0) > maxBytes) return undefined
+    if (length !== null) return new Uint8Array(await request.arrayBuffer())
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const reader = request.body?.getReader()
+    for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+      size += read.value.length
+      chunks.push(read.value)
+      if (size <= maxBytes) continue
+      void dropRest(reader)
+      return undefined
+    }
+    return Buffer.concat(chunks)
   }
 
   onClose(listener: () => void): void {
@@ -93,5 +111,20 @@ export class WebConnection implements Connection {
   #close(): void {
     this.#closed.abort()
     this.#onDrain()
+  }
+}
+
+/** Reads on for a while: a client that still sends would be reset, and would not see the answer. */
+async function dropRest(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+  const until = performance.now() + MAX_LINGER_MS
+  let left = MAX_DROPPED_BYTES
+  try {
+    for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+      left -= read.value.length
+      if (left < 0 || performance.now() > until) break
+    }
+    await reader?.cancel()
+  } catch {
+    // The client has left.
   }
 }

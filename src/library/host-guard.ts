@@ -8,6 +8,11 @@ export interface Identity {
   readonly role: 'person' | 'agent'
   /** The tenant whose conversations they see. Default: the runsheet's. */
   readonly tenant?: string | undefined
+  /**
+   * Names the sender, such as a user or an API key, so that limits count for each one: a named sender gets at most half of
+   * what there is. Without a name, all of the same role and tenant are one.
+   */
+  readonly name?: string | undefined
 }
 
 /** Identifies the sender of a request; undefined if that fails. */
@@ -23,7 +28,8 @@ export function hostGuard(authenticate: Authenticate, origins: readonly string[]
     authenticate: async request => {
       const identity = await authenticate(request)
       if (!identity) throw new HttpError(401, 'unauthorized', 'Authentication required')
-      return { role: identity.role, tenant: identity.tenant ?? tenant }
+      const { role, name } = identity
+      return { role, tenant: identity.tenant ?? tenant, ...(name === undefined ? {} : { name }) }
     },
   }
 }

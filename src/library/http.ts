@@ -3,9 +3,12 @@ import { inspect } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { redactor } from '../domain/redact.ts'
 import { createApi } from '../http/api.ts'
 import { errorReply } from '../http/error-reply.ts'
 import { HttpError } from '../http/http-error.ts'
+import { dropRest } from '../http/linger.ts'
+import type { LimitOptions } from '../http/limits.ts'
 import type { Logger } from '../http/logger.ts'
 import { toResponse, WebConnection } from '../http/web-connection.ts'
 import { insideOf } from './door-of.ts'
@@ -13,11 +16,12 @@ import { type Authenticate, checkOrigins, hostGuard } from './host-guard.ts'
 import type { Runsheet } from './runsheet.ts'
 import { version } from './version.ts'
 
+export type { LimitOptions } from '../http/limits.ts'
 export type { LogDetails, Logger } from '../http/logger.ts'
 export type { Authenticate, Identity } from './host-guard.ts'
 
 /** What `createHandler` needs. */
-export interface HandlerOptions {
+export interface HandlerOptions extends LimitOptions {
   readonly runsheet: Runsheet
   /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
   readonly authenticate: Authenticate
@@ -32,10 +36,6 @@ export interface HandlerOptions {
   readonly models?: { readonly names: readonly string[]; readonly defaultName: string }
   /** Default: unexpected errors go to stderr. */
   readonly log?: Logger
-  /** Writes that the agents of a tenant may make per minute. Default 600. */
-  readonly agentWritesPerMinute?: number
-  /** Event streams at a time. Default 2,000. */
-  readonly maxStreams?: number
 }
 
 /** The HTTP API as a fetch handler. */
@@ -103,23 +103,33 @@ export interface NodeResponse {
 
 /** A handler as a listener for `node:http`, and as middleware for Express and Connect. */
 export function toNodeHandler(handler: Handler): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const listener = getRequestListener(request => handler(request), {
-    overrideGlobalObjects: false,
-    // A request without a URL, such as one with a malformed Host.
-    errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
-  })
+  const listenerWith = (autoCleanupIncoming: boolean): ReturnType<typeof getRequestListener> =>
+    getRequestListener(request => handler(request), {
+      overrideGlobalObjects: false,
+      autoCleanupIncoming,
+      // A request without a URL, such as one with a malformed Host.
+      errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
+    })
+  const [http1, http2] = [listenerWith(false), listenerWith(true)]
   return (request, response) => {
     // Express removes the path that it is mounted at.
     if (handler.basePath !== '' && request.originalUrl !== undefined) request.url = request.originalUrl
-    return listener(request as IncomingMessage, response as ServerResponse)
+    const [incoming, outgoing] = [request as IncomingMessage, response as ServerResponse]
+    if (incoming.httpVersionMajor >= 2) return http2(incoming, outgoing)
+    // The listener's own cleanup resets a client that still sends after half a second.
+    outgoing.once('finish', () => {
+      if (!incoming.complete) dropRest(incoming)
+    })
+    return http1(incoming, outgoing)
   }
 }
 
 /** The client reads these on other origins, too. */
 const EXPOSED = ['Date', 'ETag', 'Retry-After']
 
+const { block } = redactor()
 const stderrLog: Logger = {
-  error: ({ err }, message) => void process.stderr.write(`Runsheet: ${message}: ${inspect(err)}\n`),
+  error: ({ err }, message) => void process.stderr.write(`${block(`Runsheet: ${message}: ${inspect(err)}`)}\n`),
   warn: () => {},
 }
 

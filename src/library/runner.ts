@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai'
+import { redactor } from '../domain/redact.ts'
 import { givenModels } from '../runner/given-models.ts'
 import { givenTools, type OutsideTool, type OutsideTools } from '../runner/outside.ts'
 import { Runner as Driver } from '../runner/runner.ts'
@@ -17,6 +18,11 @@ export interface RunnerOptions {
   readonly tools?: readonly OutsideTool[] | OutsideTools
   /** The assistant's system prompt. */
   readonly instructions?: string
+  /**
+   * Your models' keys and other secrets, so that no stored error or tool result has them. Those of `mcpTools` are known,
+   * as are usual shapes such as `sk-…`. What is shorter than 8 characters is not looked for.
+   */
+  readonly secrets?: readonly string[]
   /** Hears of turns that could not be driven. */
   readonly onError?: (error: unknown) => void
 }
@@ -33,12 +39,14 @@ export interface Runner {
 
 /** Drives every turn that no other process drives: those that were started, and those that a crash left behind. */
 export function createRunner(options: RunnerOptions): Runner {
-  const { runsheet, tools = [], instructions, onError } = options
+  const { runsheet, tools = [], instructions, secrets = [], onError } = options
   const models = checkedModels(options)
+  const outside = 'list' in tools ? tools : givenTools(tools)
   const driver = new Driver({
     door: doorOf(runsheet),
     models,
-    outside: 'list' in tools ? tools : givenTools(tools),
+    outside,
+    redact: redactor({ ...outside.secrets, known: [...secrets, ...(outside.secrets?.known ?? [])] }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(onError ? { onError } : {}),
   })

@@ -24,7 +24,7 @@ import { clientOf } from './client-info.ts'
 import type { Environment } from './host-meta.ts'
 import { repeatedReview } from './repeated-call.ts'
 import type { ResourceUpdates } from './resource-updates.ts'
-import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
+import { type Hold, ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
 import { firstRoot } from './roots.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
 import { errorResult, toolResult } from './tool-result.ts'
@@ -55,6 +55,8 @@ export interface ConnectionOptions {
   readonly folder?: string | undefined
   /** Whether the connection outlives a request, so that updates can be sent on it. */
   readonly persistent: boolean
+  /** Takes a place for a call that waits; absent where there is no limit. */
+  readonly hold?: Hold | undefined
 }
 
 type Result = CallToolResult | InputRequiredResult
@@ -80,8 +82,8 @@ export class Connection {
     this.#options = options
     this.#connection = connection
     this.#door = options.door
-    const { era, isPerson, environment } = connection
-    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment })
+    const { era, isPerson, environment, hold } = connection
+    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
   callTool(tool: Tool, input: unknown, ctx: ServerContext): Promise<Result> {

@@ -1,22 +1,25 @@
-import { randomUUID } from 'node:crypto'
 import {
   createMcpHandler,
+  type InitializeRequest,
   isInitializeRequest,
   isLegacyRequest,
   type McpHttpHandler,
   type McpRequestContext,
   type McpServer,
   type ServerContext,
-  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isId } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { clientConversation, HEADERS } from './binding.ts'
+import { Greetings } from './greetings.ts'
+import { Introductions } from './introductions.ts'
 import { OpenRequests } from './open-requests.ts'
 import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
+import type { Hold } from './review-waiter.ts'
 import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
+import { Session, type SessionOwner } from './session.ts'
 import { Sessions } from './sessions.ts'
 import { toolsetOf } from './toolset-of.ts'
 
@@ -25,13 +28,26 @@ export type Role = 'person' | 'agent'
 /** What the HTTP server has established about a request: its sender and its parsed body. */
 export interface RequestInfo {
   readonly role: Role
+  /** Who sent it: sessions belong to the credential that opened them. */
+  readonly credential: string
   readonly body: unknown
   /** Aborts when the connection of its response is closed. */
   readonly closed: AbortSignal
+  /** Takes an event stream until the connection is closed; throws if there is none left. */
+  readonly openStream: () => void
+  /** Takes a place to wait for a person in; undefined if there is none left. The same for all requests of a credential. */
+  readonly hold: Hold
+}
+
+/** A whole answer. A web `Response` is only made for streams: it costs far more. */
+export interface Whole {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 export interface McpEndpoint {
-  fetch(request: Request, info: RequestInfo): Promise<Response>
+  fetch(request: Request, info: RequestInfo): Promise<Response | Whole>
   /** The number of open 2025 sessions. */
   readonly sessions: number
   close(): Promise<void>
@@ -40,11 +56,19 @@ export interface McpEndpoint {
 export interface EndpointOptions extends McpOptions {
   /** Creates the server of a connection. Default: `createMcpServer`. */
   readonly createServer?: (options: McpOptions, connection: ConnectionOptions) => McpServer
+  /** Of each credential. */
   readonly maxSessions?: number
   readonly sessionIdleMs?: number
 }
 
+/** What the requests of one credential have in common. */
+interface Owner extends SessionOwner {
+  readonly stateless: McpHttpHandler
+}
+
 const MAX_SESSIONS = 1_000
+const ALL_IN_USE = 'All sessions of this credential are in use. End one, or try again later.'
+const RETRY_LATER = { 'retry-after': '5' }
 const SESSION_IDLE_MS = 30 * 60_000
 /** How long closing waits for the answers of held calls. */
 const DRAIN_MS = 1_000
@@ -54,32 +78,44 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   const { createServer = createMcpServer, updates, onError } = options
   const sessions = new Sessions(options.maxSessions ?? MAX_SESSIONS, options.sessionIdleMs ?? SESSION_IDLE_MS)
   const openRequests = new OpenRequests()
-  const stateless: Record<Role, McpHttpHandler> = {
-    person: statelessHandler('person'),
-    agent: statelessHandler('agent'),
-  }
+  const owners = new Map<string, Owner>()
+  const introductions = new Introductions()
+  const greetings = new Greetings(toolset => sessionServer(toolset, false))
 
   return {
     fetch: async (request, info) => {
-      const { role, body, closed } = info
+      const { body, closed } = info
       const problem = headerProblem(request.headers)
       if (problem !== undefined) return rpcError(400, -32_602, problem)
-      if (request.method === 'POST' && !isListenRequest(body)) openRequests.add(closed)
+      if (request.method === 'GET' || isListenRequest(body)) info.openStream()
+      else if (request.method === 'POST') openRequests.add(closed)
+      if (opensSession(request.headers, body)) return openSession(request, body, info)
       if (await isLegacyRequest(request, body)) return handleInSession(request, info)
       if (subscribesElsewhere(request.headers, body))
         return rpcError(400, -32_602, 'This task list belongs to another conversation.')
-      return stateless[role].fetch(request, { parsedBody: body })
+      return ownerOf(info).stateless.fetch(request, { parsedBody: body })
     },
     get sessions() {
       return sessions.size
     },
     close: async () => {
       await openRequests.drained(DRAIN_MS)
-      await Promise.all([stateless.person.close(), stateless.agent.close(), sessions.close()])
+      await Promise.all([...[...owners.values()].map(({ stateless }) => stateless.close()), sessions.close()])
     },
   }
 
-  function statelessHandler(role: Role): McpHttpHandler {
+  function ownerOf(info: RequestInfo): Owner {
+    const { role, credential, hold } = info
+    const owner = owners.get(credential) ?? {
+      stateless: statelessHandler(info),
+      createServer: toolset => sessionServer(toolset, role === 'person', hold),
+      ended: session => sessions.remove(credential, session),
+    }
+    owners.set(credential, owner)
+    return owner
+  }
+
+  function statelessHandler({ role, hold }: RequestInfo): McpHttpHandler {
     const conversation = (_: ServerContext, client: string | undefined): string => clientConversation(client)
     const factory = async ({ requestInfo }: McpRequestContext): Promise<McpServer> => {
       const toolset = await toolsetFor(requestInfo?.headers)
@@ -89,43 +125,53 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
         isPerson: role === 'person',
         conversation,
         persistent: false,
+        hold,
       })
     }
     return createMcpHandler(factory, { legacy: 'reject', bus: updates, onerror: onError })
   }
 
-  async function handleInSession(request: Request, { role, body, closed }: RequestInfo): Promise<Response> {
+  async function handleInSession(request: Request, info: RequestInfo): Promise<Response | Whole> {
+    const { credential, body, closed } = info
     const id = request.headers.get('mcp-session-id')
     if (id !== null) {
-      const session = sessions.use(id, role, closed)
-      return session
-        ? session.handleRequest(request, { parsedBody: body })
-        : rpcError(404, -32_001, 'Session not found')
+      const session = sessions.use(credential, id, closed)
+      return session ? session.handle(request, body) : rpcError(404, -32_001, 'Session not found')
     }
-    if (!isInitializeRequest(body)) return rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
-    if (!sessions.hasRoom()) return rpcError(503, -32_000, 'Too many open sessions. Try again later.')
-    return openSession(request, body, role).catch((error: unknown) => {
+    return isInitializeRequest(body)
+      ? openSession(request, body as Initialize, info)
+      : rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
+  }
+
+  async function openSession(request: Request, initialize: Initialize, info: RequestInfo): Promise<Whole> {
+    try {
+      return await greeted(request, initialize, info)
+    } catch (error) {
       if (!(error instanceof StoreError)) throw error
       onError(error)
       return rpcError(503, -32_603, error.message)
-    })
+    }
   }
 
-  async function openSession(request: Request, body: unknown, role: Role): Promise<Response> {
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: session => sessions.add(session, role, transport),
-      onsessionclosed: session => sessions.remove(session),
-    })
-    const server = createServer(options, {
-      era: 'legacy',
-      toolset: await toolsetFor(request.headers),
-      isPerson: role === 'person',
-      conversation: ({ sessionId = '' }) => `mcp-${sessionId}`,
-      persistent: true,
-    })
-    await server.connect(transport)
-    return transport.handleRequest(request, { parsedBody: body })
+  async function greeted(request: Request, initialize: Initialize, info: RequestInfo): Promise<Whole> {
+    const accept = request.headers.get('accept') ?? ''
+    if (!ACCEPTED.every(type => accept.includes(type)))
+      return rpcError(406, -32_000, `Not acceptable: the client must accept ${ACCEPTED.join(' and ')}.`)
+    const introduction = introductions.of(initialize)
+    if (introduction === undefined)
+      return rpcError(400, -32_602, 'The capabilities and names of the client are too long.')
+    const toolset = await toolsetFor(request.headers)
+    const greeting = await greetings.of(toolset, initialize.params.protocolVersion)
+    const session = new Session(introduction, toolset, ownerOf(info))
+    if (!sessions.add(info.credential, session)) return rpcError(503, -32_000, ALL_IN_USE, RETRY_LATER)
+    const message = `{"jsonrpc":"2.0","id":${JSON.stringify(initialize.id)},"result":${greeting}}`
+    const headers = { ...STREAM, 'mcp-session-id': session.id }
+    return { status: 200, headers, body: `event: message\ndata: ${message}\n\n` }
+  }
+
+  function sessionServer(toolset: Toolset, isPerson: boolean, hold?: Hold): McpServer {
+    const conversation = ({ sessionId = '' }: ServerContext): string => `mcp-${sessionId}`
+    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, hold })
   }
 
   /** The toolset in the header, else the conversation's own, else the default of new conversations. */
@@ -138,5 +184,24 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   }
 }
 
-const rpcError = (status: number, code: number, message: string): Response =>
-  Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status })
+const rpcError = (status: number, code: number, message: string, headers: Whole['headers'] = {}): Whole => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }),
+})
+
+/** An `initialize` that is certainly of the older era: asking the SDK costs several times as much. */
+const opensSession = (headers: Headers, body: unknown): body is Initialize =>
+  !headers.has('mcp-session-id') &&
+  !headers.has('mcp-protocol-version') &&
+  isInitializeRequest(body) &&
+  body.params._meta === undefined
+
+type Initialize = InitializeRequest & { readonly id: string | number }
+
+const ACCEPTED = ['application/json', 'text/event-stream']
+const STREAM = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}

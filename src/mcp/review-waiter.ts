@@ -21,10 +21,14 @@ import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts
 /** The key of our question in a 2026 result. */
 const QUESTION = 'review'
 
+/** Takes a place for a call that waits, and returns how to give it back; undefined if there is none left. */
+export type Hold = () => (() => void) | undefined
+
 export interface ReviewWaiterDeps extends Omit<LegacyElicitationDeps, 'waitLimits'> {
   readonly codec: RequestStateCodec<RoundState>
   /** Take precedence over the defaults and over what is known of the host. */
   readonly waitLimits?: Partial<WaitLimits> | undefined
+  readonly hold?: Hold | undefined
 }
 
 /** Asks a person about a call's review and waits as long as the client can. The first decision counts, wherever it is made. */
@@ -50,15 +54,17 @@ export class ReviewWaiter {
     return this.#deps.era === 'legacy' ? this.#hold(call, ctx) : this.#waitInRounds(call, ctx, last)
   }
 
-  /** 2025: the call is held, and the client asked meanwhile. */
+  /** 2025: the call is held, and the client asked meanwhile. Without a place it is answered at once, and the page decides. */
   async #hold(call: WaitingCall, ctx: ServerContext): Promise<CallToolResult> {
+    const release = this.#takePlace()
     const answered = new AbortController()
-    this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
+    if (release) this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
     try {
-      const answer = await this.#answerWithin(this.#limits(ctx).holdMs, call, ctx)
+      const answer = await this.#answerWithin(release ? this.#limits(ctx).holdMs : 0, call, ctx)
       return answer === undefined ? await this.#pending(call) : toolResult(answer)
     } finally {
       answered.abort()
+      release?.()
     }
   }
 
@@ -80,10 +86,11 @@ export class ReviewWaiter {
       return inputRequired({ inputRequests: { [QUESTION]: request }, requestState })
     }
     if (step.kind === 'show_page') await this.#elicitor.showPage(call, ctx)
-    const answer = await this.#answerWithin(roundMs, call, ctx)
+    const release = this.#takePlace()
+    const answer = await this.#answerWithin(release ? roundMs : 0, call, ctx).finally(release)
     if (answer !== undefined) return toolResult(answer)
-    // The client repeats the call at once, so not while this process is ending.
-    const isLast = round >= maxRounds || closing.aborted
+    // The client repeats the call at once, so not while this process is ending, and not without a place to wait in.
+    const isLast = round >= maxRounds || closing.aborted || !release
     return isLast ? this.#pending(call) : inputRequired({ requestState: await codec.mint(waiting, ctx) })
   }
 
@@ -95,12 +102,17 @@ export class ReviewWaiter {
     return this.#elicitor.answered(call, last.asked, response, ctx)
   }
 
+  #takePlace(): (() => void) | undefined {
+    const { hold } = this.#deps
+    return hold ? hold() : () => {}
+  }
+
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
   async #answerWithin(ms: number, { review, context }: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
     const disconnected = ctx.http?.req?.signal
     // A disconnected client would not get the answer: it stays undelivered until the call is repeated.
     const gone = disconnected ? [ctx.mcpReq.signal, disconnected] : [ctx.mcpReq.signal]
-    const timeout = ms === Infinity ? [] : [AbortSignal.timeout(ms)]
+    const timeout = ms === Infinity ? [] : [ms === 0 ? AbortSignal.abort() : AbortSignal.timeout(ms)]
     const signal = AbortSignal.any([...gone, this.#deps.closing, ...timeout])
     const stopProgress = this.#sendProgress(review, ctx)
     try {

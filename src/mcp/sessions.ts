@@ -1,24 +1,19 @@
-import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
-
-interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport
-  /** The role that opened it: an agent must not use a person's session. */
-  readonly owner: string
-  usedAt: number
-  /** Requests in progress, streams included. */
-  openRequests: number
-}
+import type { Session } from './session.ts'
 
 const MAX_SWEEP_INTERVAL_MS = 60_000
 
-/** The sessions of 2025 clients. Many clients leave without ending theirs, so idle ones are closed. */
+/**
+ * The sessions of 2025 clients, by the credential that opened them. Many clients leave without ending theirs, so idle
+ * ones are closed.
+ */
 export class Sessions {
-  /** Least recently used first. */
-  readonly #sessions = new Map<string, Session>()
+  /** Of each credential, least recently used first. */
+  readonly #sessions = new Map<string, Map<string, Session>>()
   readonly #limit: number
   readonly #idleMs: number
   readonly #timer: NodeJS.Timeout
 
+  /** `limit` counts for each credential: one that opens many loses only its own. */
   constructor(limit: number, idleMs: number) {
     this.#limit = limit
     this.#idleMs = idleMs
@@ -26,61 +21,71 @@ export class Sessions {
   }
 
   get size(): number {
-    return this.#sessions.size
+    return [...this.#sessions.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Whether another session fits. At the limit, closes the least recently used one without open requests. */
-  hasRoom(): boolean {
-    if (this.#sessions.size < this.#limit) return true
-    for (const [id, { openRequests }] of this.#sessions) {
-      if (openRequests > 0) continue
-      this.#close(id)
-      return true
+  /** Adds a session, if there is room. At the limit, the least recently used one without open requests gives way. */
+  add(credential: string, session: Session): boolean {
+    const own = this.#of(credential)
+    if (own.size >= this.#limit) {
+      const idle = firstIdle(own)
+      if (!idle) return false
+      this.#close(own, idle)
     }
-    return false
+    own.set(session.id, session)
+    return true
   }
 
-  add(id: string, owner: string, transport: WebStandardStreamableHTTPServerTransport): void {
-    this.#sessions.set(id, { transport, owner, usedAt: performance.now(), openRequests: 0 })
-  }
-
-  /** The transport of a session, for a request that ends when `closed` aborts. */
-  use(id: string, owner: string, closed: AbortSignal): WebStandardStreamableHTTPServerTransport | undefined {
-    const session = this.#sessions.get(id)
-    if (!session || session.owner !== owner) return undefined
-    this.#sessions.delete(id)
-    this.#sessions.set(id, session)
+  /** A session of this credential, for a request that ends when `closed` aborts. */
+  use(credential: string, id: string, closed: AbortSignal): Session | undefined {
+    const own = this.#of(credential)
+    const session = own.get(id)
+    if (!session) return undefined
+    own.delete(id)
+    own.set(id, session)
     session.usedAt = performance.now()
-    if (closed.aborted) return session.transport
+    if (closed.aborted) return session
     session.openRequests += 1
     const release = (): void => {
       session.openRequests -= 1
       session.usedAt = performance.now()
     }
     closed.addEventListener('abort', release, { once: true })
-    return session.transport
+    return session
   }
 
-  remove(id: string): void {
-    this.#sessions.delete(id)
+  remove(credential: string, { id }: Session): void {
+    this.#of(credential).delete(id)
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    const open = [...this.#sessions.values()]
+    const open = [...this.#sessions.values()].flatMap(own => [...own.values()])
     this.#sessions.clear()
-    await Promise.all(open.map(({ transport }) => transport.close()))
+    await Promise.all(open.map(session => session.close()))
   }
 
   #sweep(): void {
     const since = performance.now() - this.#idleMs
-    for (const [id, { usedAt, openRequests }] of this.#sessions)
-      if (usedAt < since && openRequests === 0) this.#close(id)
+    for (const own of this.#sessions.values())
+      for (const session of own.values())
+        if (session.usedAt < since && session.openRequests === 0) this.#close(own, session)
   }
 
-  #close(id: string): void {
-    const session = this.#sessions.get(id)
-    this.#sessions.delete(id)
-    void session?.transport.close()
+  #close(own: Map<string, Session>, session: Session): void {
+    own.delete(session.id)
+    void session.close()
   }
+
+  /** Kept when it is empty: there are few credentials. */
+  #of(credential: string): Map<string, Session> {
+    const own = this.#sessions.get(credential) ?? new Map<string, Session>()
+    this.#sessions.set(credential, own)
+    return own
+  }
+}
+
+function firstIdle(own: ReadonlyMap<string, Session>): Session | undefined {
+  for (const session of own.values()) if (session.openRequests === 0) return session
+  return undefined
 }

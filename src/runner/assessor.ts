@@ -10,8 +10,9 @@ import {
 import type { Usage } from '../domain/event.ts'
 import type { Claim, Judged, Opinion } from '../domain/claim.ts'
 import { cut } from '../domain/text.ts'
+import { StoreError } from '../door/door.ts'
 import { type Case, CASE_TYPES, caseOf } from './case.ts'
-import { ModelCallFailed, withRetries, abortOnSilence } from './retry.ts'
+import { ModelCallFailed, type RetryOptions, withRetries, abortOnSilence } from './retry.ts'
 import { isJudgeFailure, type Run } from './run.ts'
 import type { TurnDeps } from './drive.ts'
 import type { ActiveTurn } from './turn.ts'
@@ -45,19 +46,20 @@ Evidence that names a task was made while the worker was on that other task. A c
  */
 export async function judge(
   turn: ActiveTurn,
-  { models, retryMs, silenceMs = SILENCE_MS }: Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs'>,
+  { models, retryMs, silenceMs = SILENCE_MS, redact }: Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs' | 'redact'>,
   claim: Claim,
   signal: AbortSignal,
   already: readonly Judged[],
   opinions: Opinion[],
 ): Promise<void> {
-  const assessor = { ...models.assessorFor(turn.run.request.model), retryMs, silenceMs }
+  const retry = { backoffMs: retryMs, signal, before: () => turn.confirmLease(signal), redact }
+  const assessor = { ...models.assessorFor(turn.run.request.model), retry, silenceMs }
   const events = typeof claim.task === 'string' ? await turn.eventsOf(claim.task, CASE_TYPES) : []
   const facts = caseOf(claim, turn.work, turn.run.state, events)
   const before = already.flatMap(({ opinions }) => opinions)
   while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
     const reason = whyNotAsked(turn.run, [...before, ...opinions])
-    if (reason === undefined) opinions.push(await ask(assessor, facts, opinions.at(-1), signal))
+    if (reason === undefined) opinions.push(await ask(assessor, facts, opinions.at(-1)))
     else if (opinions.length > 0) break
     else opinions.push({ verdict: 'unknown', reason, model: assessor.name })
   }
@@ -107,18 +109,17 @@ const SCHEMA = jsonSchema({
 const REFUSED_SETTINGS = new Set<LanguageModel>()
 
 async function ask(
-  assessor: Assessor & { readonly retryMs: number; readonly silenceMs: number },
+  assessor: Assessor & { readonly retry: RetryOptions; readonly silenceMs: number },
   facts: Case,
   unclear: Opinion | undefined,
-  signal: AbortSignal,
 ): Promise<Opinion> {
-  const { name, model, retryMs, silenceMs } = assessor
+  const { name, model, retry, silenceMs } = assessor
+  const { signal } = retry
   const prompt = promptFor(facts, unclear)
   const send = (form: Form): Promise<Answer> =>
     withRetries(
       () => abortOnSilence(silenceMs, signal, abortSignal => generate(model, form, prompt, abortSignal)),
-      retryMs,
-      signal,
+      retry,
     ).then(({ answer, usage }) => ({ ...rulingOn(form, answer, facts), usage }))
   const form = assessor.isStructured ? STRUCTURED : TEXT
   try {
@@ -133,7 +134,9 @@ async function ask(
     return { ...ruling, model: name }
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    const message = error instanceof Error ? error.message : String(error)
+    // The lease is lost, or the store is: no opinion of the assessor.
+    if (error instanceof StoreError) throw error
+    const message = retry.redact.error(error instanceof Error ? error.message : String(error))
     return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}`, model: name }
   }
 }

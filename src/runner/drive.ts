@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import type { Redactor } from '../domain/redact.ts'
 import type { Task } from '../domain/task.ts'
 import type { Judged } from '../domain/claim.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
-import { type Lease, type Door, StoreError } from '../door/door.ts'
+import { type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -14,6 +15,7 @@ import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { makeCall, recordAnswer } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
+import type { HeldLease } from './held-lease.ts'
 import { judgeAll } from './judging.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
@@ -31,6 +33,7 @@ export interface TurnDeps {
   readonly limits: OutsideLimits
   readonly instructions?: string | undefined
   readonly live: LiveText
+  readonly redact: Redactor
   /** The first backoff of a failed model call. */
   readonly retryMs: number
   /** How long a model may be silent before the call is aborted. */
@@ -56,11 +59,11 @@ const REPAIR_POLL_MS = 200
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
  * alone, so another process can continue after a crash.
  */
-export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Promise<void> {
-  const turn = await ActiveTurn.open(deps.door, lease)
+export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): Promise<void> {
+  const turn = await ActiveTurn.open(deps.door, held)
   if (!turn) return
   // A process that died may have left its live text behind.
-  await deps.live.clear(lease)
+  await deps.live.clear(turn.lease)
   const either = AbortSignal.any([signals.stop, signals.leave])
   for (;;) {
     const { seq } = turn.run.state
@@ -94,7 +97,7 @@ export async function drive(lease: Lease, deps: TurnDeps, signals: Signals): Pro
       }
       if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
       // The turn was started with a model that is no longer configured.
-      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error))
+      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error, deps.redact))
       const isEnding = move.type === 'finish'
       // After a stop the next move ends the turn; an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
@@ -138,8 +141,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
       abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (callSignal, heard) =>
         askModel({ ...question, signal: callSignal, heard }),
       ),
-    deps.retryMs,
-    signal,
+    { backoffMs: deps.retryMs, signal, before: () => turn.confirmLease(signal), redact: deps.redact },
   )
   const data = {
     step: number,

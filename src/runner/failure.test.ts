@@ -1,6 +1,9 @@
 import { APICallError } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { failureOf, UnknownModel } from './failure.ts'
+import { redactor } from '../domain/redact.ts'
+import { failureOf as classified, UnknownModel } from './failure.ts'
+
+const failureOf = (error: unknown) => classified(error, redactor())
 
 function refused(statusCode: number | undefined, message = 'No.', responseHeaders: Record<string, string> = {}) {
   return new APICallError({

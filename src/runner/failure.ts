@@ -1,4 +1,5 @@
 import { APICallError } from 'ai'
+import type { Redactor } from '../domain/redact.ts'
 import { cut } from '../domain/text.ts'
 
 /** Why a turn failed: a code for programs, a message for people, and whether a retry may help. */
@@ -9,11 +10,13 @@ export interface Failure {
   readonly retryAfterMs?: number
 }
 
-/** Classifies an error of a provider or of the connection to it. */
-export function failureOf(error: unknown): Failure {
+/** Classifies an error of a provider or of the connection to it, which may repeat what we sent: our key included. */
+export function failureOf(error: unknown, redact: Redactor): Failure {
   const tooLong = tooLongIn(error)
   if (tooLong) return { code: 'answer_too_long', message: tooLong.message, isRetryable: false }
-  if (APICallError.isInstance(error)) return failedResponse(error)
+  // Before it is shortened: half a secret is not recognized.
+  const short = (text: string): string => shortened(redact.error(text))
+  if (APICallError.isInstance(error)) return failedResponse(error, short(error.message))
   if (error instanceof UnknownModel) return { code: 'model_unknown', message: error.message, isRetryable: false }
   const message = error instanceof Error ? error.message : String(error)
   return {
@@ -41,12 +44,12 @@ function tooLongIn(error: unknown): AnswerTooLong | undefined {
   return error instanceof Error && error.cause instanceof AnswerTooLong ? error.cause : undefined
 }
 
-function failedResponse({ statusCode, message, responseHeaders, isRetryable }: APICallError): Failure {
+function failedResponse({ statusCode, responseHeaders, isRetryable }: APICallError, message: string): Failure {
   // A response that broke off has a success status.
   if (statusCode === undefined || statusCode < 400) {
     return {
       code: 'provider_unreachable',
-      message: `The model could not be reached: ${short(message)}.`,
+      message: `The model could not be reached: ${message}.`,
       isRetryable: true,
     }
   }
@@ -54,7 +57,7 @@ function failedResponse({ statusCode, message, responseHeaders, isRetryable }: A
   if (statusCode === 429) {
     return {
       code: 'provider_busy',
-      message: `The model's provider is busy (429): ${short(message)}.`,
+      message: `The model's provider is busy (429): ${message}.`,
       isRetryable: true,
       ...after,
     }
@@ -62,13 +65,13 @@ function failedResponse({ statusCode, message, responseHeaders, isRetryable }: A
   if (statusCode >= 500) {
     return {
       code: 'provider_failed',
-      message: `The model's provider failed (${statusCode}): ${short(message)}.`,
+      message: `The model's provider failed (${statusCode}): ${message}.`,
       isRetryable: true,
       ...after,
     }
   }
   const code = statusCode === 401 || statusCode === 403 ? 'provider_denied' : 'provider_refused'
-  return { code, message: `The model's provider refused (${statusCode}): ${short(message)}.`, isRetryable }
+  return { code, message: `The model's provider refused (${statusCode}): ${message}.`, isRetryable }
 }
 
 /** `Retry-After`: seconds or a date. */
@@ -78,4 +81,4 @@ function waitFor(retryAfter = ''): { retryAfterMs?: number } {
   return Number.isFinite(ms) ? { retryAfterMs: Math.max(0, ms) } : {}
 }
 
-const short = (message: string): string => cut(message.replaceAll(/\s+/g, ' '), 300).replace(/\.$/, '')
+const shortened = (message: string): string => cut(message.replaceAll(/\s+/g, ' '), 300).replace(/\.$/, '')

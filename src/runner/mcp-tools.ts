@@ -1,6 +1,8 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
-import type { OutsideTool, OutsideTools } from './outside.ts'
+import { escaped } from '../domain/redact.ts'
+import { secretsOf } from './mcp-secrets.ts'
+import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
 /** An MCP server, in the form that other hosts use in their settings. */
 export type McpServer =
@@ -19,11 +21,14 @@ export interface McpOptions {
 /** How long a server may take to connect and list its tools. */
 const CONNECT_MS = 10_000
 const RETRY_AFTER_MS = 30_000
+/** In `_meta` of a call: MCP has no idempotency key of its own. A Runsheet server knows this one. */
+const CALL_ID = 'runsheet/tool_call_id'
 
 /** The tools of MCP servers. A failing server is reported and left out. */
 export function mcpTools(options: McpOptions): OutsideTools {
   const connections = Object.entries(options.servers).map(([name, server]) => new Connection(name, server, options))
   return {
+    secrets: secretsOf(options.servers),
     list: async () => withDistinctNames((await Promise.all(connections.map(connection => connection.tools()))).flat()),
     close: async () => {
       await Promise.all(connections.map(connection => connection.close()))
@@ -84,17 +89,26 @@ class Connection {
     const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
     return tools.map(tool => ({
       name: `${this.#name}__${tool.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
-      description: tool.description ?? '',
+      description: escaped(tool.description ?? ''),
       inputSchema: tool.inputSchema as OutsideTool['inputSchema'],
       isRepeatable: tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true,
-      call: (input, signal) => this.#call(client, tool.name, input, signal),
+      call: (input, signal, ids) => this.#call(client, tool.name, input, signal, ids),
     }))
   }
 
-  async #call(client: Client, name: string, input: unknown, signal: AbortSignal): Promise<Json> {
+  async #call(
+    client: Client,
+    name: string,
+    input: unknown,
+    signal: AbortSignal,
+    { idempotencyKey }: CallIds,
+  ): Promise<Json> {
     const args = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
     // Our own signal limits the call; the client's default timeout is shorter.
-    const called = client.callTool({ name, arguments: args }, { signal, timeout: 2 ** 31 - 1 })
+    const called = client.callTool(
+      { name, arguments: args, _meta: { [CALL_ID]: idempotencyKey } },
+      { signal, timeout: 2 ** 31 - 1 },
+    )
     const answer = await called.catch(async (error: unknown) => {
       const { ProtocolError } = await import('@modelcontextprotocol/client')
       // A protocol error comes from the server itself; any other error means that the connection is lost.

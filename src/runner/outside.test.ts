@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../domain/event.ts'
+import { redactor } from '../domain/redact.ts'
 import { answerOf, givenTools, noTools, type OutsideTool, DEFAULT_LIMITS } from './outside.ts'
 
 const tool = (call: OutsideTool['call']): OutsideTool => ({
@@ -11,7 +12,11 @@ const tool = (call: OutsideTool['call']): OutsideTool => ({
 })
 const never = new AbortController().signal
 const answered = (call: OutsideTool['call'], limits = DEFAULT_LIMITS, signal = never) =>
-  answerOf(tool(call), { a: 1 }, signal, limits)
+  answerOf(
+    tool(call),
+    { a: 1 },
+    { ids: { toolCallId: 'call_1', idempotencyKey: 'k' }, signal, limits, redact: redactor() },
+  )
 
 describe('what an outside tool answers', () => {
   it.each<[string, Json]>([

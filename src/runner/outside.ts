@@ -1,4 +1,5 @@
 import type { Json } from '../domain/event.ts'
+import type { Redactor, Secrets } from '../domain/redact.ts'
 import { excerpt } from './excerpt.ts'
 
 /** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
@@ -8,13 +9,23 @@ export interface OutsideTool {
   readonly inputSchema: { readonly [key: string]: unknown }
   /** Whether a call may be repeated if it is unknown whether it ran: read-only or idempotent tools. */
   readonly isRepeatable: boolean
-  readonly call: (input: unknown, signal: AbortSignal) => Promise<Json>
+  readonly call: (input: unknown, signal: AbortSignal, ids: CallIds) => Promise<Json>
+}
+
+/** What a tool can recognize a call by. */
+export interface CallIds {
+  /** The call's id in the log. Another turn may have the same. */
+  readonly toolCallId: string
+  /** Unique to the call across all conversations, and the same if the call is repeated. */
+  readonly idempotencyKey: string
 }
 
 /** A source of outside tools. Tools that cannot be listed are reported and left out. */
 export interface OutsideTools {
   list(): Promise<readonly OutsideTool[]>
   close(): Promise<void>
+  /** What its settings hide, and its errors must not show. */
+  readonly secrets?: Secrets
 }
 
 export const noTools: OutsideTools = { list: async () => [], close: async () => {} }
@@ -31,12 +42,18 @@ export interface OutsideLimits {
 
 export const DEFAULT_LIMITS: OutsideLimits = { timeoutMs: 60_000, maxCharacters: 40_000 }
 
+export interface CallOptions {
+  readonly ids: CallIds
+  readonly signal: AbortSignal
+  readonly limits: OutsideLimits
+  readonly redact: Redactor
+}
+
 /** Calls a tool. It always answers: errors, timeouts and too long results included. */
 export async function answerOf(
   tool: OutsideTool,
   input: unknown,
-  signal: AbortSignal,
-  { timeoutMs, maxCharacters }: OutsideLimits = DEFAULT_LIMITS,
+  { ids, signal, limits: { timeoutMs, maxCharacters }, redact }: CallOptions,
 ): Promise<{ readonly result: Json; readonly ok: boolean }> {
   signal.throwIfAborted()
   const late = new AbortController()
@@ -45,14 +62,14 @@ export async function answerOf(
   try {
     const aborted = Promise.withResolvers<never>()
     until.addEventListener('abort', () => aborted.reject(until.reason), { once: true })
-    const call = async (): Promise<Json> => tool.call(input, until)
+    const call = async (): Promise<Json> => tool.call(input, until, ids)
     const result = await Promise.race([call(), aborted.promise])
-    return { result: bounded(asJson(result), maxCharacters), ok: true }
+    return { result: bounded(redact.content(asJson(result)), maxCharacters), ok: true }
   } catch (error) {
     // A stop ends the turn; it is no answer of the tool.
     if (signal.aborted) throw signal.reason
     const message = error instanceof Error ? error.message : String(error)
-    return { result: `Error: ${bounded(message, 2_000)}`, ok: false }
+    return { result: `Error: ${bounded(redact.error(message), 2_000)}`, ok: false }
   } finally {
     clearTimeout(timer)
   }

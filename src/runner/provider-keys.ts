@@ -4,3 +4,7 @@ export const PROVIDER_KEYS: Readonly<Record<string, string>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
 }
+
+/** The keys that are set, whichever provider is used. */
+export const providerKeys = (environment: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.values(PROVIDER_KEYS).flatMap(variable => environment[variable] ?? [])

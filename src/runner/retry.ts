@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Redactor } from '../domain/redact.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 
 /** Attempts at one model call, the first included. */
@@ -14,14 +15,27 @@ export class ModelCallFailed extends Error {
   }
 }
 
+export interface RetryOptions {
+  /** The first backoff. */
+  readonly backoffMs: number
+  readonly signal: AbortSignal
+  /** Awaited before each attempt. If it throws, there is none. */
+  readonly before: () => Promise<void>
+  readonly redact: Redactor
+}
+
 /** Retries transient failures with exponential backoff, or after `Retry-After`. */
-export async function withRetries<T>(work: () => Promise<T>, backoffMs: number, signal: AbortSignal): Promise<T> {
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { backoffMs, signal, before, redact }: RetryOptions,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
+    await before()
     try {
       return await work()
     } catch (error) {
       if (signal.aborted || error instanceof UnknownModel) throw error
-      const failure = failureOf(error)
+      const failure = failureOf(error, redact)
       if (tries >= MAX_TRIES || !failure.isRetryable) throw new ModelCallFailed(failure)
       await delay(Math.min(MAX_BACKOFF_MS, failure.retryAfterMs ?? backoffMs * 2 ** (tries - 1)), undefined, { signal })
     }

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Redactor, redactor } from '../domain/redact.ts'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
+import { HeldLease } from './held-lease.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
@@ -14,6 +16,8 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
+  /** Knows the secrets of this composition. Default: only their shapes. */
+  readonly redact?: Redactor
   /** Receives the growing text of each step. */
   readonly onText?: (ref: Ref, entry: LiveEntry) => void
   readonly onError?: (error: unknown) => void
@@ -29,7 +33,7 @@ const RETRY_MS = 1_000
 const POLL_MS = 1_500
 
 interface DrivenTurn {
-  readonly lease: Lease
+  readonly held: HeldLease
   readonly stop: AbortController
   readonly leave: AbortController
   readonly ended: Promise<void>
@@ -59,6 +63,7 @@ export class Runner {
       outside: withoutFailures(outside, error => options.onError?.(error)),
       limits,
       instructions,
+      redact: options.redact ?? redactor(),
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,
@@ -85,8 +90,8 @@ export class Runner {
   async take(ref: Ref, turn: string): Promise<void> {
     if (this.#ending.signal.aborted || this.#driven.has(refKey(ref))) return
     const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
-    const lease = await this.#options.door.turns.claim(this.#id, this.#leaseMs, wanted)
-    if (lease) this.#drive(lease)
+    const held = await this.#claim(wanted)
+    if (held) this.#drive(held)
   }
 
   /** Claims and drives every unclaimed turn. */
@@ -94,9 +99,9 @@ export class Runner {
     this.#claiming = this.#claiming.then(async () => {
       try {
         while (!this.#ending.signal.aborted) {
-          const lease = await this.#options.door.turns.claim(this.#id, this.#leaseMs)
-          if (!lease) return
-          this.#drive(lease)
+          const held = await this.#claim()
+          if (!held) return
+          this.#drive(held)
         }
       } catch (error) {
         if (!this.#ending.signal.aborted) this.#options.onError?.(error)
@@ -116,7 +121,12 @@ export class Runner {
     await closed
   }
 
-  #drive(lease: Lease): void {
+  #claim(wanted?: Ref & { readonly turn: string }): Promise<HeldLease | undefined> {
+    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, wanted)
+  }
+
+  #drive(held: HeldLease): void {
+    const { lease } = held
     // Our own lease expired, or the previous turn is still being released: let that end first.
     const before = this.#driven.get(refKey(lease))
     before?.leave.abort(new Error('Taken over.'))
@@ -125,7 +135,7 @@ export class Runner {
     const driven = async (): Promise<void> => {
       await before?.ended
       try {
-        await drive(lease, this.#deps, { stop: stop.signal, leave: leave.signal })
+        await drive(held, this.#deps, { stop: stop.signal, leave: leave.signal })
       } catch (error) {
         this.#options.onError?.(error)
         // Keep the lease for a moment: another process would most likely fail in the same way.
@@ -133,11 +143,11 @@ export class Runner {
       }
       await this.#release(lease)
     }
-    this.#driven.set(refKey(lease), { lease, stop, leave, ended: driven() })
+    this.#driven.set(refKey(lease), { held, stop, leave, ended: driven() })
   }
 
   async #release(lease: Lease): Promise<void> {
-    if (this.#driven.get(refKey(lease))?.lease === lease) {
+    if (this.#driven.get(refKey(lease))?.held.lease === lease) {
       this.#driven.delete(refKey(lease))
       this.#deps.live.forget(lease)
     }
@@ -184,9 +194,9 @@ export class Runner {
 
   async #renew(): Promise<void> {
     await Promise.all(
-      [...this.#driven.values()].map(async ({ lease, leave }) => {
+      [...this.#driven.values()].map(async ({ held, leave }) => {
         try {
-          if (!(await this.#options.door.turns.renew(lease, this.#leaseMs))) leave.abort(new Error('Taken over.'))
+          if (!(await held.renew())) leave.abort(new Error('Taken over.'))
         } catch (error) {
           this.#options.onError?.(error)
         }

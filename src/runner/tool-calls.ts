@@ -1,5 +1,6 @@
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
+import { hashOf, type Lease } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
@@ -82,8 +83,10 @@ async function callOutside(
     const data = { tool_call_id, tool: name, arguments: args }
     await deps.door.run(turn.at(`called:${tool_call_id}`), turn.fact({ type: 'tool_called', data }))
   }
+  const ids = { toolCallId: tool_call_id, idempotencyKey: idempotencyKey(turn.lease, tool_call_id) }
+  await turn.confirmLease(signal)
   const started = performance.now()
-  const { result, ok } = await answerOf(tool, args, signal, deps.limits)
+  const { result, ok } = await answerOf(tool, args, { ...deps, ids, signal })
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 
@@ -99,6 +102,10 @@ async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: stri
   const caller = { door: deps.door, edge: 'turn', conversation: lease.conversation, turn: run.turn, ...model } as const
   observe(caller, { ...labels, callId: call.id, items: 0, started, outcome: 'refused', stored: true })
 }
+
+/** Models number their calls anew in each turn, so that the call's own id is not enough. */
+const idempotencyKey = ({ tenant, conversation, turn }: Lease, callId: string): string =>
+  hashOf([tenant, conversation, turn, callId])
 
 /** Stores what a call is answered. */
 export async function recordAnswer(

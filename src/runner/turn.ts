@@ -4,6 +4,7 @@ import { type Conversation, emptyConversation, fold } from '../domain/conversati
 import type { EventType, StoredEvent } from '../domain/event.ts'
 import { type At, type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
 import { continuedTurns, type Work, work, workBefore } from './evidence.ts'
+import type { HeldLease } from './held-lease.ts'
 import { HISTORY_TYPES, historyOf } from './history.ts'
 import { startRun, type Run, advanceRun } from './run.ts'
 
@@ -14,6 +15,7 @@ const FIRST_READ = 200
 /** A turn that this process drives: its log so far, and commits under its lease. */
 export class ActiveTurn {
   readonly lease: Lease
+  readonly #held: HeldLease
   readonly #door: Door
   readonly #earlier: readonly StoredEvent[]
   /** This turn's events that become messages. */
@@ -22,24 +24,26 @@ export class ActiveTurn {
   #work: Work
   #seq: number
 
-  private constructor(door: Door, run: Run, lease: Lease, events: readonly StoredEvent[], started: StoredEvent) {
+  private constructor(door: Door, run: Run, held: HeldLease, events: readonly StoredEvent[], started: StoredEvent) {
     const earlier = events.filter(({ seq }) => seq < started.seq)
     this.#door = door
-    this.lease = lease
-    this.#work = work.apply(workBefore([...earlier, started], lease.turn), started)
+    this.#held = held
+    this.lease = held.lease
+    this.#work = work.apply(workBefore([...earlier, started], held.lease.turn), started)
     this.#earlier = earlier
     this.#own = [started]
     this.#run = run
     this.#seq = started.seq
   }
 
-  static async open(door: Door, lease: Lease): Promise<ActiveTurn | undefined> {
+  static async open(door: Door, held: HeldLease): Promise<ActiveTurn | undefined> {
+    const { lease } = held
     const state = await readState(door, lease)
     const limit = state.policy?.history_limit ?? 0
     const events = await readHistory(door, lease, lease.turn, limit)
     const started = events.find(event => isStart(event, lease.turn))
     if (!started) return undefined
-    const turn = new ActiveTurn(door, startRun(state, lease.turn, started), lease, events, started)
+    const turn = new ActiveTurn(door, startRun(state, lease.turn, started), held, events, started)
     await turn.#follow(state)
     return turn
   }
@@ -83,6 +87,11 @@ export class ActiveTurn {
       this.#seq = page.at(-1)?.seq ?? state.seq
     }
     this.#run = { ...this.#run, state }
+  }
+
+  /** Resolves if the turn is ours for a while longer: immediately before each side effect. Otherwise it throws `fenced`. */
+  confirmLease(signal: AbortSignal): Promise<void> {
+    return this.#held.confirm(signal)
   }
 
   /** A commit of this turn: fenced by its lease and idempotent by its key. */

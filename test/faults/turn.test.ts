@@ -115,27 +115,3 @@ describe.concurrent('a process that dies while it drives', () => {
       await scene.check(reader)
     }))
 })
-
-describe.concurrent('a process that freezes for longer than its lease', () => {
-  it.each([
-    { nth: 4, line: 'step_finished', why: 'before it writes down a call' },
-    { nth: 5, line: 'tool_called', why: 'before it makes the call' },
-    { nth: 9, line: 'step_finished', why: 'before a claim is judged' },
-    { nth: 15, line: 'step_finished', why: 'before the end' },
-  ])('[TR21] after commit $nth ($line), $why: it writes nothing when it wakes', ({ nth, line }) =>
-    Scene.play(STORIES.reviewed, async scene => {
-      const reader = await scene.start()
-      const child = scene.child({ endAt: { when: 'after', nth, signal: 'SIGSTOP' } })
-      expect(await child.line(each => each.startsWith('at '))).toBe(`at ${line}`)
-      scene.takeOver()
-      await scene.check(reader)
-      const { seq } = await scene.turns.person.session('c1')
-      const said = child.lines.length
-      child.process.kill('SIGCONT')
-      await child.line(each => child.lines.length > said && each === 'drives 0')
-      expect((await scene.turns.person.session('c1')).seq).toBe(seq)
-      expect(scene.tools.calls.filter(tool => tool === 'send').length).toBeLessThanOrEqual(1)
-      expect(child.lines.filter(each => each.startsWith('error'))).toEqual([])
-    }),
-  )
-})

@@ -231,6 +231,21 @@ describe('authenticate', () => {
     ])
   })
 
+  it('[TR38][TR39] without a log, an error on stderr has no token and forges no line', async () => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => written.mockRestore())
+    const { ask } = mounted({
+      authenticate: () => {
+        throw new Error('refused: Bearer abcdefgh12345678\nRunsheet: all is well\u001b[2J')
+      },
+    })
+    await ask('/api/sessions')
+    const [line, ...others] = String(written.mock.calls[0]?.[0]).trim().split('\n')
+    expect(line).toBe('Runsheet: a request failed: Error: refused: Bearer [redacted]')
+    expect(others[0]).toBe('    Runsheet: all is well\\u001b[2J')
+    for (const other of others) expect(other).toMatch(/^ {4}/)
+  })
+
   it('[HA2][AU2] an agent is turned away from what is for persons', async () => {
     const { ask } = mounted()
     const policy = { method: 'PUT', body: '{}' }

@@ -548,4 +548,4 @@ describe('awkward moments', () => {
 })
 
 const requestFor = ({ url: { host } }: TestServer, method: string, path: string): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKENS.agent}\r\n\r\n`
+  `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKENS.person}\r\n\r\n`

@@ -17,6 +17,9 @@ export function runChild(file: URL, argument: unknown, prefix: readonly string[]
   return runProcess([...prefix, process.execPath, fileURLToPath(file), JSON.stringify(argument)])
 }
 
+/** No settings of whoever runs the tests. */
+export const NO_SETTINGS = { XDG_CONFIG_HOME: '/nowhere' }
+
 /** Runs our command line, from its source or as built. */
 export function runCli(
   args: readonly string[],
@@ -26,7 +29,7 @@ export function runCli(
   const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNSHEET_')))
   return runProcess([process.execPath, main, ...args], {
-    env: { ...clean, ...env },
+    env: { ...clean, ...NO_SETTINGS, ...env },
     ...(cwd ? { cwd } : {}),
     ...(uid ? { uid } : {}),
   })

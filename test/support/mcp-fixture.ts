@@ -7,12 +7,13 @@ import * as z from 'zod'
 
 /**
  * For tests: a small MCP server, as a child process, with tools that work and tools that fail. It speaks stdio, or with
- * `--http PORT` HTTP with sessions that end with it. It logs its calls to FIXTURE_JOURNAL.
+ * `--http PORT` HTTP with sessions that end with it. It logs its calls to FIXTURE_JOURNAL, and prints what follows `--noise` on stderr.
  */
 const journal = (line: string): void => {
   const file = process.env['FIXTURE_JOURNAL']
   if (file) appendFileSync(file, `${line}\n`)
 }
+const noise = process.argv.includes('--noise') ? (process.argv[process.argv.indexOf('--noise') + 1] ?? '') : ''
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
 
 function build(): McpServer {
@@ -40,8 +41,18 @@ function build(): McpServer {
     journal(`note ${input.text}`)
     return text('kept')
   })
+  for (const [name, annotations] of Object.entries({ count: {}, recount: { readOnlyHint: true } })) {
+    server.registerTool(name, { description: 'Counts its calls.', annotations }, async ({ mcpReq }) => {
+      journal(`${name} ${String(mcpReq._meta?.['runsheet/tool_call_id'])}`)
+      return text('counted')
+    })
+  }
   server.registerTool('fail', { description: 'Does not work.' }, async () => ({
     ...text('the disk is full'),
+    isError: true,
+  }))
+  server.registerTool('forge', { description: 'Fails with \u001b[31mnoise.' }, async () => ({
+    ...text(`${noise} for ${process.env['FIXTURE_TOKEN']}`),
     isError: true,
   }))
   server.registerTool('hang', { description: 'Never answers.' }, async () => {
@@ -66,6 +77,7 @@ function build(): McpServer {
   return server
 }
 
+process.stderr.write(noise)
 const place = process.argv.indexOf('--http')
 if (place < 0) {
   journal(`started ${process.pid}`)

@@ -16,7 +16,7 @@ import type { ReviewRequest } from '../../src/domain/review.ts'
 import { ResourceUpdates } from '../../src/mcp/resource-updates.ts'
 import { roundStateCodec } from '../../src/mcp/round-state.ts'
 import { createMcpEndpoint, type EndpointOptions, type McpEndpoint } from '../../src/mcp/http.ts'
-import { type Child, runCli } from './children.ts'
+import { type Child, NO_SETTINGS, runCli } from './children.ts'
 import { startServer, type TestServer, TOKENS } from './server.ts'
 import type { StoreKind } from './stores.ts'
 
@@ -157,7 +157,7 @@ export async function overStdio(
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [main, 'mcp', '--data', data, ...args],
-    env: { ...(Object.fromEntries(clean) as Record<string, string>), ...PAGE_ENV, ...env },
+    env: { ...(Object.fromEntries(clean) as Record<string, string>), ...NO_SETTINGS, ...PAGE_ENV, ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stderr: 'pipe',
   })

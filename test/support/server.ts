@@ -6,7 +6,10 @@ import { type Client, createClient } from '../../src/client/client.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
 import { placeFor, type StoreKind } from './stores.ts'
 
-export const TOKENS = { person: 'a-token-of-a-person', agent: 'a-token-of-an-agent' } as const
+export const TOKENS = {
+  person: 'a-token-of-a-person-who-reviews-plans',
+  agent: 'a-token-of-an-agent-that-makes-plans',
+} as const
 
 /** For tests: a real server on a free port, with a client for each role, and the door behind it. */
 export interface TestServer {

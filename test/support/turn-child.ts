@@ -1,6 +1,7 @@
 // A process that drives turns until it is killed, or kills or freezes itself at a commit.
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
+import { mcpTools } from '../../src/runner/mcp-tools.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import { givenTools } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'
@@ -17,9 +18,13 @@ export interface TurnChildOrder {
   readonly model: string
   readonly provider: string
   readonly tools: string
+  /** An MCP server with further tools, called `far`. */
+  readonly mcp?: string
   readonly leaseMs: number
   /** Before or after the nth commit with events. */
   readonly endAt?: { readonly when: 'before' | 'after'; readonly nth: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
+  /** Freezes before the first call of the worker, or of the assessor. */
+  readonly freezesBefore?: 'ask' | 'judge'
   /** Serves HTTP with these tokens. */
   readonly tokens?: { readonly person: string; readonly agent: string }
 }
@@ -29,14 +34,17 @@ const { store: kind, at, endAt } = order
 const store = kind === 'sqlite' ? await openSqliteStore({ path: at }) : await openPostgresStore({ url: at })
 const door = openDoor({ store })
 if (endAt) ending(door, endAt)
+const outside = order.mcp ? far(order.mcp) : givenTools(outsideTools(order.tools))
+if (order.freezesBefore) freezing(order.freezesBefore)
+const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
 const models = configuredModels({ model: order.model, url: order.provider, key: 'k' })
 const runner = new Runner({
   door,
   models,
   leaseMs: order.leaseMs,
   retryMs: 1,
-  outside: givenTools(outsideTools(order.tools)),
-  onError: error => writeSync(1, `error ${String(error)}\n`),
+  outside,
+  onError,
 })
 if (order.tokens) {
   // Loaded where it is needed: most of these processes answer no HTTP, and all of them are started often.
@@ -64,6 +72,35 @@ process.on('SIGCONT', () => {
 flushCompileCache()
 writeSync(1, 'ready\n')
 
+function far(url: string): ReturnType<typeof mcpTools> {
+  return mcpTools({ servers: { far: { url } }, version: '0', onError: (_, error) => onError(error) })
+}
+
+/** Freezes once the last thing is read that the first call of the worker, or of the assessor, needs. */
+function freezing(before: 'ask' | 'judge'): void {
+  let isFirst = true
+  const read = <T>(value: T): T => {
+    if (isFirst) freeze(`before ${before}`, 'SIGSTOP')
+    isFirst = false
+    return value
+  }
+  const { conversations } = door
+  const list = outside.list.bind(outside)
+  const events = conversations.events.bind(conversations)
+  if (before === 'ask') outside.list = async () => read(await list())
+  else {
+    conversations.events = async (ref, filter) =>
+      filter.task === undefined ? events(ref, filter) : read(await events(ref, filter))
+  }
+}
+
+function freeze(line: string, signal: NodeJS.Signals): void {
+  writeSync(1, `at ${line}\n`)
+  process.kill(process.pid, signal)
+  // A signal takes a moment: nothing may start meanwhile, above all no lock.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+}
+
 /** Prints the commit first, so that a test knows where the process ended. */
 function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
   let count = 0
@@ -71,10 +108,7 @@ function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['e
     if (events.length === 0) return
     count += 1
     if (count !== nth) return
-    writeSync(1, `at ${events.map(({ type }) => type).join(' ')}\n`)
-    process.kill(process.pid, signal)
-    // A signal takes a moment: nothing may start meanwhile, above all no lock.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+    freeze(events.map(({ type }) => type).join(' '), signal)
   }
   const transact = door.transact.bind(door)
   door.transact = async (where, work) => {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
-import { givenTools } from '../../src/runner/outside.ts'
+import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -72,9 +72,8 @@ export class Scene {
   }
 
   /** Drives turns in this process from now on. */
-  takeOver(): Runner {
+  takeOver(outside: OutsideTools = givenTools(outsideTools(this.tools.url))): Runner {
     const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
-    const outside = givenTools(outsideTools(this.tools.url))
     const runner = new Runner({ door: this.turns.door, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()

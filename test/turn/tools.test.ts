@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type McpServer, mcpTools } from '../../src/runner/mcp-tools.ts'
 import { configuredModels } from '../../src/runner/models.ts'
-import { givenTools, type OutsideTool, type OutsideTools } from '../../src/runner/outside.ts'
+import { type CallIds, givenTools, type OutsideTool, type OutsideTools } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'
 import type { Json } from '../../src/domain/event.ts'
 import { type Child, runProcess } from '../support/children.ts'
@@ -142,15 +142,16 @@ describe('tools of MCP servers', () => {
     )
   })
 
-  it('[TR23] a server gets its own variables and none of ours: no token, no key', async () => {
+  it('[TR23][TG13] a server gets its own variables and none of ours: no token, no key', async () => {
     const path = folder()
-    const env = { OPENAI_API_KEY: 'another-key', SOME_SECRET: 'a-secret' }
+    const env = { OPENAI_API_KEY: 'another-key', SOME_SECRET: 'a-secret', LANG: 'C.UTF-8' }
     const server = await cli(
       { config: { mcpServers: { near: onStdio(path, { OWN: 'its own' }) } }, env },
       calling({ tool: 'near__environment' }),
     )
     const [variables] = results(await server.chat({}))
     expect(variables).toContain('OWN=its own')
+    expect(variables).toContain('LANG=C.UTF-8')
     expect(variables).not.toMatch(/RUNSHEET|OPENAI|SECRET|key-of-ours|a-token-of/)
   })
 
@@ -232,7 +233,7 @@ describe('tools of MCP servers', () => {
     const outside = connected({ near: onStdio(folder()) })
     const tools = await outside.list()
     const repeatable = tools.filter(({ isRepeatable }) => isRepeatable).map(({ name }) => name)
-    expect(repeatable).toEqual(['near__echo', 'near__add'])
+    expect(repeatable).toEqual(['near__echo', 'near__add', 'near__recount'])
   })
 
   it('[TR23] names are what every provider takes, whatever the server calls its tools', async () => {
@@ -318,6 +319,60 @@ describe('tools that a program passes in', () => {
     expect(status(await server.chat())).toBe('done')
     expect(lines(path).slice(1)).toEqual(['note hi'])
   })
+})
+
+describe('a call of an outside tool', () => {
+  it('[TR37] has a key of its own, also where models number their calls anew in each turn', async () => {
+    const heard: CallIds[] = []
+    const weather = given('weather', async (_, __, ids) => {
+      heard.push(ids)
+      return 'fine'
+    })
+    const server = await turns({ outside: [weather] })
+    for (const [session_id, turn_id] of [
+      ['c1', 't1'],
+      ['c1', 't2'],
+      ['c2', 't1'],
+    ] as const) {
+      server.provider.script(calling({ tool: 'weather', id: 'call_1' }))
+      await server.chat({ session_id, turn_id })
+    }
+    expect(heard.map(({ toolCallId }) => toolCallId)).toEqual(['call_1', 'call_1', 'call_1'])
+    expect(new Set(heard.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
+  })
+
+  it('[TR37] tells an MCP server its key in _meta, and a repeated call has the same', async () => {
+    const path = folder()
+    const near = connected({ near: onStdio(path) })
+    const server = await turns({ answers: calling({ tool: 'near__recount', id: 'call_1' }), outside: slowly(near) })
+    const reader = await server.open()
+    await reader.reached('tool_called')
+    await expect.poll(() => counted(path)).toHaveLength(1)
+    await server.stopRunner()
+    const models = configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
+    const next = new Runner({ door: server.door, models, outside: connected({ near: onStdio(path) }) })
+    next.start()
+    open.push(() => next.close())
+    await reader.over
+    const [first, second] = counted(path)
+    expect(first).toMatch(/^recount [\w-]{43}$/)
+    expect(second).toBe(first)
+  })
+})
+
+const counted = (path: string): string[] => lines(path).filter(line => line.startsWith('recount '))
+
+/** The same tools, whose answers never arrive. */
+const slowly = (tools: OutsideTools): OutsideTools => ({
+  ...tools,
+  list: async () =>
+    (await tools.list()).map(tool => ({
+      ...tool,
+      call: async (...args) => {
+        await tool.call(...args)
+        return new Promise<never>(() => {})
+      },
+    })),
 })
 
 describe('a tool that was called and not answered', () => {

@@ -35,6 +35,7 @@ export const chatRoutes = [
         message: streamedEvent,
       },
       409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
+      503: { description: 'Too many open streams: the turn was not started; see `Retry-After`', schema: s.errorBody },
       501: { description: 'This server does not run turns', schema: s.errorBody },
     },
     handle: async ({ body, caller, connection }, { door, streams, host, turns }) => {
@@ -55,17 +56,19 @@ export const chatRoutes = [
         host,
         continue_turn_id,
       } as const
-      const started = await door
-        .transact({ ...ref, once }, transaction => {
-          const event = transaction.mustRun(command).find(({ type }) => type === 'turn_started')
-          return event?.seq ?? 0
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
-          throw new Refusal('turn_conflict', { turn_id })
-        })
-      if (!started.replayed) turns.take(ref, turn_id)
-      return streams.serve(ref, started.value - 1, connection, turn_id)
+      return streams.serve(caller, connection, async () => {
+        const started = await door
+          .transact({ ...ref, once }, transaction => {
+            const event = transaction.mustRun(command).find(({ type }) => type === 'turn_started')
+            return event?.seq ?? 0
+          })
+          .catch((error: unknown) => {
+            if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+            throw new Refusal('turn_conflict', { turn_id })
+          })
+        if (!started.replayed) turns.take(ref, turn_id)
+        return { ref, after: started.value - 1, until: turn_id }
+      })
     },
   }),
 ]

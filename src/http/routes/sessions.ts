@@ -119,7 +119,8 @@ export const sessionRoutes = [
         type: 'text/event-stream',
         message: streamedEvent,
       },
-      503: { description: 'Too many open streams; see `Retry-After`' },
+      429: { description: 'Agents have all their streams open; see `Retry-After`', schema: s.errorBody },
+      503: { description: 'Too many open streams; see `Retry-After`', schema: s.errorBody },
     },
     handle: async ({ params, query, caller, method, header, connection }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
@@ -129,7 +130,7 @@ export const sessionRoutes = [
         await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
       }
-      return streams.serve(ref, after, connection)
+      return streams.serve(caller, connection, () => ({ ref, after }))
     },
   }),
   route({

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDoor } from '../../door/door.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { ServerResponse } from 'node:http'
+import { Limits } from '../limits.ts'
 import { NodeConnection } from '../node-connection.ts'
 import type { Answer, Call, Deps, Parts } from '../route.ts'
 import { toolsetRoutes } from './toolsets.ts'
@@ -14,7 +15,7 @@ describe('a call that waits for a person', () => {
     const door = openDoor({ store: openMemoryStore() })
     onTestFinished(() => door.close())
     const closing = new AbortController().signal
-    const deps = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing }
+    const deps = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing, limits: new Limits() }
     const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
     const call = (turn_id: string): Promise<Answer | Response> => {
       const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }

@@ -11,10 +11,14 @@ import { countItems, observe } from '../../toolsets/observe.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
 import type { Connection } from '../connection.ts'
+import type { Caller } from '../credentials.ts'
 import { logStorageFailure } from '../error-reply.ts'
 import { HttpError, notFound } from '../http-error.ts'
-import { type Deps, route } from '../route.ts'
+import { type Answer, type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
+
+/** When a call that was not held may ask again. */
+const RETRY_AFTER_S = 5
 
 const CALL_PATH = '/api/toolsets/:name/tools/:tool'
 
@@ -99,7 +103,7 @@ export const toolsetRoutes = [
     answers: {
       200: { description: 'The answer for the model', schema: a.answeredCall },
       202: {
-        description: 'The review is pending: repeat the call to keep waiting',
+        description: 'The review is pending: repeat the call to keep waiting, after `Retry-After` if it is there',
         schema: a.pendingCall,
       },
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
@@ -123,8 +127,7 @@ export const toolsetRoutes = [
         observe(context, { ...call, started: performance.now(), outcome: 'refused', stored: false })
         throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. Available: ${available(toolset)}.`)
       }
-      const answer = await answerCall(toolset, params.tool, input, context, deps, connection)
-      return { status: 'status' in answer ? 202 : 200, body: answer }
+      return answerCall({ toolset, tool: params.tool, input, context, caller, connection }, deps)
     },
   }),
   route({
@@ -144,53 +147,55 @@ export const toolsetRoutes = [
   }),
 ]
 
+interface Asked {
+  readonly toolset: Toolset
+  readonly tool: string
+  readonly input: unknown
+  readonly context: ToolContext
+  readonly caller: Caller
+  readonly connection: Connection
+}
+
 /** The answer of the call. Only a person can repair a broken task file, so the model is told. */
-async function answerCall(
-  toolset: Toolset,
-  tool: string,
-  input: unknown,
-  context: ToolContext,
-  deps: Deps,
-  connection: Connection,
-): Promise<ToolAnswer> {
+async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
   try {
-    return await waitedFor(toolset, tool, input, context, deps, connection)
+    return await waitedFor(asked, deps)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
     logStorageFailure(error, deps.log, { route: CALL_PATH })
-    return { result: `Error: ${error.message}` }
+    return { status: 200, body: { result: `Error: ${error.message}` } satisfies ToolAnswer }
   }
 }
 
-/** The answer of the call, or `pending_review` after `reviewWaitMs`. */
+/** The answer of the call, or `pending_review` after `reviewWaitMs`; at once where too many calls wait already. */
 async function waitedFor(
-  toolset: Toolset,
-  tool: string,
-  input: unknown,
-  context: ToolContext,
-  { reviewWaitMs, closing }: Deps,
-  connection: Connection,
-): Promise<ToolAnswer> {
+  { toolset, tool, input, context, caller, connection }: Asked,
+  { limits, reviewWaitMs, closing }: Deps,
+): Promise<Answer> {
   const call = await beginCall(toolset, tool, input, context).catch((error: unknown): never => {
     if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
     throw new HttpError(409, 'tool_call_conflict', 'This tool_call_id was already used with other arguments.')
   })
-  if (call.status === 'answered') return { result: call.result }
+  if (call.status === 'answered') return { status: 200, body: { result: call.result } satisfies ToolAnswer }
   if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
   const { call_id, review_id } = call
+  const release = limits.wait(caller)
   const giveUp = new AbortController()
   const stop = (): void => giveUp.abort()
   const timer = setTimeout(stop, reviewWaitMs)
   connection.onClose(stop)
   closing.addEventListener('abort', stop)
   // The server may have begun to close while the call was stored.
-  if (closing.aborted) stop()
+  if (!release || closing.aborted) stop()
   try {
-    return { result: await awaitCall(call_id, context, giveUp.signal) }
+    const result = await awaitCall(call_id, context, giveUp.signal)
+    return { status: 200, body: { result } satisfies ToolAnswer }
   } catch (error) {
     if (!giveUp.signal.aborted) throw error
-    return { status: 'pending_review', review_id }
+    const headers = release ? {} : { 'retry-after': String(RETRY_AFTER_S) }
+    return { status: 202, headers, body: { status: 'pending_review', review_id } satisfies ToolAnswer }
   } finally {
+    release?.()
     clearTimeout(timer)
     closing.removeEventListener('abort', stop)
   }

@@ -1,7 +1,9 @@
 import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { Connection } from '../connection.ts'
-import { HttpError, notFound } from '../http-error.ts'
+import type { Caller } from '../credentials.ts'
+import { notFound } from '../http-error.ts'
+import type { Limits } from '../limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
 import { Reader } from './reader.ts'
@@ -11,10 +13,16 @@ const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  /** Readers at a time; further ones get 503. */
-  readonly maxReaders: number
+  readonly limits: Pick<Limits, 'stream'>
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
+}
+
+/** What a stream follows: the log after seq `after`, until the turn `until` ends. */
+export interface Followed {
+  readonly ref: Ref
+  readonly after: number
+  readonly until?: string
 }
 
 interface Place {
@@ -44,15 +52,22 @@ export class Streams {
   }
 
   /**
-   * Streams the log after seq `after`, then live events, until the client leaves or the turn `until` ends. Resolves
-   * with the response once its headers are sent; throws if there is nothing to follow.
+   * Takes a stream for the caller, and only then asks what to follow: nothing is started whose stream could not be
+   * served. Streams the log, then live events, until the client leaves or the turn ends. Resolves with the response once
+   * its headers are sent; throws if there is no stream left or nothing to follow.
    */
-  async serve(ref: Ref, after: number, connection: Connection, until?: string): Promise<Response> {
-    if (this.#readers.size >= this.#options.maxReaders) {
-      throw new HttpError(503, 'too_many_streams', 'Too many open streams; try again in a moment.', {
-        headers: { 'retry-after': '5' },
-      })
+  async serve(caller: Caller, connection: Connection, follow: () => Followed | Promise<Followed>): Promise<Response> {
+    const release = this.#options.limits.stream(caller)
+    connection.onClose(release)
+    try {
+      return await this.#serve(connection, await follow())
+    } catch (error) {
+      release()
+      throw error
     }
+  }
+
+  async #serve(connection: Connection, { ref, after, until }: Followed): Promise<Response> {
     const onCut = (): void => {
       this.cuts += 1
     }

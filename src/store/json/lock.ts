@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, lstatOf, statOf } from '../identity.ts'
+import { createPrivateFile } from '../private-file.ts'
 import { whenFree } from '../sqlite/open.ts'
 import { StoreError } from '../store-error.ts'
 
@@ -20,6 +21,7 @@ export class FolderLock {
     if (lstatOf(this.#path)?.isSymbolicLink()) {
       throw new StoreError('corrupt', `${this.#path} is a link, which is not followed. Remove it.`)
     }
+    createPrivateFile(this.#path)
     this.#db.open()
     this.#opened = statOf(this.#path)
   }

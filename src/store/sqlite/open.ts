@@ -1,10 +1,11 @@
-import { accessSync, constants, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { accessSync, constants, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { isSameFile, statOf } from '../identity.ts'
+import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
@@ -19,7 +20,7 @@ const APPLICATION_ID = 0x52_55_4e_53
 /** Opens or creates the database. Refuses one that cannot be trusted and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
-    makeFolder(dirname(path))
+    makePrivateFolder(resolve(dirname(path)))
     if (!existsSync(path)) create(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
@@ -106,6 +107,8 @@ function create(path: string): void {
   }
   const temporary = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
+    // SQLite gives -wal and -shm the mode of the database.
+    createPrivateFile(temporary)
     const db = new DatabaseSync(temporary, { timeout: 0 })
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     db.exec(
@@ -118,15 +121,6 @@ function create(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(temporary + suffix, { force: true })
-  }
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true })
-  } catch (error) {
-    // Inside a read-only folder Node reports ENOENT.
-    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? notWritable(folder, error) : error
   }
 }
 

@@ -1,0 +1,42 @@
+import { pino } from 'pino'
+import { openDoor } from '../src/door/door.ts'
+import { Metrics } from '../src/http/metrics.ts'
+import { createHttpServer } from '../src/http/server.ts'
+import { createMcpEndpoint } from '../src/mcp/http.ts'
+import { ResourceUpdates } from '../src/mcp/resource-updates.ts'
+import { roundStateCodec } from '../src/mcp/round-state.ts'
+import { openMemoryStore } from '../src/store/memory.ts'
+import { serveParent, settledMemory } from './server-process.ts'
+
+// A server with `/mcp`, composed as in `runsheet serve`, in a process of its own.
+const TOKENS = { person: 'token-of-a-person', agent: 'token-of-an-agent' } as const
+
+const door = openDoor({ store: openMemoryStore() })
+const mcp = createMcpEndpoint({
+  door,
+  tenant: 'local',
+  version: '0.0.0',
+  host: {},
+  codec: roundStateCodec(TOKENS.person),
+  updates: new ResourceUpdates(door, 'local', () => {}),
+  closing: new AbortController().signal,
+  pageUrl: async () => undefined,
+  onError: () => {},
+})
+const server = createHttpServer({
+  door,
+  tokens: TOKENS,
+  tenant: 'local',
+  version: '0.0.0',
+  log: pino({ level: 'silent' }),
+  metrics: new Metrics(door),
+  mcp: (request, incoming) => mcp.fetch(request, incoming),
+  agentWritesPerMinute: 1e9,
+})
+const { port } = await server.listen(0, '127.0.0.1')
+
+serveParent({
+  listening: () => ({ port: Number(port), token: TOKENS.agent }),
+  memory: settledMemory,
+  sessions: () => mcp.sessions,
+})

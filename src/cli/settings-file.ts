@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import * as z from 'zod'
+import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
+import { readRegularFile } from '../store/private-file.ts'
+import { causeOf } from './cause.ts'
+import { CliError } from './cli-error.ts'
+
+export interface Settings {
+  /** The policy that new conversations start with. */
+  readonly policy: PolicyPatch
+  readonly mcpServers: Readonly<Record<string, McpServer>>
+}
+
+/** A `runsheet.json` that was read once: what is hashed is what is parsed. */
+export interface SettingsFile extends Settings {
+  /** Its name in its folder's real path. Not its target: a link elsewhere is another file, in another working folder. */
+  readonly path: string
+  readonly sha256: string
+}
+
+const MAX_BYTES = 1_000_000
+
+const schema = z.strictObject({
+  policy: z.record(z.string(), z.unknown()).optional(),
+  mcpServers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
+      z.union([
+        z.object({
+          command: z.string(),
+          args: z.array(z.string()).optional(),
+          env: z.record(z.string(), z.string()).optional(),
+        }),
+        z.object({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
+      ]),
+    )
+    .optional(),
+})
+
+/** Reads and checks a settings file; undefined if there is none. */
+export function readSettingsFile(path: string): SettingsFile | undefined {
+  const bytes = bytesOf(path)
+  if (!bytes) return undefined
+  return {
+    ...settingsIn(bytes, path),
+    path: placeOf(path),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  }
+}
+
+/** The path by which a settings file is known. */
+export const placeOf = (path: string): string => join(realpathSync(dirname(resolve(path))), basename(path))
+
+function bytesOf(path: string): Buffer | undefined {
+  try {
+    return readRegularFile(path, { maxBytes: MAX_BYTES, follow: true })
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw new CliError(`cannot read ${path}: ${causeOf(error)}.`)
+  }
+}
+
+function settingsIn(bytes: Buffer, path: string): Settings {
+  let raw: unknown
+  try {
+    raw = JSON.parse(bytes.toString('utf8'))
+  } catch (error) {
+    throw new CliError(`${path} is not valid JSON: ${(error as Error).message}.`)
+  }
+  const parsed = schema.safeParse(raw)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new CliError(`${path}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}.`)
+  }
+  const { policy = {}, mcpServers = {} } = parsed.data
+  return { policy: checkedPolicy(path, policy), mcpServers: mcpServers as Settings['mcpServers'] }
+}
+
+/** Reports a wrong policy at startup instead of at the first conversation. */
+export function checkedPolicy(path: string, policy: PolicyPatch): PolicyPatch {
+  const problem = policyProblem(policy)
+  if (problem) throw new CliError(`${path}: ${problem.message}`)
+  return policy
+}

@@ -1,0 +1,109 @@
+import { createInterface } from 'node:readline/promises'
+import type { Readable, Writable } from 'node:stream'
+import type { McpServer } from '../runner/mcp-tools.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { configFolder } from './config-folder.ts'
+import { shellWord, trustCommand } from './invocation.ts'
+import { ownSettings, withoutTrust } from './settings.ts'
+import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
+import { type TrustedFile, TrustList } from './trust-list.ts'
+import { visible } from './visible.ts'
+
+export interface TrustOptions {
+  readonly file: string
+  readonly environment: Environment
+  readonly invocation: string
+}
+
+/** A terminal's two sides. */
+export interface Terminal {
+  readonly input: Readable & { readonly isTTY?: boolean }
+  readonly output: Writable & { readonly isTTY?: boolean }
+}
+
+/** What a person types: a lone Enter or a "y" could be a reflex. */
+const WORD = 'trust'
+
+/** Shows what a project's settings file would do, and trusts exactly this content if a person at a terminal says so. */
+export async function trustFile(options: TrustOptions, terminal: Terminal): Promise<void> {
+  const folder = configFolder(options.environment)
+  const file = readSettingsFile(options.file)
+  if (!file) throw new CliError(`there is no ${options.file}. Name the file: ${options.invocation} trust FILE`)
+  const needed = whatNeedsTrust(file, folder)
+  if (needed.length === 0) return console.log(visible(`Nothing in ${file.path} needs to be trusted.`))
+  if (!terminal.input.isTTY || !terminal.output.isTTY) throw noTerminal(options, file)
+  console.log([visible(file.path), 'Once it is trusted, it will:', ...needed.map(line => `  - ${line}`)].join('\n'))
+  console.log(
+    'Programs run as you, in the folder where Runsheet is started; only this file is checked, not what it starts. Once the file changes, it has to be trusted again.',
+  )
+  if ((await ask(`Type "${WORD}" to trust it: `, terminal)) !== WORD) throw new CliError('nothing was trusted.')
+  new TrustList(folder).add(file, new Date())
+  console.log('Trusted. It counts from the next start.')
+}
+
+/** Prints the trusted files, and whether each is still as it was. */
+export function listTrusted({ environment }: Pick<TrustOptions, 'environment'>): void {
+  const all = new TrustList(configFolder(environment)).all()
+  if (all.length === 0) console.log('No settings file is trusted.')
+  for (const each of all) console.log(visible(`${stateOf(each).padEnd(7)}  ${each.at.slice(0, 10)}  ${each.path}`))
+}
+
+/** Takes the trust back. */
+export function distrustFile({ file, environment }: TrustOptions): void {
+  const list = new TrustList(configFolder(environment))
+  if (!list.remove(knownPlace(file))) throw new CliError(`${file} was not trusted.`)
+  console.log(visible(`${file} is not trusted any more. A running server keeps its settings until it is restarted.`))
+}
+
+/** What of the file counts only once it is trusted, a line each. */
+function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
+  const { ignored } = withoutTrust(file, ownSettings(folder) ?? { policy: {}, mcpServers: {} })
+  const policy = Object.entries(file.policy).filter(([field]) => ignored.includes(`policy.${field}`))
+  return [
+    ...policy.map(([field, value]) => `set ${field} to ${visible(JSON.stringify(value))} in new conversations`),
+    ...Object.entries(file.mcpServers).map(([name, server]) => visible(serverLine(name, server))),
+  ]
+}
+
+function serverLine(name: string, server: McpServer): string {
+  if ('url' in server) return `give models the tools of ${name}, and send what they pass to them to ${server.url}`
+  const env = Object.entries(server.env ?? {}).map(([key, value]) => `${key}=${shellWord(value)}`)
+  return `start ${name}: ${[...env, ...[server.command, ...(server.args ?? [])].map(shellWord)].join(' ')}`
+}
+
+async function ask(question: string, { input, output }: Terminal): Promise<string> {
+  const reader = createInterface({ input, output })
+  try {
+    // Closing the terminal is no answer.
+    const closed = new Promise<string>(resolve => reader.once('close', () => resolve('')))
+    return (await Promise.race([reader.question(question), closed])).trim()
+  } finally {
+    reader.close()
+  }
+}
+
+const noTerminal = ({ invocation }: TrustOptions, { path }: SettingsFile): CliError =>
+  new CliError(
+    `only a person can trust a file, in a terminal. Read it, then type there: ${trustCommand(invocation, path)}`,
+  )
+
+function stateOf({ path, sha256 }: TrustedFile): 'trusted' | 'changed' | 'missing' {
+  try {
+    const file = readSettingsFile(path)
+    if (!file) return 'missing'
+    return file.sha256 === sha256 ? 'trusted' : 'changed'
+  } catch {
+    // It is not even valid any more.
+    return 'changed'
+  }
+}
+
+/** The folder may be gone; then the path is taken as it was printed. */
+function knownPlace(file: string): string {
+  try {
+    return placeOf(file)
+  } catch {
+    return file
+  }
+}

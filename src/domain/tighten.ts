@@ -1,0 +1,55 @@
+import { type Policy, type PolicyPatch, policyWith, TOOLSETS, type ToolsetName } from './policy.ts'
+import { Refusal } from './refusal.ts'
+
+/** A patch divided into the fields that make the policy stricter and the names of those that do not. */
+export interface Tightening {
+  readonly policy: PolicyPatch
+  /** A field that changes nothing is not among them. */
+  readonly ignored: readonly (keyof Policy)[]
+}
+
+/** What is stricter: a check that is on, a lower limit. A toolset is neither, and brings defaults of its own. */
+const STRICTER: Record<keyof Policy, 'on' | 'lower' | 'neither'> = {
+  toolset: 'neither',
+  review: 'on',
+  assessor: 'on',
+  gate: 'on',
+  // A review that ends sooner writes nothing.
+  review_timeout_ms: 'lower',
+  panel_grace_ms: 'lower',
+  max_steps: 'lower',
+  max_steps_with_plan: 'lower',
+  max_advances: 'lower',
+  history_limit: 'lower',
+}
+
+/** What of a valid patch may count without trust on top of the host's policy, whichever toolset a conversation has. */
+export function tightening(patch: PolicyPatch, host: PolicyPatch): Tightening {
+  const given = (Object.keys(STRICTER) as (keyof Policy)[]).filter(field => patch[field] !== undefined)
+  const kept = given.filter(field => tightens(field, patch, host))
+  return {
+    policy: Object.fromEntries(kept.map(field => [field, patch[field]])),
+    ignored: given.filter(field => !kept.includes(field) && patch[field] !== host[field]),
+  }
+}
+
+function tightens(field: keyof Policy, patch: PolicyPatch, host: PolicyPatch): boolean {
+  switch (STRICTER[field]) {
+    case 'on':
+      return patch[field] === true
+    case 'lower':
+      return policiesOf(host).every(policy => limitOf(patch[field]) <= limitOf(policy[field]))
+    case 'neither':
+      return false
+  }
+}
+
+/** The policies that conversations start with: toolsets differ in their limits. */
+const policiesOf = (host: PolicyPatch): readonly Policy[] =>
+  (Object.keys(TOOLSETS) as ToolsetName[]).flatMap(toolset => {
+    const policy = policyWith(null, host, { toolset })
+    return policy instanceof Refusal ? [] : [policy]
+  })
+
+/** Null means no limit. */
+const limitOf = (value: unknown): number => (typeof value === 'number' ? value : Number.POSITIVE_INFINITY)

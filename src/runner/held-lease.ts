@@ -1,0 +1,80 @@
+import { type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
+
+/** The part of a lease that may pass without a renewal before a side effect. The runner renews after a third. */
+const MAX_AGE = 1 / 2
+
+/** The clocks of this process. */
+export interface Clocks {
+  /** Goes on while the process is stopped, but perhaps not while the machine sleeps. */
+  readonly monotonic: () => number
+  /** Goes on while the machine sleeps, and jumps. */
+  readonly wall: () => number
+}
+
+const CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() }
+
+/** A lease, and until when it is certain to be ours. */
+export class HeldLease {
+  readonly lease: Lease
+  readonly #turns: Door['turns']
+  readonly #ttlMs: number
+  readonly #clocks: Clocks
+  #renewed: Moment
+
+  private constructor(lease: Lease, turns: Door['turns'], ttlMs: number, clocks: Clocks, at: Moment) {
+    this.lease = lease
+    this.#turns = turns
+    this.#ttlMs = ttlMs
+    this.#clocks = clocks
+    this.#renewed = at
+  }
+
+  /** Claims a running turn without a driver: any, or the wanted one. */
+  static async claim(
+    turns: Door['turns'],
+    runner: string,
+    ttlMs: number,
+    wanted?: Ref & { readonly turn: string },
+    clocks: Clocks = CLOCKS,
+  ): Promise<HeldLease | undefined> {
+    // Read before the store starts the lease, which so ends no earlier than we think.
+    const at = momentOf(clocks)
+    const lease = await turns.claim(runner, ttlMs, wanted)
+    return lease && new HeldLease(lease, turns, ttlMs, clocks, at)
+  }
+
+  /** Whether it is still ours; then it lasts for its whole length again. */
+  async renew(): Promise<boolean> {
+    const at = momentOf(this.#clocks)
+    const isOurs = await this.#turns.renew(this.lease, this.#ttlMs)
+    if (isOurs) this.#renewed = at
+    return isOurs
+  }
+
+  /**
+   * Resolves once the lease has time to spare, renewed if need be: immediately before each side effect. Throws `fenced` if
+   * it is lost, which a process that was frozen cannot know by itself.
+   */
+  async confirm(signal: AbortSignal): Promise<void> {
+    while (this.#age() > this.#ttlMs * MAX_AGE) {
+      signal.throwIfAborted()
+      if (!(await this.renew())) {
+        throw new StoreError('fenced', `Turn ${this.lease.turn} is driven by another runner now.`)
+      }
+    }
+    signal.throwIfAborted()
+  }
+
+  /** The longer of both times: either clock may stand still, and a wall clock that jumps ahead merely costs a renewal. */
+  #age(): number {
+    const { monotonic, wall } = momentOf(this.#clocks)
+    return Math.max(monotonic - this.#renewed.monotonic, wall - this.#renewed.wall)
+  }
+}
+
+interface Moment {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+const momentOf = ({ monotonic, wall }: Clocks): Moment => ({ monotonic: monotonic(), wall: wall() })

@@ -1,0 +1,93 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+// What we make is for its owner only, whatever the umask: a mode at creation is only an upper bound.
+
+const FILE_MODE = 0o600
+const FOLDER_MODE = 0o700
+
+/** Creates the folder and its parents. Node's recursive mkdir hangs where a parent cannot hold folders, as in /proc. */
+export function makePrivateFolder(path: string): void {
+  if (isFolder(path)) return
+  if (dirname(path) !== path) makePrivateFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: FOLDER_MODE })
+    chmodSync(path, FOLDER_MODE)
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if (!isFolder(path)) throw error
+  }
+}
+
+/** Creates a file and says whether it did; one that exists, a symbolic link included, is left as it is. */
+export function createPrivateFile(path: string, text = ''): boolean {
+  let file: number
+  try {
+    file = openSync(path, 'wx', FILE_MODE)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+  try {
+    fchmodSync(file, FILE_MODE)
+    writeSync(file, text)
+  } finally {
+    closeSync(file)
+  }
+  return true
+}
+
+/** Replaces a file, or a link in its place, atomically. */
+export function replacePrivateFile(path: string, text: string): void {
+  const temporary = `${path}.new-${process.pid}`
+  rmSync(temporary, { force: true })
+  try {
+    createPrivateFile(temporary, text)
+    renameSync(temporary, path)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** Opens a file to append to, never through a symbolic link. */
+export function openPrivateLog(path: string): number {
+  createPrivateFile(path)
+  return openSync(path, constants.O_WRONLY | constants.O_APPEND | NO_FOLLOW)
+}
+
+/** Reads a regular file of at most `maxBytes`, never blocking. `follow`: also through a symbolic link. */
+export function readRegularFile(path: string, { maxBytes, follow }: { maxBytes: number; follow: boolean }): Buffer {
+  const file = openSync(path, constants.O_RDONLY | NON_BLOCKING | (follow ? 0 : NO_FOLLOW))
+  try {
+    if (!fstatSync(file).isFile()) throw new Error('it is not a regular file')
+    const bytes = Buffer.alloc(maxBytes + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(file, bytes, length, bytes.length - length, null)
+    }
+    if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+    return bytes.subarray(0, length)
+  } finally {
+    closeSync(file)
+  }
+}
+
+// Windows has neither flag.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
+const NON_BLOCKING = constants.O_NONBLOCK ?? 0
+
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
