@@ -68,6 +68,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     tenant: LOCAL_TENANT,
     version,
+    redact: config.redact,
     host: policy,
     codec: roundStateCodec(tokens.person),
     updates: new ResourceUpdates(door, LOCAL_TENANT, error => logFailure(error, log, 'storage failed')),
@@ -88,6 +89,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     host: policy,
     tokens,
     log,
+    redact: config.redact,
     metrics,
     page: pageFrom(PAGE),
     turns: {

@@ -24,19 +24,19 @@ export interface ToolCallRecord {
 }
 
 /** Who decided, and from where. Absent from logs of older versions, and where the event records no decision. */
-interface Decided {
+export interface Attributed {
   readonly origin?: Origin
 }
 
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
-  policy_set: Decided & { readonly policy: Policy; readonly by: Actor }
-  turn_opened: Decided & {
+  policy_set: Attributed & { readonly policy: Policy; readonly by: Actor }
+  turn_opened: Attributed & {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
   }
-  turn_started: Decided & {
+  turn_started: Attributed & {
     readonly turn_id: string
     readonly message_id: string
     readonly message: string
@@ -46,7 +46,7 @@ export interface EventData {
   }
   /** Open tasks of other plans join the plan of this turn. */
   tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }
-  turn_stop_requested: Decided & { readonly turn_id: string }
+  turn_stop_requested: Attributed & { readonly turn_id: string }
   turn_failed: { readonly turn_id: string; readonly code: string; readonly message: string }
   turn_finished: {
     readonly turn_id: string
@@ -102,13 +102,13 @@ export interface EventData {
   }
   todos_limit_reached: { readonly message: string; readonly remaining: number; readonly current: Json }
   gate_followed: { readonly follow_up: number; readonly open: readonly Json[] }
-  task_created: Decided & { readonly task: Task; readonly by: Actor }
-  task_changed: Decided & {
+  task_created: Attributed & { readonly task: Task; readonly by: Actor }
+  task_changed: Attributed & {
     readonly task: Task
     readonly by: Actor
     readonly from: { readonly [field: string]: Json }
   }
-  task_removed: Decided & { readonly task: Task; readonly by: Actor }
+  task_removed: Attributed & { readonly task: Task; readonly by: Actor }
   task_assessed: {
     readonly task_id: string
     readonly verdict: Verdict
@@ -120,8 +120,8 @@ export interface EventData {
     /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
     readonly fenced?: true
   }
-  task_create_review_required: Decided & ReviewRequest
-  task_create_review_resolved: Decided & {
+  task_create_review_required: Attributed & ReviewRequest
+  task_create_review_resolved: Attributed & {
     readonly review_id: string
     readonly action: 'confirm' | 'cancel'
     readonly reason?: CancelReason | (string & {})

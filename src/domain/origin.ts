@@ -1,4 +1,5 @@
-import { clip, line, Problem } from './text.ts'
+import type { Redactor } from './redact.ts'
+import { clip, isBlank } from './text.ts'
 
 /**
  * Who made a decision, and from where. The edge that let the request in builds it; nothing that a client sends sets any
@@ -9,7 +10,7 @@ export interface Origin {
   readonly actor: 'person' | 'agent' | 'program' | 'system'
   /** The way in: a request of the page, another HTTP request, a tool call, form or link over MCP, a turn of ours, … */
   readonly edge: 'page' | 'http' | 'mcp' | 'mcp_form' | 'mcp_link' | 'library' | 'turn' | 'file' | 'system'
-  /** The name of the credential: `person` or `agent` for our own tokens, else what `authenticate` returned. */
+  /** The name of the credential: `person`, `page` or `agent` for our own tokens, else what `authenticate` returned. */
   readonly credential?: string
   /** The address at the other end of the connection, unless it is this machine's. */
   readonly address?: string
@@ -22,11 +23,10 @@ const MAX_NAME = 80
 
 export const SYSTEM: Origin = { actor: 'system', edge: 'system' }
 
-/** A name on one line, without control characters, cut to 80 code points; undefined if nothing of it is visible. */
-export function originName(raw: string | null | undefined): string | undefined {
-  if (!raw) return undefined
-  const name = line(clip(raw.slice(0, 8 * MAX_NAME).toWellFormed(), MAX_NAME))
-  return name instanceof Problem ? undefined : name
+/** A name without secrets and control characters, cut to 80 code points; undefined if nothing of it is visible. */
+export function originName(raw: string | null | undefined, redact: Redactor): string | undefined {
+  // Redacted before it is cut: half a secret would not be recognised.
+  return !raw || isBlank(raw) ? undefined : clip(redact.line(raw.toWellFormed()), MAX_NAME)
 }
 
 /** The address of the other machine; undefined for this one. */

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { bodyBytes, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
@@ -13,6 +14,7 @@ import type { Logger } from './logger.ts'
 import type { Page } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import { credentialOf, type Release } from './quota.ts'
+import { requestOrigin } from './request-origin.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
 export interface AppOptions {
@@ -21,6 +23,8 @@ export interface AppOptions {
   readonly routes: readonly Route[]
   readonly guard: Guard
   readonly log: Logger
+  /** Applied to what clients call themselves, which the log records. */
+  readonly redact: Redactor
   /** Removed from the start of each path, without which there is nothing; empty for none. */
   readonly basePath: string
   readonly page?: Page
@@ -31,7 +35,7 @@ export interface AppOptions {
  * Every request takes the same way: Host and Origin, caller, role, rate, form; then its route. What a route throws
  * becomes the answer.
  */
-export function createApp({ deps, routes, guard, log, basePath, page, mcp }: AppOptions): Hono<Env> {
+export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
@@ -83,7 +87,10 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
       header: (name: string) => c.req.header(name),
       connection: c.env.connection,
     }
-    const answered = await route.handle(call, deps as Deps & Parts)
+    const { connection } = c.env
+    const door =
+      route.method === 'get' ? deps.door : deps.door.from(requestOrigin(caller, c.req.raw, connection, redact))
+    const answered = await route.handle(call, { ...deps, door } as Deps & Parts)
     return answered instanceof Response ? answered : replyOf(answered)
   }
 
@@ -103,6 +110,7 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
     const answered = await mcp(c.req.raw, {
       role: caller.role,
       credential: credentialOf(caller),
+      origin: requestOrigin(caller, c.req.raw, connection, redact),
       body,
       closed: closed.signal,
       openStream: () => connection.onClose(limits.stream(caller)),

@@ -26,11 +26,19 @@ const origin = exact<Origin>()(
         'the name of the credential: `person` or `agent`, else what `authenticate` returned',
       ).exactOptional(),
       address: described(z.string(), 'the address of the other machine').exactOptional(),
-      claimed: described(z.object({ client: z.string() }), 'what the client says about itself, unchecked').exactOptional(),
+      claimed: described(
+        z.object({ client: z.string() }),
+        'what the client says about itself, unchecked',
+      ).exactOptional(),
     })
     .meta({ id: 'Origin', description: 'Who made a decision, and from where' }),
 )
-const decided = { origin: described(origin, 'who decided, and from where; absent if it is no decision, and in older logs').exactOptional() }
+const decided = {
+  origin: described(
+    origin,
+    'who decided, and from where; absent if it is no decision, and in older logs',
+  ).exactOptional(),
+}
 const usage = described(z.record(z.string(), json), 'token counts of the provider')
 const remaining = described(z.int(), 'open tasks of the plan')
 const todo = z
@@ -74,7 +82,10 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
 
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
-  stored('policy_set', 'The policy was set.')(z.object({ policy: described(policy, 'the whole policy'), by, ...decided })),
+  stored(
+    'policy_set',
+    'The policy was set.',
+  )(z.object({ policy: described(policy, 'the whole policy'), by, ...decided })),
   stored(
     'turn_opened',
     'An agent elsewhere began a turn with its first tool call.',

@@ -50,12 +50,13 @@ export class Runsheet {
     const refused = policyProblem(policy)
     if (refused) throw refused
     this.#reviewer = new Reviewer(onReview, onError)
-    this.#door = openDoor({
+    const door = openDoor({
       store: store as OpenStore,
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
     })
+    this.#door = door.from({ actor: 'program', edge: 'library' })
     this.#tenant = tenant
     this.#policy = policy
     keepInside(this, { door: this.#door, tenant, policy })

@@ -11,7 +11,9 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
+import { type Origin, originName } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { type Redactor, redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
@@ -37,6 +39,8 @@ export interface McpOptions
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
+  /** Knows the secrets of this composition. Default: only their shapes. */
+  readonly redact?: Redactor | undefined
 }
 
 /** One connection: its protocol, its tools and its client. */
@@ -57,6 +61,8 @@ export interface ConnectionOptions {
   readonly persistent: boolean
   /** Takes a place for a call that waits; absent where there is no limit. */
   readonly hold?: Hold | undefined
+  /** Who sent a request; absent on stdio. */
+  readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 
 type Result = CallToolResult | InputRequiredResult
@@ -73,6 +79,7 @@ export class Connection {
   readonly #connection: ConnectionOptions
   readonly #door: Door
   readonly #reviews: ReviewWaiter
+  readonly #redact: Redactor
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
@@ -82,6 +89,7 @@ export class Connection {
     this.#options = options
     this.#connection = connection
     this.#door = options.door
+    this.#redact = options.redact ?? redactor()
     const { era, isPerson, environment, hold } = connection
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
@@ -206,7 +214,7 @@ export class Connection {
     const { review } = record
     const context = await this.#toolContext({ ...binding, turn: review.conversation_turn_id }, ctx, false)
     const round = this.#reviews.roundState(ctx, tool, input)
-    return this.#reviews.wait({ tool, input, review, context }, ctx, round)
+    return this.#reviews.wait({ tool, input, review, context, origin: this.#origin(ctx) }, ctx, round)
   }
 
   /** The conversation of a task list's URI, which must be the request's own. */
@@ -229,7 +237,21 @@ export class Connection {
     const { conversation, toolCallId, sources } = binding
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
     const client = await this.#clientTitle(ctx, creates)
-    return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+    const door = this.#door.from(this.#origin(ctx))
+    return { door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+  }
+
+  /** Where a tool call comes from. The client's answers to our questions are a person's. */
+  #origin(ctx: ServerContext): Origin {
+    const { credential, address } = this.#connection.sender?.(ctx) ?? {}
+    const client = originName(clientOf(this.#server, ctx).program, this.#redact)
+    return {
+      actor: 'agent',
+      edge: 'mcp',
+      ...(credential === undefined ? {} : { credential }),
+      ...(address === undefined ? {} : { address }),
+      ...(client === undefined ? {} : { claimed: { client } }),
+    }
   }
 
   /** The program and its folder. The client is asked for its roots only where a conversation may get its name from them. */

@@ -52,7 +52,8 @@ export class Runner {
   #claiming: Promise<void> = Promise.resolve()
 
   constructor(options: RunnerOptions) {
-    const { door, models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
+    const { models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
+    const door = options.door.from({ actor: 'agent', edge: 'turn' })
     this.#options = options
     this.#id = door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
