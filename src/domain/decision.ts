@@ -1,4 +1,4 @@
-import type { EventData, EventType, NewEvent } from './event.ts'
+import type { EventData, EventType, NewEvent, StoredEvent } from './event.ts'
 import { type Origin, SYSTEM } from './origin.ts'
 
 /** The events that may record a decision: those whose data has a place for an origin. */
@@ -28,8 +28,28 @@ const RULES: Rules = {
 /** The types to read from a log for its decisions. */
 export const DECISION_TYPES = Object.keys(RULES) as readonly DecisionType[]
 
-export const isDecision = (event: NewEvent): event is NewEvent<DecisionType> =>
+const isDecision = <E extends NewEvent | StoredEvent>(event: E): event is Extract<E, { type: DecisionType }> =>
   Object.hasOwn(RULES, event.type) && (RULES[event.type as DecisionType] as (data: unknown) => boolean)(event.data)
+
+/** A decision in a log, and how many tasks it wrote, if it wrote any. */
+export interface RecordedDecision {
+  readonly event: StoredEvent<DecisionType>
+  readonly created: number
+}
+
+/** The decisions in a log, those of older versions included, which have no origin. */
+export function decisionsIn(events: readonly StoredEvent[]): RecordedDecision[] {
+  // The events of one commit share a timestamp that no other commit has.
+  const commits = Map.groupBy(events, ({ timestamp }) => timestamp)
+  return [...commits.values()].flatMap(commit => {
+    const decisions = commit.filter(isDecision)
+    const created = decisions.filter(({ type }) => type === 'task_created')
+    const record = decisions.find(isConfirm) ?? created[0]
+    return decisions
+      .filter(event => event.type !== 'task_created' || event === record)
+      .map(event => ({ event, created: event === record ? created.length : 0 }))
+  })
+}
 
 /**
  * The events of one command, its decisions with their origin. Tasks that are created together are one decision, which the
@@ -37,7 +57,7 @@ export const isDecision = (event: NewEvent): event is NewEvent<DecisionType> =>
  */
 export function attributed(events: readonly NewEvent[], origin: Origin): readonly NewEvent[] {
   if (!events.some(isDecision)) return events
-  let isCovered = events.some(({ type, data }) => type === 'task_create_review_resolved' && data.action === 'confirm')
+  let isCovered = events.some(isConfirm)
   return events.map(event => {
     if (!isDecision(event)) return event
     if (event.type !== 'task_created') return withOrigin(event, endedByItself(event) ? SYSTEM : origin)
@@ -46,6 +66,9 @@ export function attributed(events: readonly NewEvent[], origin: Origin): readonl
     return withOrigin(event, origin)
   })
 }
+
+const isConfirm = ({ type, data }: NewEvent): boolean =>
+  type === 'task_create_review_resolved' && data.action === 'confirm'
 
 function endedByItself({ type, data }: NewEvent): boolean {
   if (type !== 'task_create_review_resolved' || data.via !== 'system') return false
