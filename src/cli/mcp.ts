@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
+import { originNames } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
@@ -79,7 +80,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     door,
     tenant: LOCAL_TENANT,
     version,
-    redact,
+    nameOf: originNames(redact),
     host,
     onError: printError,
     codec: roundStateCodec(newToken()),

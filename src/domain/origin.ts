@@ -20,13 +20,26 @@ export interface Origin {
 
 /** Of a client's and a credential's name, in code points. */
 const MAX_NAME = 80
+const MAX_KNOWN = 100
+const MAX_KNOWN_LENGTH = 500
 
 export const SYSTEM: Origin = { actor: 'system', edge: 'system' }
 
-/** A name without secrets and control characters, cut to 80 code points; undefined if nothing of it is visible. */
-export function originName(raw: string | null | undefined, redact: Redactor): string | undefined {
+/** A name as it is recorded: without secrets and control characters, cut to 80 code points; undefined if it is blank. */
+export type OriginName = (raw: string | null | undefined) => string | undefined
+
+/** Makes names for the record. The same few come with every request, so they are remembered. */
+export function originNames(redact: Redactor): OriginName {
+  const known = new Map<string, string>()
   // Redacted before it is cut: half a secret would not be recognised.
-  return !raw || isBlank(raw) ? undefined : clip(redact.line(raw.toWellFormed()), MAX_NAME)
+  const made = (raw: string): string => clip(redact.line(raw.toWellFormed()), MAX_NAME)
+  return raw => {
+    if (!raw || isBlank(raw)) return undefined
+    const name = known.get(raw) ?? made(raw)
+    if (known.size >= MAX_KNOWN) known.clear()
+    if (raw.length <= MAX_KNOWN_LENGTH) known.set(raw, name)
+    return name
+  }
 }
 
 /** The address of the other machine; undefined for this one. */

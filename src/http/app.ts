@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { originNames } from '../domain/origin.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { bodyBytes, readJson } from './body.ts'
@@ -37,6 +38,7 @@ export interface AppOptions {
  */
 export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
+  const nameOf = originNames(redact)
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
   for (const route of routes) {
@@ -89,7 +91,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     }
     const { connection } = c.env
     const door =
-      route.method === 'get' ? deps.door : deps.door.from(requestOrigin(caller, c.req.raw, connection, redact))
+      route.method === 'get' ? deps.door : deps.door.from(requestOrigin(caller, c.req.raw, connection, nameOf))
     const answered = await route.handle(call, { ...deps, door } as Deps & Parts)
     return answered instanceof Response ? answered : replyOf(answered)
   }
@@ -110,7 +112,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     const answered = await mcp(c.req.raw, {
       role: caller.role,
       credential: credentialOf(caller),
-      origin: requestOrigin(caller, c.req.raw, connection, redact),
+      origin: requestOrigin(caller, c.req.raw, connection, nameOf),
       body,
       closed: closed.signal,
       openStream: () => connection.onClose(limits.stream(caller)),

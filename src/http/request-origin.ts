@@ -1,5 +1,4 @@
-import { type Origin, originName, remoteAddress } from '../domain/origin.ts'
-import type { Redactor } from '../domain/redact.ts'
+import { type Origin, type OriginName, remoteAddress } from '../domain/origin.ts'
 import type { Connection } from './connection.ts'
 import type { Caller } from './credentials.ts'
 
@@ -8,11 +7,11 @@ export function requestOrigin(
   { role, name, token }: Caller,
   { headers }: Request,
   connection: Connection,
-  redact: Redactor,
+  nameOf: OriginName,
 ): Origin {
-  const credential = token ?? originName(name, redact)
+  const credential = token ?? nameOf(name)
   const address = remoteAddress(connection.remoteAddress)
-  const client = originName(headers.get('user-agent'), redact)
+  const client = nameOf(headers.get('user-agent'))
   return {
     actor: role,
     edge: token === 'page' ? 'page' : 'http',

@@ -11,9 +11,9 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
-import { type Origin, originName } from '../domain/origin.ts'
+import { type Origin, type OriginName, originNames } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
-import { type Redactor, redactor } from '../domain/redact.ts'
+import { redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
@@ -39,8 +39,8 @@ export interface McpOptions
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
-  /** Knows the secrets of this composition. Default: only their shapes. */
-  readonly redact?: Redactor | undefined
+  /** Makes the names of clients for the log. Default: without knowing our secrets, only their shapes. */
+  readonly nameOf?: OriginName | undefined
 }
 
 /** One connection: its protocol, its tools and its client. */
@@ -65,6 +65,8 @@ export interface ConnectionOptions {
   readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 
+const shapesOnly = originNames(redactor())
+
 type Result = CallToolResult | InputRequiredResult
 
 /** Of the client's and the folder's name. */
@@ -79,7 +81,6 @@ export class Connection {
   readonly #connection: ConnectionOptions
   readonly #door: Door
   readonly #reviews: ReviewWaiter
-  readonly #redact: Redactor
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
@@ -89,7 +90,6 @@ export class Connection {
     this.#options = options
     this.#connection = connection
     this.#door = options.door
-    this.#redact = options.redact ?? redactor()
     const { era, isPerson, environment, hold } = connection
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
@@ -244,7 +244,7 @@ export class Connection {
   /** Where a tool call comes from. The client's answers to our questions are a person's. */
   #origin(ctx: ServerContext): Origin {
     const { credential, address } = this.#connection.sender?.(ctx) ?? {}
-    const client = originName(clientOf(this.#server, ctx).program, this.#redact)
+    const client = (this.#options.nameOf ?? shapesOnly)(clientOf(this.#server, ctx).program)
     return {
       actor: 'agent',
       edge: 'mcp',
