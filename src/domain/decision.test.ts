@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { attributed, decisionsIn } from './decision.ts'
-import type { NewEvent, StoredEvent } from './event.ts'
+import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import { type Origin, originNames, remoteAddress, SYSTEM } from './origin.ts'
 import { redactor } from './redact.ts'
 import type { Task } from './task.ts'
@@ -18,12 +18,11 @@ const changed = (by: 'model' | 'person' | 'file' | 'system' | 'assessor'): NewEv
   turn_id: 't',
   data: { task, by, from: { status: 'pending' } },
 })
-const resolved = (data: object): NewEvent =>
-  ({
-    type: 'task_create_review_resolved',
-    turn_id: 't',
-    data: { review_id: 'r', action: 'cancel', via: 'http', created_count: 0, ...data },
-  }) as NewEvent
+const resolved = (data: Partial<EventData['task_create_review_resolved']>): NewEvent => ({
+  type: 'task_create_review_resolved',
+  turn_id: 't',
+  data: { review_id: 'r', action: 'cancel', via: 'http', created_count: 0, ...data },
+})
 const stopped: NewEvent = { type: 'turn_stop_requested', turn_id: 't', data: { turn_id: 't' } }
 const answered: NewEvent = {
   type: 'tool_answered',

@@ -23,7 +23,7 @@ const origin = exact<Origin>()(
       ),
       credential: described(
         z.string(),
-        'the name of the credential: `person` or `agent`, else what `authenticate` returned',
+        'the name of the credential: `person`, `page` or `agent` for our own tokens, else what `authenticate` returned',
       ).exactOptional(),
       address: described(z.string(), 'the address of the other machine').exactOptional(),
       claimed: described(
