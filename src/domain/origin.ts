@@ -23,6 +23,28 @@ const MAX_NAME = 80
 const MAX_KNOWN = 100
 const MAX_KNOWN_LENGTH = 500
 
+/** What an edge may know besides actor and edge. */
+interface Known {
+  readonly credential?: string | undefined
+  readonly address?: string | undefined
+  readonly client?: string | undefined
+}
+
+/** An origin with what is known of it. */
+export function originOf(
+  actor: Origin['actor'],
+  edge: Origin['edge'],
+  { credential, address, client }: Known = {},
+): Origin {
+  return {
+    actor,
+    edge,
+    ...(credential === undefined ? {} : { credential }),
+    ...(address === undefined ? {} : { address }),
+    ...(client === undefined ? {} : { claimed: { client } }),
+  }
+}
+
 export const SYSTEM: Origin = { actor: 'system', edge: 'system' }
 
 /** A name as it is recorded: without secrets and control characters, cut to 80 code points; undefined if it is blank. */

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
-import type { Origin } from '../domain/origin.ts'
 import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
 import { type Difference, exact } from './exact.ts'
+import { decided } from './origin-schema.ts'
 import { changes, instant, json, policy, review, role, described, seq, task, toolCall, turnFields } from './schemas.ts'
 
 const turn_id = described(z.string(), 'the turn')
@@ -13,32 +13,6 @@ const panel = described(z.string(), 'the panel, by a name of its own')
 const taskNow = described(task, 'the whole task as it is now')
 const tool = described(z.string(), 'the name of the tool')
 const by = described(z.enum(['model', 'person', 'assessor', 'file', 'system']), 'who did it')
-const origin = exact<Origin>()(
-  z
-    .object({
-      actor: described(z.enum(['person', 'agent', 'program', 'system']), 'whose right it was made with'),
-      edge: described(
-        z.enum(['page', 'http', 'mcp', 'mcp_form', 'mcp_link', 'library', 'turn', 'file', 'system']),
-        'the way in',
-      ),
-      credential: described(
-        z.string(),
-        'the name of the credential: `person`, `page` or `agent` for our own tokens, else what `authenticate` returned',
-      ).exactOptional(),
-      address: described(z.string(), 'the address of the other machine').exactOptional(),
-      claimed: described(
-        z.object({ client: z.string() }),
-        'what the client says about itself, unchecked',
-      ).exactOptional(),
-    })
-    .meta({ id: 'Origin', description: 'Who made a decision, and from where' }),
-)
-const decided = {
-  origin: described(
-    origin,
-    'who decided, and from where; absent if it is no decision, and in older logs',
-  ).exactOptional(),
-}
 const usage = described(z.record(z.string(), json), 'token counts of the provider')
 const remaining = described(z.int(), 'open tasks of the plan')
 const todo = z

@@ -1,4 +1,4 @@
-import { type Origin, type OriginName, remoteAddress } from '../domain/origin.ts'
+import { type Origin, type OriginName, originOf, remoteAddress } from '../domain/origin.ts'
 import type { Connection } from './connection.ts'
 import type { Caller } from './credentials.ts'
 
@@ -9,14 +9,9 @@ export function requestOrigin(
   connection: Connection,
   nameOf: OriginName,
 ): Origin {
-  const credential = token ?? nameOf(name)
-  const address = remoteAddress(connection.remoteAddress)
-  const client = nameOf(headers.get('user-agent'))
-  return {
-    actor: role,
-    edge: token === 'page' ? 'page' : 'http',
-    ...(credential === undefined ? {} : { credential }),
-    ...(address === undefined ? {} : { address }),
-    ...(client === undefined ? {} : { claimed: { client } }),
-  }
+  return originOf(role, token === 'page' ? 'page' : 'http', {
+    credential: token ?? nameOf(name),
+    address: remoteAddress(connection.remoteAddress),
+    client: nameOf(headers.get('user-agent')),
+  })
 }

@@ -1,4 +1,5 @@
 import { type Door, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
@@ -56,7 +57,7 @@ export class Runsheet {
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
     })
-    this.#door = door.from({ actor: 'program', edge: 'library' })
+    this.#door = door.from(originOf('program', 'library'))
     this.#tenant = tenant
     this.#policy = policy
     keepInside(this, { door: this.#door, tenant, policy })

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
-import { type Origin, type OriginName, originNames } from '../domain/origin.ts'
+import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -243,15 +243,8 @@ export class Connection {
 
   /** Where a tool call comes from. The client's answers to our questions are a person's. */
   #origin(ctx: ServerContext): Origin {
-    const { credential, address } = this.#connection.sender?.(ctx) ?? {}
     const client = (this.#options.nameOf ?? shapesOnly)(clientOf(this.#server, ctx).program)
-    return {
-      actor: 'agent',
-      edge: 'mcp',
-      ...(credential === undefined ? {} : { credential }),
-      ...(address === undefined ? {} : { address }),
-      ...(client === undefined ? {} : { claimed: { client } }),
-    }
+    return originOf('agent', 'mcp', { ...this.#connection.sender?.(ctx), client })
   }
 
   /** The program and its folder. The client is asked for its roots only where a conversation may get its name from them. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { originOf } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
@@ -53,7 +54,7 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     const { models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
-    const door = options.door.from({ actor: 'agent', edge: 'turn' })
+    const door = options.door.from(originOf('agent', 'turn'))
     this.#options = options
     this.#id = door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
 import { attributed } from '../../domain/decision.ts'
+import { originOf } from '../../domain/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -232,7 +233,7 @@ class FileStore implements Store {
       const { events } = await this.#inner.commit(ref, (current, now) => {
         const events = decide(current, command, now)
         if (events instanceof Refusal) throw events
-        return { events: attributed(events, { actor: 'program', edge: 'file' }), value: null }
+        return { events: attributed(events, originOf('program', 'file')), value: null }
       })
       return events.length > 0
     } catch (error) {
