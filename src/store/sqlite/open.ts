@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
-import { isSameFile, statOf } from '../identity.ts'
+import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
@@ -21,6 +21,7 @@ const APPLICATION_ID = 0x52_55_4e_53
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
+    refuseDanglingLink(path)
     if (!existsSync(path)) create(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
@@ -132,6 +133,12 @@ function link(temporary: string, path: string): void {
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     renameSync(temporary, path)
   }
+}
+
+/** SQLite would create the file that the link names, wherever that is. */
+function refuseDanglingLink(path: string): void {
+  if (existsSync(path) || !lstatOf(path)?.isSymbolicLink()) return
+  throw new StoreError('corrupt', `${path} is a link to a file that does not exist. Remove it, or restore that file.`)
 }
 
 /** A connection to a database that passed the checks. */
