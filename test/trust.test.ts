@@ -182,12 +182,12 @@ describe("a project's runsheet.json", () => {
     expect(host.stderr()).not.toContain('ignored')
   })
 
-  it('[TG3] may tighten: checks on, limits down; nothing is said then', async () => {
+  it('[TG3] may tighten: checks on, limits down; a line names the limits', async () => {
     inClone({ policy: { review: true, gate: true, max_steps: 3 } })
     own({ policy: { review: false, gate: false, max_steps: 5 } })
     expect(await policyOf()).toEqual({
       policy: expect.objectContaining({ review: true, gate: true, max_steps: 3 }),
-      stderr: '',
+      stderr: `Runsheet: ${join(clone, 'runsheet.json')} sets max_steps to 3.\n`,
     })
   })
 
@@ -557,6 +557,7 @@ describe('what is in the place of our files', () => {
     expect(await refused(['serve', '--port', '0', '--data', data])).toMatch(
       /^runsheet: cannot use the data folder .*\n$/,
     )
+    rmSync(join(data, 'server.json'), { recursive: true })
   })
 
   it.each(['server.lock', 'runsheet.db'])('[TG9] %s is not created through a link', async name => {
