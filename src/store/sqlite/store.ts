@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
-import { type Instant, instantOf } from '../../domain/instant.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { StoreClock } from '../clock.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
@@ -66,6 +67,7 @@ export class SqliteStore implements Store {
   readonly #liveDb: DatabaseSync
   readonly #files: OpenFiles
   readonly #log: SqliteLog
+  readonly #clock: StoreClock
   readonly #leases: SqliteLeases
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
@@ -81,13 +83,14 @@ export class SqliteStore implements Store {
     this.#files = new OpenFiles(db, options.path)
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db, () => this.#files.lost())
-    this.#leases = new SqliteLeases(db)
+    this.#clock = new StoreClock(options.skewMs)
+    this.#leases = new SqliteLeases(db, this.#clock)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
       ref => this.#log.current(ref),
-      () => this.#now(),
+      () => this.#clock.now(),
     )
     this.templates = sqliteTemplates(
       db,
@@ -112,7 +115,7 @@ export class SqliteStore implements Store {
 
   async now(): Promise<Instant> {
     this.#check()
-    return this.#now()
+    return this.#clock.now()
   }
 
   async load(ref: Ref): Promise<Conversation> {
@@ -129,11 +132,11 @@ export class SqliteStore implements Store {
   }
 
   claim(runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
-    return this.#write(() => this.#leases.claim(this.#now(), runner, ttlMs, wanted))
+    return this.#write(() => this.#leases.claim(runner, ttlMs, wanted))
   }
 
   renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#write(() => this.#leases.renew(this.#now(), lease, ttlMs))
+    return this.#write(() => this.#leases.renew(lease, ttlMs))
   }
 
   release(lease: Lease): Promise<void> {
@@ -144,7 +147,7 @@ export class SqliteStore implements Store {
   async due(limit: number): ReturnType<Store['due']> {
     return this.#read(() => {
       this.#files.check()
-      return this.#leases.due(this.#now(), limit)
+      return this.#leases.due(limit)
     })
   }
 
@@ -241,11 +244,12 @@ export class SqliteStore implements Store {
       else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
+    if (groups.some(({ staged }) => this.#clock.isOvertaken(staged.after))) this.#leases.align()
     return undefined
   }
 
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
-    const clock = this.#now()
+    const clock = this.#clock.now()
     return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
       const [first] = group
       if (!first) return []
@@ -295,10 +299,6 @@ export class SqliteStore implements Store {
 
   #rollback(): void {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-  }
-
-  #now(): Instant {
-    return instantOf(Date.now() + (this.#options.skewMs?.() ?? 0))
   }
 
   #check(): void {
