@@ -72,7 +72,7 @@ class MemoryStore implements Store {
   #closed = false
 
   constructor({ skewMs }: MemoryStoreOptions) {
-    this.#clock = new StoreClock(skewMs)
+    this.#clock = new StoreClock({ isAwaited: () => this.#waiting().length > 0, skewMs })
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -127,7 +127,7 @@ class MemoryStore implements Store {
 
   async due(limit: number): ReturnType<Store['due']> {
     this.#check()
-    this.#align()
+    this.#catchUp()
     const now = this.#clock.now()
     const waiting = this.#waiting()
     const next = waiting.find(({ due_at }) => due_at > now)?.due_at
@@ -252,7 +252,7 @@ class MemoryStore implements Store {
       entry.turns.set(row.turn, { ...row, attempt, until })
     }
     for (const row of rows.reviews) entry.reviews.set(row.id, row)
-    if (this.#clock.isOvertaken(after)) this.#align()
+    if (this.#clock.isOvertaken(after)) this.#catchUp()
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
@@ -276,10 +276,10 @@ class MemoryStore implements Store {
       .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
   }
 
-  #align(): void {
-    const waiting = this.#waiting()
+  #catchUp(): void {
     const now = this.#clock.now()
-    this.#clock.align(waiting.length > 0, waiting.find(({ due_at }) => due_at > now)?.updated_at)
+    const loggedAt = this.#waiting().find(({ due_at }) => due_at > now)?.updated_at
+    if (loggedAt) this.#clock.catchUp(loggedAt)
   }
 
   #check(): void {

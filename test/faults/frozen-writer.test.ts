@@ -14,8 +14,8 @@ const WRITES = 20
 const BUSY = { status: 503, retry: '1', code: 'busy' }
 
 /** Only Linux tells who has a lock. */
-const holderIs = (child: Child): string =>
-  process.platform === 'linux' ? `by process ${child.process.pid}` : 'by another process'
+const holderIs = (child: Child, state = ''): string =>
+  process.platform === 'linux' ? `by process ${child.process.pid}${state}` : 'by another process'
 
 const POINTS: readonly SqliteFaultPoint[] = ['begun', 'staged', 'written']
 
@@ -100,7 +100,7 @@ describe.concurrent('a process that is stopped within a transaction', () => {
         const { stderr } = await server.ended
         const said = stderr.split('\n').filter(line => line.includes('storage failed'))
         expect(said).toHaveLength(1)
-        expect(said[0]).toContain(holderIs(writer))
+        expect(said[0]).toContain(holderIs(writer, ', which is stopped'))
         const store = await openSqliteStore({ path: join(data, 'runsheet.db') })
         checkLedger(await wholeLog(store, ref), acknowledged(writer))
         await store.close()

@@ -73,9 +73,9 @@ export class Scene {
   }
 
   /** Drives turns in this process from now on. */
-  takeOver(outside: OutsideTools = givenTools(outsideTools(this.tools.url))): Runner {
+  takeOver(outside: OutsideTools = givenTools(outsideTools(this.tools.url)), leaseMs = LEASE_MS): Runner {
     const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
-    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
+    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()
     return runner

@@ -42,18 +42,23 @@ export class SqliteLeases {
   }
 
   due(limit: number): { reviews: DueReview[]; next?: Instant } {
-    this.align()
+    this.catchUp()
     const now = this.#clock.now()
     const reviews = this.#sql.due.all(now, limit).map(row => ({ ...refOf(row), review_id: String(row['review_id']) }))
     const next = this.#sql.nextDue.get(now)?.['due_at']
     return { reviews, ...(typeof next === 'string' ? { next } : {}) }
   }
 
-  /** Sets the clock by the reviews that wait. */
-  align(): void {
+  /** Whether a review waits for its deadline. */
+  isAwaited(): boolean {
+    return this.#sql.anyDue.get() !== undefined
+  }
+
+  /** Lets the clock go on from the log of the review that is due next, if that is ahead of it. */
+  catchUp(): void {
     const next = this.#sql.nextDue.get(this.#clock.now())
     const loggedAt = next && this.#sql.loggedAt.get(String(next['tenant']), String(next['conversation']))
-    this.#clock.align(this.#sql.anyDue.get() !== undefined, loggedAt && String(loggedAt['timestamp']))
+    if (loggedAt) this.#clock.catchUp(String(loggedAt['timestamp']))
   }
 }
 

@@ -86,7 +86,7 @@ export class SqliteStore implements Store {
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db, () => this.#files.lost())
     this.#lock = WriteLock.ofDatabase(options.path)
-    this.#clock = new StoreClock(options.skewMs)
+    this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
     this.#leases = new SqliteLeases(db, this.#clock)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
     this.queries = sqliteQueries(
@@ -259,7 +259,7 @@ export class SqliteStore implements Store {
       else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
-    if (groups.some(({ staged }) => this.#clock.isOvertaken(staged.after))) this.#leases.align()
+    if (groups.some(({ staged }) => this.#clock.isOvertaken(staged.after))) this.#leases.catchUp()
     return undefined
   }
 
