@@ -118,8 +118,7 @@ export class SqliteStore implements Store {
   }
 
   async now(): Promise<Instant> {
-    this.#check()
-    return this.#clock.now()
+    return this.#read(() => this.#clock.now())
   }
 
   async load(ref: Ref): Promise<Conversation> {
@@ -259,8 +258,16 @@ export class SqliteStore implements Store {
       else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
-    if (groups.some(({ staged }) => this.#clock.isOvertaken(staged.after))) this.#leases.catchUp()
+    this.#catchUp(groups.map(({ staged }) => staged.after))
     return undefined
+  }
+
+  #catchUp(states: readonly Conversation[]): void {
+    try {
+      if (states.some(state => this.#clock.isOvertaken(state))) this.#leases.catchUp()
+    } catch {
+      // What was committed stays committed; the next look for due reviews does this, too.
+    }
   }
 
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
