@@ -106,10 +106,10 @@ const timestamps = async ({ person }: Served, session: string): Promise<string[]
   (await person.timeline(session)).events.map(({ timestamp }) => timestamp)
 
 const stores = inLongRun(['sqlite', 'file', 'memory', 'postgres'], ['sqlite', 'postgres'])
-const jumps = [
+const jumps: readonly (readonly [string, number])[] = [
   ['ahead', HOUR_MS],
   ['back', -HOUR_MS],
-] as const
+]
 
 describe.concurrent.each(stores)('a wall clock that jumps while a review is pending (%s)', kind => {
   it.each(jumps)('[DO9][EV5] an hour %s: the review ends after its own time, and no timestamp is earlier', (_, jump) =>
