@@ -27,6 +27,9 @@ import { DoorReviews } from './reviews.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
 
+/** No turn has it. */
+const NO_LEASE = { tenant: 'none', conversation: 'none', turn: 'none', attempt: 0 }
+
 /** The door on one store, which is private to it. */
 export class StoreDoor implements Door {
   readonly newId: () => string
@@ -110,9 +113,10 @@ export class StoreDoor implements Door {
     return this.#store.now()
   }
 
-  /** Asks what the deadline sweep asks: the one query that belongs to no tenant. */
+  /** Asks what the deadline sweep asks, the one query that belongs to no tenant, and writes what changes nothing. */
   async ready(): Promise<void> {
     await this.#store.due(1)
+    await this.#store.renew(NO_LEASE, 0)
   }
 
   observe(observer: Observer): () => void {

@@ -63,7 +63,7 @@ class FileStore implements Store {
   readonly live: Store['live']
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
-  readonly #group = new Group<Call>(calls => this.#serve(calls))
+  readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
   /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
   /** The files that cannot be read, by path. */
@@ -141,11 +141,11 @@ class FileStore implements Store {
     await this.#mirror.exclusively(async () => this.#mirror.sweep())
   }
 
-  async #serve(calls: readonly Call[]): Promise<void> {
+  async #serve(calls: readonly Call[], since: number): Promise<void> {
     try {
       const lost = this.#inner.lost()
       if (lost) throw lost
-      await this.#mirror.exclusively(() => this.#serveLocked(calls))
+      await this.#mirror.exclusively(() => this.#serveLocked(calls), since)
     } catch (error) {
       // No call was served.
       for (const call of calls) call.reject(error)

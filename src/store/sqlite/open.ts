@@ -79,14 +79,16 @@ export function ranAtOnce(work: () => unknown): boolean {
   }
 }
 
-/** Retries for up to five seconds while another process holds the lock, without blocking the event loop. */
-export async function retryWhileBusy<T>(work: () => T): Promise<T> {
-  for (let until = 0; ; ) {
+/** How long to wait for a lock that another process holds. */
+export const MAX_WAIT_MS = 5_000
+
+/** Retries while another process holds the lock, for up to five seconds after `since`, without blocking the event loop. */
+export async function retryWhileBusy<T>(work: () => T, since: number = performance.now()): Promise<T> {
+  for (;;) {
     try {
       return work()
     } catch (error) {
-      until ||= Date.now() + 5_000
-      if (!isBusy(error) || Date.now() >= until) throw error
+      if (!isBusy(error) || performance.now() - since >= MAX_WAIT_MS) throw error
     }
     // Jitter, so that waiting processes do not keep colliding.
     await delay(1 + Math.random() * 9)
