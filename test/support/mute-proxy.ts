@@ -22,33 +22,37 @@ export interface MuteProxy {
   heal(): void
   /** Resolves when the next packet is lost. */
   lost(): Promise<void>
-  /** How many connections were opened so far. */
-  readonly opened: number
+  /** The settings that each connection started with. */
+  readonly startups: readonly Readonly<Record<string, string>>[]
 }
 
-/** The name of a startup message: key and value, each ended by a zero. */
-const NAME = /application_name\0([^\0]*)/
+export interface MuteProxyOptions {
+  /** Tells clients another process number than the server's own, as PgBouncer does. */
+  readonly isPooler?: boolean
+}
 
-export async function muteProxy(url: string): Promise<MuteProxy> {
+export async function muteProxy(url: string, { isPooler = false }: MuteProxyOptions = {}): Promise<MuteProxy> {
   const { hostname, port } = new URL(url)
   const lines = new Set<Line>()
   let rules: Muting[] = []
   let loss = Promise.withResolvers<void>()
-  let opened = 0
+  const startups: Record<string, string>[] = []
   const onLost = (): void => {
     loss.resolve()
     loss = Promise.withResolvers<void>()
   }
   const proxy = createServer({ allowHalfOpen: true }, near => {
-    opened += 1
     const far = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
     const line = new Line(near, far, onLost)
     lines.add(line)
     // Its name, by which it may have to be muted, is in its first packet.
     near.prependOnceListener('data', chunk => {
-      line.name = NAME.exec(chunk.toString('latin1'))?.[1]
+      const startup = startupIn(chunk)
+      startups.push(startup)
+      line.name = startup['application_name']
       for (const rule of rules) line.mute(rule)
     })
+    if (isPooler) far.prependOnceListener('data', renumber)
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
@@ -68,10 +72,23 @@ export async function muteProxy(url: string): Promise<MuteProxy> {
       rules = []
     },
     lost: () => loss.promise,
-    get opened() {
-      return opened
-    },
+    startups,
   }
+}
+
+/** The settings in a startup message: after its length and version, keys and values, each ended by a zero. */
+function startupIn(message: Buffer): Record<string, string> {
+  const texts = message.toString('utf8', 8).split('\0')
+  return Object.fromEntries(
+    texts.flatMap((text, index) => (index % 2 === 0 && text !== '' ? [[text, texts[index + 1] ?? '']] : [])),
+  )
+}
+
+/** Changes the process number in the message that tells it: `K`, its length of 12, the number, a key. */
+function renumber(answer: Buffer): void {
+  const at = answer.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]))
+  if (at < 0) throw new Error('the first answer has no process number')
+  answer.writeInt32BE(answer.readInt32BE(at + 5) + 1_000_000, at + 5)
 }
 
 /** One connection through the proxy. */

@@ -5,7 +5,7 @@ import { type Call, type Basis, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database } from './connections.ts'
 import type { Session } from './session.ts'
-import { late, unknownOutcome } from './to-store-error.ts'
+import { connectionError, late, toStoreError, unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /** Where tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is unknown. */
@@ -19,7 +19,7 @@ export interface CommitsOptions {
   readonly onCommitted: (hint: Hint) => void
 }
 
-/** What a call that got its lock at the last moment may take longer. */
+/** What a call may take longer: to be written after a lock that came at the last moment, or to learn why it failed. */
 const GRACE_MS = 250
 
 /** A call until it is answered. */
@@ -85,7 +85,7 @@ export class Commits {
           isUnsure: false,
           isLost: false,
         }
-        timer = setTimeout(() => rejectLate(call), callMs)
+        timer = setTimeout(() => rejectLate(call, late()), callMs + GRACE_MS)
         queue.group.add(call)
       })
     } finally {
@@ -127,8 +127,11 @@ export class Commits {
       await onFaultPoint('staged')
       await this.#write(session, ref, staged, outcomes)
     } catch (error) {
-      for (const call of calls) call.isStaged = false
-      for (const call of calls.filter(call => msLeft(call) <= 0)) rejectLate(call)
+      const why = session.lost ? connectionError(error) : toStoreError(error)
+      for (const call of calls) {
+        call.isStaged = false
+        if (msLeft(call) <= 0) rejectLate(call, why)
+      }
       batch.left = calls.filter(call => !call.isLost)
       if (batch.left.length > 0) throw error
     }
@@ -162,8 +165,8 @@ export class Commits {
 const msLeft = ({ until }: TimedCall): number => until - performance.now()
 
 /** Answers a call whose time is over, unless its transaction will. */
-function rejectLate(call: TimedCall): void {
-  if (!call.isStaged) call.reject(call.isUnsure ? unknownOutcome(late()) : late())
+function rejectLate(call: TimedCall, why: unknown): void {
+  if (!call.isStaged) call.reject(call.isUnsure ? unknownOutcome(why) : why)
 }
 
 /** Decides the calls and keeps their answers until the transaction has ended. */

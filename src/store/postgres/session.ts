@@ -11,8 +11,6 @@ export interface Statement {
 }
 export type Value = string | number | boolean | null | readonly string[]
 
-/** A connection that answered this recently is taken to be alive. */
-const FRESH_MS = 250
 /** The server gives up waiting for a lock this much before we do, so that we learn why. */
 const LOCK_MARGIN_MS = 250
 
@@ -46,10 +44,8 @@ export class Session {
     this.#until = options.until
     this.#deadline = this.#cutAt(options.until)
     client.on('error', this.#onError)
-    if (!client.isSetUp) client.setUp(options.limits)
-    else if (this.#startedAt - client.heardAt < FRESH_MS) return
-    // An empty query in front of the others, in the same packet: its answer does not depend on theirs.
-    else void client.query(';').catch(() => {})
+    if (client.isSetUp) return
+    client.setUp(options.limits)
     this.#expectSign()
   }
 
@@ -63,6 +59,7 @@ export class Session {
   }
 
   async query<R extends QueryResultRow>(statement: Statement, values: readonly Value[] = []): Promise<R[]> {
+    if (!this.#silence) this.#prove()
     try {
       const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
       return rows
@@ -78,12 +75,12 @@ export class Session {
    */
   async begin(): Promise<void> {
     const lockMs = Math.max(1, Math.floor(this.msLeft - LOCK_MARGIN_MS))
-    const begun = this.query({
+    // It is answered at once, whatever the statements behind it wait for.
+    if (!this.#silence) this.#expectSign()
+    await this.query({
       text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = 0;
         SET LOCAL idle_in_transaction_session_timeout = ${this.#options.limits.idleInTransactionMs}`,
     })
-    if (!this.#silence) this.#expectSign()
-    await begun
   }
 
   /** Leaves less time than there was. */
@@ -121,6 +118,12 @@ export class Session {
 
   #cutAt(until: number): NodeJS.Timeout {
     return setTimeout(() => afterReading(() => this.#cut()), Math.max(0, until - performance.now()))
+  }
+
+  /** An empty query in front of the first one, in the same round trip: only a mute connection does not answer it. */
+  #prove(): void {
+    this.#client.query(';').catch(() => {})
+    this.#expectSign()
   }
 
   #expectSign(): void {
