@@ -47,7 +47,7 @@ export class Connections {
     this.#pool.on('remove', client => void (client instanceof OwnClient && this.#clients.delete(client)))
   }
 
-  async use<T>(work: (session: Session) => Promise<T>, { ms, retries = true }: Required<UseOptions>): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, { ms, retries }: Required<UseOptions>): Promise<T> {
     const until = performance.now() + ms
     for (let tries = 0; ; tries += 1) {
       const attempt = await this.#try(work, until, tries)
@@ -74,7 +74,7 @@ export class Connections {
         limits: this.limits,
         until,
         silenceMs: this.limits.silenceMs * 2 ** tries,
-        onMute: since => this.#cutSilent(since),
+        onCut: since => this.#cutSilent(since),
       })
       return { value: await work(session) }
     } catch (error) {
@@ -102,7 +102,7 @@ export class Connections {
     }
   }
 
-  /** Cuts the idle connections that were last heard before one turned out to be mute: most likely they are, too. */
+  /** Cuts the idle connections that were last heard before one did not answer: most likely they are mute, too. */
   #cutSilent(since: number): void {
     for (const client of this.#clients) {
       if (client.isIdle && client.heardAt < since) client.cut(new Error('the connection may be mute'))

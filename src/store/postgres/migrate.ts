@@ -17,7 +17,7 @@ const MAX_MS = 600_000
 /** Migrates the database to this version's format. Refuses a newer one. */
 export async function migrate(database: Database): Promise<void> {
   // Checked first, so that a user without CREATE rights can run on a prepared database.
-  if ((await database.use(format, ONCE)) === MIGRATIONS.length) return
+  if ((await database.use(session => format(session), ONCE)) === MIGRATIONS.length) return
   await database.use(
     async session => {
       await session.query({ text: 'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' })

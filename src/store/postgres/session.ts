@@ -20,8 +20,8 @@ export interface SessionOptions {
   readonly until: number
   /** How long to wait for the first sign of life. */
   readonly silenceMs: number
-  /** The connection is mute. Others may be, too: those that were not heard since. */
-  readonly onMute: (since: number) => void
+  /** The connection was cut. Others may be mute, too: those that were not heard since. */
+  readonly onCut: (since: number) => void
 }
 
 /** One connection while it is in use. If it is not done in time, the connection is cut. */
@@ -127,20 +127,18 @@ export class Session {
   }
 
   #expectSign(): void {
-    const { silenceMs, onMute } = this.#options
     const before = this.#client.bytesRead
     const look = (): void => {
-      if (this.#isOver || this.#client.bytesRead > before) return
-      this.#cut()
-      onMute(this.#startedAt)
+      if (this.#client.bytesRead === before) this.#cut()
     }
-    this.#silence = setTimeout(() => afterReading(look), silenceMs)
+    this.#silence = setTimeout(() => afterReading(look), this.#options.silenceMs)
   }
 
   #cut(): void {
     if (this.#isOver) return
     this.#lost = true
     this.#client.cut(new StoreError('io', 'The database did not answer in time.'))
+    this.#options.onCut(this.#startedAt)
   }
 }
 
