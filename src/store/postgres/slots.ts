@@ -20,6 +20,8 @@ export class Slots {
       this.#waiting.delete(admit)
       resolve(false)
     }, ms)
+    // The process is kept alive by what those in front wait for.
+    timer.unref()
     try {
       return await promise
     } finally {
