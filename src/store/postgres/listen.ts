@@ -27,7 +27,7 @@ interface Changed extends Ref {
 /**
  * Hints about commits of other processes, while there are listeners: by LISTEN on a connection of its own, and by
  * polling, because that connection can break and poolers pass no notifications. A connection that breaks without a word is
- * noticed by a LISTEN that is not answered.
+ * noticed by a query that is not answered.
  */
 export class Listener {
   readonly hints = new Hints(
@@ -99,12 +99,12 @@ export class Listener {
     try {
       await client.connect()
       client.setUp(this.#limits)
-      await listened(client, this.#limits.lookMs)
+      await answered(client, `LISTEN ${CHANNEL}`, this.#limits.lookMs)
       // Catch up on what was written before LISTEN.
       this.#poll()
       for (;;) {
         await delay(PROVE_EVERY_MS, undefined, { signal: ended.signal, ref: false })
-        await listened(client, this.#limits.lookMs)
+        await answered(client, ';', this.#limits.lookMs)
       }
     } catch {
       // Polling goes on meanwhile.
@@ -136,11 +136,11 @@ export class Listener {
   }
 }
 
-/** Listens; repeated, it only proves that the connection is alive. Cuts one that does not answer in time. */
-async function listened(client: OwnClient, ms: number): Promise<void> {
+/** Runs a statement. A connection that does not answer it in time is cut. */
+async function answered(client: OwnClient, text: string, ms: number): Promise<void> {
   const timer = setTimeout(() => client.cut(new Error('The database did not answer in time.')), ms)
   try {
-    await client.query(`LISTEN ${CHANNEL}`)
+    await client.query(text)
   } finally {
     clearTimeout(timer)
   }
