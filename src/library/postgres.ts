@@ -4,7 +4,7 @@ import type { Store } from './runsheet.ts'
 export interface PostgresOptions {
   /** Connections for calls at most: 10 unless told. Each process opens up to four more for itself. */
   readonly poolSize?: number
-  /** How long a call may take until it is answered, in milliseconds: 4,500 unless told. Other limits follow from it. */
+  /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
   readonly timeoutMs?: number
 }
 

@@ -11,8 +11,8 @@ export interface Limits {
   readonly idleInTransactionMs: number
 }
 
-/** Leaves half a second of the five that a request may take. */
-export const TIMEOUT_MS = 4_500
+/** Leaves a second of the five that a request may take. */
+export const TIMEOUT_MS = 4_000
 
 export const limitsOf = (timeoutMs: number): Limits => ({
   callMs: timeoutMs,

@@ -22,7 +22,7 @@ export interface PostgresStoreOptions {
   readonly onFaultPoint?: (point: PostgresFaultPoint) => void | Promise<void>
   /** Connections for calls at most: 10 unless told. Claims, deadlines and hints have four more. */
   readonly poolSize?: number
-  /** How long a call may take until it is answered, in milliseconds: 4,500 unless told. Other limits follow from it. */
+  /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
   readonly timeoutMs?: number
 }
 
