@@ -11,6 +11,8 @@ export interface Statement {
 }
 export type Value = string | number | boolean | null | readonly string[]
 
+/** A connection that answered this recently need not prove that it is alive, which saves a busy one some work. */
+const FRESH_MS = 100
 /** The server gives up waiting for a lock this much before we do, so that we learn why. */
 const LOCK_MARGIN_MS = 250
 
@@ -120,18 +122,20 @@ export class Session {
     return setTimeout(() => afterReading(() => this.#cut()), Math.max(0, until - performance.now()))
   }
 
-  /** An empty query in front of the first one, in the same round trip: only a mute connection does not answer it. */
+  /** Sends an empty query first, in the same round trip: only a mute connection does not answer it. */
   #prove(): void {
-    this.#client.query(';').catch(() => {})
-    this.#expectSign()
+    const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS
+    if (!isFresh) this.#client.query(';').catch(() => {})
+    // The statement itself may take longer.
+    this.#expectSign(isFresh ? 2 : 1)
   }
 
-  #expectSign(): void {
+  #expectSign(patience = 1): void {
     const before = this.#client.bytesRead
     const look = (): void => {
       if (this.#client.bytesRead === before) this.#cut()
     }
-    this.#silence = setTimeout(() => afterReading(look), this.#options.silenceMs)
+    this.#silence = setTimeout(() => afterReading(look), patience * this.#options.silenceMs)
   }
 
   #cut(): void {
