@@ -61,6 +61,11 @@ export class Scene {
     }
   }
 
+  /** The database, or its URL. */
+  get at(): string {
+    return this.#order.at
+  }
+
   start(): Promise<ChatReader> {
     return this.turns.open(this.story.body, confirmAll)
   }
