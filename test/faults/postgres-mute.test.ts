@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { nextHint, note, run, startTurn } from '../../src/store/contract.ts'
 import type { PostgresFaultPoint } from '../../src/store/postgres/commits.ts'
 import { Connections, Lane } from '../../src/store/postgres/connections.ts'
-import { limitsOf } from '../../src/store/postgres/limits.ts'
+import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'
 import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
 import type { Hint, Ref, Store } from '../../src/store/store.ts'
 import { inLongRun } from '../support/children.ts'
@@ -72,6 +72,14 @@ describePostgres('postgres: connections that go mute', () => {
       proxy.mute({ way, which: 'new' })
       await expect(ownStore({ url: proxy.url, timeoutMs })).rejects.toMatchObject({ code: 'io' })
     })
+  })
+
+  it('[PG9] just after they answered: a look still has the time to go on over a new one', async () => {
+    // The limits of a server: the shorter ones of other tests leave looks as much time as calls.
+    const { proxy, store } = await behindProxy({ timeoutMs: TIMEOUT_MS })
+    await Promise.all([store.now(), store.due(1), store.now()])
+    proxy.mute({ which: 'open' })
+    await Promise.all([store.due(1), store.now(), store.claim('r1', 1_000)])
   })
 
   it('[PG9] close ends, though nobody answers', async () => {

@@ -124,18 +124,19 @@ export class Session {
 
   /** Sends an empty query first, in the same round trip: only a mute connection does not answer it. */
   #prove(): void {
-    const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS
+    // The statement's own answer may take longer, which must leave time to retry.
+    const patienceMs = 2 * this.#options.silenceMs
+    const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS && patienceMs < 0.75 * this.msLeft
     if (!isFresh) this.#client.query(';').catch(() => {})
-    // The statement itself may take longer.
-    this.#expectSign(isFresh ? 2 : 1)
+    this.#expectSign(isFresh ? patienceMs : undefined)
   }
 
-  #expectSign(patience = 1): void {
+  #expectSign(ms = this.#options.silenceMs): void {
     const before = this.#client.bytesRead
     const look = (): void => {
       if (this.#client.bytesRead === before) this.#cut()
     }
-    this.#silence = setTimeout(() => afterReading(look), patience * this.#options.silenceMs)
+    this.#silence = setTimeout(() => afterReading(look), ms)
   }
 
   #cut(): void {
