@@ -96,9 +96,6 @@ export class Metrics {
 
 /** Storage that fails or hangs must not take the other figures along. */
 function pendingReviews(door: Door, tenant: string): Promise<number> {
-  const pending = door.reviews.waiting(tenant, undefined, MAX_PENDING).then(
-    ({ length }) => length,
-    () => Number.NaN,
-  )
-  return Promise.race([pending, delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])
+  const pending = door.reviews.waitingCount(tenant, MAX_PENDING)
+  return Promise.race([pending.catch(() => Number.NaN), delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])
 }

@@ -33,6 +33,16 @@ export function paged<R, T>(
   }
 }
 
+/** A page of items that may be large has at most so many bytes, or one item. */
+export const MAX_PAGE_BYTES = 1024 * 1024
+
+/** How many of the items, in order, fit into so many bytes; the first one always does. */
+export function fitting(sizes: readonly number[], maxBytes: number = MAX_PAGE_BYTES): number {
+  let left = maxBytes
+  const over = sizes.findIndex((size, index) => (left -= size) < 0 && index > 0)
+  return over < 0 ? sizes.length : over
+}
+
 /** Sorts `rows` and cuts a page out of them. */
 export function sortedPage<R>(
   rows: readonly R[],

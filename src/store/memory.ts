@@ -3,7 +3,7 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import type { Template } from '../domain/template.ts'
 import { eventsOf } from './commit.ts'
-import { compareSortKeys, sortedPage } from './cursor.ts'
+import { fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
@@ -89,9 +89,17 @@ class MemoryStore implements Store {
     return this.#peek(ref).state
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
+  async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]> {
     this.#check()
-    return this.#peek(ref).events.slice(seq, seq + limit)
+    const events = this.#peek(ref).events.slice(seq, seq + limit)
+    if (maxBytes === undefined) return events
+    return events.slice(
+      0,
+      fitting(
+        events.map(({ data }) => JSON.stringify(data).length),
+        maxBytes,
+      ),
+    )
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -162,16 +170,15 @@ class MemoryStore implements Store {
       const row = entry?.reviews.get(reviewId)
       return entry && row && { ...entry.ref, record: row.body }
     },
-    waiting: async (tenant, conversation, limit) => {
-      const now = this.#now()
-      return this.#of(tenant)
-        .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
-        .flatMap(({ reviews }) => [...reviews.values()])
-        .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
-        .sort((a, b) => compareSortKeys([a.due_at ?? NEVER, a.id], [b.due_at ?? NEVER, b.id]))
-        .slice(0, limit)
-        .map(({ body }) => body.review)
+    waiting: async (tenant, conversation, page) => {
+      const rows = this.#waiting(tenant).filter(row => conversation === undefined || row.conversation === conversation)
+      const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
+      const { items, next_cursor } = sortedPage(rows, page, ['string', 'string'], keyOf, 'ascending')
+      const fits = fitting(items.map(({ body }) => JSON.stringify(body).length))
+      const cut = paged(items, fits, ({ body }) => body.review, keyOf)
+      return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },
+    waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
     search: async (tenant, text, page) => {
       const found = this.#of(tenant)
         .flatMap(({ tasks }) => [...tasks.values()])
@@ -279,6 +286,13 @@ class MemoryStore implements Store {
     const entry = this.#peek(ref)
     this.#entries.set(refKey(ref), entry)
     return entry
+  }
+
+  #waiting(tenant: string): (ReviewRow & { readonly conversation: string })[] {
+    const now = this.#now()
+    return this.#of(tenant)
+      .flatMap(({ ref, reviews }) => [...reviews.values()].map(row => ({ ...row, conversation: ref.conversation })))
+      .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
   }
 
   #of(tenant: string): Entry[] {

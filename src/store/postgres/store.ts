@@ -75,8 +75,8 @@ export class PostgresStore implements Store {
     return this.#database.use(session => this.#log.load(session, ref))
   }
 
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#database.use(session => this.#log.eventsAfter(session, ref, seq, limit))
+  eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#database.use(session => this.#log.eventsAfter(session, ...args))
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {
