@@ -9,7 +9,7 @@ function stream() {
   const left = new AbortController()
   const cut = vi.fn<() => void>()
   const connection = new WebConnection(left.signal)
-  const reader = new Reader(connection, 0, cut)
+  const reader = new Reader(connection, 0, () => true, cut)
   reader.open()
   const client = connection.response.body?.getReader()
   if (!client) throw new Error('the response has no body')
