@@ -37,10 +37,19 @@ export function paged<R, T>(
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** How many of the items, in order, fit into so many bytes; the first one always does. */
-export function fitting(sizes: readonly number[], maxBytes: number = MAX_PAGE_BYTES): number {
-  let left = maxBytes
-  const over = sizes.findIndex((size, index) => (left -= size) < 0 && index > 0)
-  return over < 0 ? sizes.length : over
+export function fitting<T>(
+  items: readonly T[],
+  sizeOf: (item: T) => number,
+  maxBytes: number = MAX_PAGE_BYTES,
+): number {
+  let count = 0
+  let bytes = 0
+  for (const item of items) {
+    bytes += sizeOf(item)
+    if (bytes > maxBytes && count > 0) break
+    count += 1
+  }
+  return count
 }
 
 /** Sorts `rows` and cuts a page out of them. */

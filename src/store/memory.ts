@@ -95,10 +95,7 @@ class MemoryStore implements Store {
     if (maxBytes === undefined) return events
     return events.slice(
       0,
-      fitting(
-        events.map(({ data }) => JSON.stringify(data).length),
-        maxBytes,
-      ),
+      fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes),
     )
   }
 
@@ -174,7 +171,7 @@ class MemoryStore implements Store {
       const rows = this.#waiting(tenant).filter(row => conversation === undefined || row.conversation === conversation)
       const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
       const { items, next_cursor } = sortedPage(rows, page, ['string', 'string'], keyOf, 'ascending')
-      const fits = fitting(items.map(({ body }) => JSON.stringify(body).length))
+      const fits = fitting(items, ({ body }) => JSON.stringify(body).length)
       const cut = paged(items, fits, ({ body }) => body.review, keyOf)
       return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },

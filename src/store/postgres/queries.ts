@@ -78,7 +78,13 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
         },
         [skewMs(), tenant, conversation ?? null, due ?? null, id ?? null, page.limit + 1],
       )
-      const listed = rows.slice(0, Math.min(page.limit, fitting(rows.map(({ size }) => size))))
+      const listed = rows.slice(
+        0,
+        Math.min(
+          page.limit,
+          fitting(rows, ({ size }) => size),
+        ),
+      )
       const bodies = await database.query<{ id: string; body: string }>(
         { text: 'SELECT id, body FROM runsheet.reviews WHERE tenant = $1 AND id = ANY ($2::text[])' },
         [tenant, listed.map(row => row.id)],

@@ -74,7 +74,7 @@ export function sqliteQueries(
         ...(from ?? []),
         page.limit + 1,
       )
-      const fits = fitting(rows.map(({ size }) => size))
+      const fits = fitting(rows, ({ size }) => size)
       return paged(
         rows,
         Math.min(page.limit, fits),
