@@ -33,8 +33,8 @@ export class Limits {
   readonly #streams: Quota
   readonly #waiting: Quota
   readonly #bytes: Quota
-  /** For requests without a credential, such as a login: whoever fills it keeps out nobody who has one. */
-  readonly #anonymousBytes: Quota
+  /** Of requests without a credential, such as a login: whoever fills these keeps out nobody who has one. */
+  readonly #anonymous: Readonly<Record<Part, Quota>>
   readonly #writes: Rate
   readonly #reads: Rate
   readonly #onRefused: (what: Limited, role: Refused) => void
@@ -44,7 +44,7 @@ export class Limits {
     this.#streams = new Quota(options.maxStreams ?? 2_000)
     this.#waiting = new Quota(options.maxWaitingCalls ?? 2_000)
     this.#bytes = new Quota(bytes)
-    this.#anonymousBytes = new Quota(bytes / ANONYMOUS_PART)
+    this.#anonymous = { body: new Quota(bytes / 16), answer: new Quota(bytes / 16) }
     this.#writes = new Rate(options.agentWritesPerMinute ?? 600)
     this.#reads = new Rate(options.agentReadsPerMinute ?? 6_000)
     this.#onRefused = onRefused
@@ -78,8 +78,9 @@ export class Limits {
 
   /** Takes room for a body. Throws 429 or 503 if there is none left for this caller. */
   body(caller: Caller | undefined, bytes: number): Release {
-    this.#checkBytes(caller, bytes)
-    return this.#bytesOf(caller).take(caller ?? ANYONE, bytes)
+    const quota = caller ? this.#bytes : this.#anonymous.body
+    this.#check(quota, caller, bytes)
+    return quota.take(caller ?? ANYONE, bytes)
   }
 
   /**
@@ -88,8 +89,9 @@ export class Limits {
    */
   answer(caller: Caller | undefined, bytes: number, mustBeSent: boolean): Release {
     if (bytes <= SMALL_ANSWER) return () => {}
-    if (!mustBeSent) this.#checkAnswer(caller, bytes)
-    return this.#bytesOf(caller).take(caller ?? ANYONE, bytes)
+    const quota = caller ? this.#bytes : this.#anonymous.answer
+    if (!mustBeSent) this.#checkAnswer(quota, caller, bytes)
+    return quota.take(caller ?? ANYONE, bytes)
   }
 
   /** Counts what a stream of this caller leaves unread. A person's always has room: it is cut by its own length only. */
@@ -105,23 +107,18 @@ export class Limits {
     }
   }
 
-  #bytesOf(caller: Caller | undefined): Quota {
-    return caller ? this.#bytes : this.#anonymousBytes
-  }
-
-  #checkBytes(caller: Caller | undefined, bytes: number): void {
-    const shortage = this.#bytesOf(caller).shortage(caller ?? ANYONE, bytes)
+  #check(quota: Quota, caller: Caller | undefined, bytes: number): void {
+    const shortage = quota.shortage(caller ?? ANYONE, bytes)
     if (!shortage) return
-    const message = `${caller ? tooMuch(shortage, this.#bytes.total) : TOO_MANY_ANONYMOUS} Try again in a moment.`
+    const message = `${caller ? tooMuch(shortage, quota.total) : TOO_MANY_ANONYMOUS} Try again in a moment.`
     throw this.#refused('bytes', caller?.role ?? 'none', statusOf(shortage), 'too_many_bytes', message, RETRY_BYTES_S)
   }
 
-  #checkAnswer(caller: Caller | undefined, bytes: number): void {
-    const quota = this.#bytesOf(caller)
+  #checkAnswer(quota: Quota, caller: Caller | undefined, bytes: number): void {
     // A person can open a conversation of any size.
-    if (caller?.role !== 'agent') return this.#checkBytes(caller, Math.min(bytes, quota.total / PERSONS_PART))
+    if (caller?.role !== 'agent') return this.#check(quota, caller, Math.min(bytes, quota.total / 16))
     const most = quota.mostFor(caller)
-    if (bytes <= most) return this.#checkBytes(caller, bytes)
+    if (bytes <= most) return this.#check(quota, caller, bytes)
     this.#onRefused('bytes', caller.role)
     const message = `This answer has ${shownBytes(bytes)}, and an agent may read ${shownBytes(most)} at once. Read the conversation in parts: its tasks, and its events.`
     throw new HttpError(403, 'answer_too_large', message)
@@ -133,10 +130,9 @@ export class Limits {
   }
 }
 
-/** Of the bytes in flight: what requests without a credential get besides, and what a person needs for an answer. */
-const ANONYMOUS_PART = 16
-const PERSONS_PART = 16
-/** Of all requests without a credential, for a quota of their own. */
+type Part = 'body' | 'answer'
+
+/** The sender of a request without a credential, in quotas that only these share. */
 const ANYONE: Caller = { role: 'person', tenant: '' }
 
 /** Smaller answers are not counted: the system's own buffers take them. */

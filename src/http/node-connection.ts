@@ -48,7 +48,7 @@ export class NodeConnection implements Connection {
     const outgoing = this.#outgoing
     if (outgoing.destroyed || outgoing.headersSent) return this.response
     if (body === undefined) outgoing.writeHead(status, headers).end()
-    else if (stillSends(outgoing)) answerAndLinger(outgoing, status, headers, body)
+    else if (stillSends(outgoing, headers['connection'] === 'close')) answerAndLinger(outgoing, status, headers, body)
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
     // What the system did not take at once is ours until the client reads. Node's timeout starts anew with each part.
     if (outgoing.writableLength > 0) outgoing.setTimeout(this.#stallMs, () => outgoing.destroy())
@@ -92,10 +92,10 @@ const asksFirst = ({ httpVersion, headers }: IncomingMessage): boolean =>
   httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
 /** Whether a body is still on its way that is not worth waiting for, or whose connection is about to close. */
-function stillSends({ req, socket, shouldKeepAlive }: ServerResponse): boolean {
+function stillSends({ req, socket, shouldKeepAlive }: ServerResponse, closes: boolean): boolean {
   const isChunked = req.headers['transfer-encoding'] !== undefined
   if (req.complete || !socket || (!isChunked && lengthOf(req) === 0)) return false
-  return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive
+  return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive || closes
 }
 
 /** The whole body; undefined if it has more than so many bytes. */
