@@ -67,7 +67,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       return row && { tenant, conversation: row.conversation, record: JSON.parse(row.body) }
     },
     waiting: async (tenant, conversation, page) => {
-      const [due, id] = decodeCursor(page, ['number', 'string']) ?? []
+      const [due, id] = decodeCursor(page, ['string', 'string']) ?? []
       // Sizes first, so that no more drafts are read than are listed.
       const rows = await database.query<{ due: number; id: string; size: number }>(
         {
@@ -76,7 +76,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
               AND ($4::float8 IS NULL OR (${DUE}, id) > (${fromMs('$4')}, $5))
             ORDER BY ${DUE}, id LIMIT $6`,
         },
-        [skewMs(), tenant, conversation ?? null, due ?? null, id ?? null, page.limit + 1],
+        [skewMs(), tenant, conversation ?? null, due === undefined ? null : Number(due), id ?? null, page.limit + 1],
       )
       const listed = rows.slice(
         0,
@@ -94,7 +94,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
         rows,
         listed.length,
         row => records.get(row.id)?.review,
-        row => [row.due, row.id],
+        row => [String(row.due), row.id],
       )
       // Some may have been decided between the two reads.
       return { items: items.flatMap(review => (review?.status === 'pending' ? [review] : [])), next_cursor }
