@@ -155,8 +155,8 @@ export interface Conversations {
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */
   events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]>
-  /** Up to `limit` events after `seq`, in log order. */
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+  /** Up to `limit` events after `seq`, in log order; with `maxBytes` no more than fit, but at least one. */
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
 }
 
 /** Selects events of a log; an absent field matches everything. */
@@ -216,7 +216,9 @@ export interface Reviews {
   /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
   await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
   /** Pending reviews by deadline, soonest first, those without one last: of one conversation, or of all. */
-  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
+  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
+  /** How many reviews are pending; not counted beyond `most`. */
+  waitingCount(tenant: string, most: number): Promise<number>
 }
 
 /** Saved batches of rows, by name. */

@@ -197,7 +197,7 @@ function conversationsIn(store: Store): Conversations {
     list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
-    eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),
+    eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Conversation } from '../../domain/conversation.ts'
 import type { Connection } from '../connection.ts'
 import type { Caller } from '../credentials.ts'
 import { notFound } from '../http-error.ts'
-import type { Limits } from '../limits.ts'
+import type { Backlog, Limits } from '../limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
 import { Reader } from './reader.ts'
@@ -13,7 +13,7 @@ const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  readonly limits: Pick<Limits, 'stream'>
+  readonly limits: Pick<Limits, 'stream' | 'backlog'>
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
 }
@@ -60,21 +60,24 @@ export class Streams {
     const release = this.#options.limits.stream(caller)
     connection.onClose(release)
     try {
-      return await this.#serve(connection, await follow())
+      return await this.#serve(connection, await follow(), this.#options.limits.backlog(caller))
     } catch (error) {
       release()
       throw error
     }
   }
 
-  async #serve(connection: Connection, { ref, after, until }: Followed): Promise<Response> {
+  async #serve(connection: Connection, { ref, after, until }: Followed, backlog: Backlog): Promise<Response> {
     const onCut = (): void => {
       this.cuts += 1
     }
-    const reader = new Reader(connection, after, onCut, until)
+    const reader = new Reader(connection, after, backlog, onCut, until)
     this.#readers.add(reader)
     const place = this.#join(ref, reader)
-    connection.onClose(() => this.#leave(ref, place, reader))
+    connection.onClose(() => {
+      backlog(0)
+      this.#leave(ref, place, reader)
+    })
     try {
       const channel = await place.channel
       // Read again: another process may have written what the channel has not read yet, or broken the task file.

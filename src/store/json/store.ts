@@ -101,8 +101,8 @@ class FileStore implements Store {
     return this.#inner.load(ref)
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#inner.eventsAfter(ref, seq, limit)
+  async eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#inner.eventsAfter(...args)
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {

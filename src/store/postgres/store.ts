@@ -111,8 +111,8 @@ export class PostgresStore implements Store {
     return this.#calls.use(session => this.#log.load(session, ref))
   }
 
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#calls.use(session => this.#log.eventsAfter(session, ref, seq, limit))
+  eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#calls.use(session => this.#log.eventsAfter(session, ...args))
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {

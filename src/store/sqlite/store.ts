@@ -125,8 +125,8 @@ export class SqliteStore implements Store {
     return this.#read(() => this.#log.current(ref))
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#read(() => this.#log.eventsAfter(ref, seq, limit))
+  async eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#read(() => this.#log.eventsAfter(...args))
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
