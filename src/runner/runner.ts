@@ -8,7 +8,7 @@ import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { isUnreadable } from './turn.ts'
-import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS } from './outside.ts'
+import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS, withoutSecrets } from './outside.ts'
 
 export interface RunnerOptions {
   readonly door: Door
@@ -52,7 +52,7 @@ export class Runner {
   #claiming: Promise<void> = Promise.resolve()
 
   constructor(options: RunnerOptions) {
-    const { door, models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
+    const { door, models, outside = noTools, limits = DEFAULT_LIMITS, instructions, redact = redactor() } = options
     this.#options = options
     this.#id = door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
@@ -60,10 +60,13 @@ export class Runner {
     this.#deps = {
       door,
       models,
-      outside: withoutFailures(outside, error => options.onError?.(error)),
+      outside: withoutSecrets(
+        withoutFailures(outside, error => options.onError?.(error)),
+        redact,
+      ),
       limits,
       instructions,
-      redact: options.redact ?? redactor(),
+      redact,
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,
