@@ -49,7 +49,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
-  const redact = redactor({ known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store)] })
+  const redact = redactor({ known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store).known] })
   const printError = errorPrinter(redact)
   const data = resolve(options.data)
   const folder = new DataFolder(data, environment)

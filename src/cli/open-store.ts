@@ -35,7 +35,7 @@ export async function openStore({ store, data }: StoreOptions): Promise<Store> {
         return await (await import('../store/postgres/store.ts')).openPostgresStore({ url: store })
     }
   } catch (error) {
-    const { line } = redactor({ known: secretsInUrl(store) })
+    const { line } = redactor({ known: secretsInUrl(store).known })
     throw new CliError(`cannot open ${storeLabel(store)}: ${line((error as Error).message)}`)
   }
 }

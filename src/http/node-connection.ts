@@ -96,9 +96,9 @@ const asksFirst = ({ httpVersion, headers }: IncomingMessage): boolean =>
   httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
 /** Whether a body is still on its way that is not worth waiting for, or whose connection is about to close. */
-function stillSends({ req, socket, shouldKeepAlive }: ServerResponse, closes: boolean): boolean {
+function stillSends({ req, shouldKeepAlive }: ServerResponse, closes: boolean): boolean {
   const isChunked = req.headers['transfer-encoding'] !== undefined
-  if (req.complete || !socket || (!isChunked && lengthOf(req) === 0)) return false
+  if (req.complete || (!isChunked && lengthOf(req) === 0)) return false
   return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive || closes
 }
 
