@@ -646,6 +646,16 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (reader !== store) await reader.close()
     })
 
+    it('[HT39] a probe writes nothing that a log, a list or a query shows', async () => {
+      await store.commit(ref, run(openTurn('t1')))
+      const before = freeze(await store.load(ref))
+      for (const room of [false, true, false]) await store.probe({ room })
+      expect(freeze(await store.load(ref))).toBe(before)
+      const { items } = await store.queries.conversations(ref.tenant, { limit: 10 })
+      expect(items.map(({ session_id }) => session_id)).toEqual([ref.conversation])
+      expect(await store.queries.conversations('', { limit: 10 })).toMatchObject({ items: [] })
+    })
+
     it('[ST21] close finishes calls under way and rejects later ones', async () => {
       const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
       await store.close()
@@ -656,6 +666,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         store.eventsAfter(ref, 0, 1),
         store.claim('r', 1),
         store.due(1),
+        store.probe({ room: false }),
         store.queries.conversations('acme', { limit: 1 }),
         store.templates.put('acme', template('a', 'x')),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),

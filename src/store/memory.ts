@@ -134,6 +134,10 @@ class MemoryStore implements Store {
     return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
   }
 
+  async probe(): Promise<void> {
+    this.#check()
+  }
+
   readonly queries: Queries = {
     conversations: async (tenant, page, text) => {
       const rows = this.#of(tenant)

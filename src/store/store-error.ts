@@ -1,3 +1,5 @@
+import { causeText } from './cause.ts'
+
 /** Why a store failed. */
 export type StoreErrorCode =
   /** The idempotency key was used with a different body. */
@@ -24,6 +26,7 @@ export type StoreErrorCode =
 
 /** Failures of storage itself, which an operator should know of. */
 const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
+  'busy',
   'full',
   'readonly',
   'corrupt',
@@ -57,9 +60,7 @@ export class StoreError extends Error {
 
   /** What exactly went wrong, in one line, for the log. */
   get detail(): string | undefined {
-    const { cause } = this
-    if (cause instanceof Error) return cause.message
-    return typeof cause === 'string' ? cause : undefined
+    return causeText(this.cause)
   }
 }
 

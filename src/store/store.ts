@@ -138,9 +138,13 @@ export interface Store {
   release(lease: Lease): Promise<void>
   /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
+  /** Proves that writes work, by a small one that no log shows. `room`: also that the disk has space again. */
+  probe(options: { readonly room: boolean }): Promise<void>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
+  /** The file that failures are about, where their error names none. */
+  readonly place?: string
   /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }

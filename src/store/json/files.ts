@@ -43,6 +43,11 @@ export class TaskFiles {
     return this.#folder.isLost()
   }
 
+  /** Writes a temporary file and removes it; nothing as long as there is no folder. */
+  probe(): void {
+    if (lstatOf(this.#folder.path)) this.drop(this.prepare('probe', ''))
+  }
+
   /** The text of a file, or null if it does not exist. */
   read(name: string): string | null {
     try {

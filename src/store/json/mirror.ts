@@ -66,6 +66,11 @@ export class Mirror {
     this.#files.check()
   }
 
+  /** Proves that files can be written. Under the lock. */
+  probe(): void {
+    this.#files.probe()
+  }
+
   /** Whether the folder was deleted or replaced. */
   isLost(): boolean {
     return this.#files.isLost()

@@ -59,6 +59,7 @@ class FileStore implements Store {
   readonly queries: Store['queries']
   readonly templates: Store['templates']
   readonly live: Store['live']
+  readonly place: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
   readonly #group = new Group<Call>(calls => this.#serve(calls))
@@ -81,6 +82,7 @@ class FileStore implements Store {
     }
     this.templates = inner.templates
     this.live = inner.live
+    this.place = inner.place
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -123,6 +125,12 @@ class FileStore implements Store {
     const due = await this.#inner.due(limit)
     this.#mirror.check()
     return due
+  }
+
+  async probe(options: { readonly room: boolean }): Promise<void> {
+    this.#check()
+    await this.#inner.probe(options)
+    await this.#mirror.exclusively(async () => this.#mirror.probe())
   }
 
   async close(): Promise<void> {

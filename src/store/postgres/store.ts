@@ -12,6 +12,7 @@ import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
 import { migrate } from './migrate.ts'
 import { Notifier } from './notify.ts'
+import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
 
 export interface PostgresStoreOptions {
@@ -98,6 +99,10 @@ export class PostgresStore implements Store {
 
   due(limit: number): ReturnType<Store['due']> {
     return this.#leases.due(limit)
+  }
+
+  probe({ room }: { readonly room: boolean }): Promise<void> {
+    return probe(this.#database, room)
   }
 
   close(): Promise<void> {

@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { flushFolder } from '../folder.ts'
+import { flushFolder, isWritable } from '../folder.ts'
 import { isSameFile, statOf } from '../identity.ts'
 import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
@@ -219,15 +219,6 @@ function openError(error: unknown, path: string): unknown {
   const known = toStoreError(error)
   if (known === error || !(known instanceof StoreError)) return error
   return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function notWritable(folder: string, cause: unknown): StoreError {

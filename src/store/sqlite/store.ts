@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
@@ -5,6 +6,7 @@ import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
+import { proveRoom } from '../room.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
@@ -62,6 +64,7 @@ export class SqliteStore implements Store {
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
+  readonly place: string
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
   readonly #files: OpenFiles
@@ -78,11 +81,19 @@ export class SqliteStore implements Store {
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
+    this.place = basename(options.path)
     this.#files = new OpenFiles(db, options.path)
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db, () => this.#files.lost())
     this.#leases = new SqliteLeases(db)
-    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
+    this.#sql = {
+      begin: db.prepare('BEGIN IMMEDIATE'),
+      commit: db.prepare('COMMIT'),
+      // A key of no tenant: written like any other, read by nobody.
+      probe: db.prepare(
+        "INSERT OR REPLACE INTO keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'probe', '', '')",
+      ),
+    }
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
@@ -146,6 +157,11 @@ export class SqliteStore implements Store {
       this.#files.check()
       return this.#leases.due(this.#now(), limit)
     })
+  }
+
+  async probe({ room }: { readonly room: boolean }): Promise<void> {
+    await this.#write(() => this.#sql.probe.run())
+    if (room) proveRoom(dirname(this.#options.path))
   }
 
   /** Why nothing can be written until the store is opened again, if so. */
