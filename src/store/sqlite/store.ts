@@ -25,7 +25,7 @@ import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
 import { OpenFiles } from './open-files.ts'
-import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
+import { connectUnflushed, openDatabase, pragma, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
@@ -86,14 +86,7 @@ export class SqliteStore implements Store {
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db, () => this.#files.lost())
     this.#leases = new SqliteLeases(db)
-    this.#sql = {
-      begin: db.prepare('BEGIN IMMEDIATE'),
-      commit: db.prepare('COMMIT'),
-      // A key of no tenant: written like any other, read by nobody.
-      probe: db.prepare(
-        "INSERT OR REPLACE INTO keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'probe', '', '')",
-      ),
-    }
+    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
@@ -160,7 +153,8 @@ export class SqliteStore implements Store {
   }
 
   async probe({ room }: { readonly room: boolean }): Promise<void> {
-    await this.#write(() => this.#sql.probe.run())
+    // The format as it is, read under the lock: a page is written and flushed, and no row changes.
+    await this.#write(() => this.#db.exec(`PRAGMA user_version = ${Number(pragma(this.#db, 'user_version'))}`))
     if (room) proveRoom(dirname(this.#options.path))
   }
 
