@@ -75,6 +75,18 @@ export class DataFolder {
   }
 }
 
+/** For commands that make no folder. */
+export function existingFolder({
+  data,
+  environment,
+}: {
+  readonly data: string
+  readonly environment: Environment
+}): void {
+  if (!existsSync(data)) throw new CliError(`the data folder ${data} does not exist. Set it with --data.`)
+  refuseTracked(data, environment)
+}
+
 /** Refuses a folder that came with a clone, or that the next push would share. Returns a line if git could not say. */
 export function refuseTracked(data: string, environment: Environment): string | undefined {
   const tracked = trackedIn(data, PRIVATE_FILES, environment)

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs'
 import { type AssessorStats, type AssessorStatsByModel, assessorStats } from '../domain/assessor-stats.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { refuseTracked } from './data-folder.ts'
+import { existingFolder } from './data-folder.ts'
 import { checkStore, openStore, type StoreOptions } from './open-store.ts'
 
 const PAGE_SIZE = 200
@@ -12,9 +10,7 @@ const PAGE_SIZE = 200
 /** Prints how often people overruled each assessor's verdicts. */
 export async function printStats(options: StoreOptions & { readonly environment: Environment }): Promise<void> {
   checkStore(options.store)
-  if (!existsSync(options.data))
-    throw new CliError(`the data folder ${options.data} does not exist. Set it with --data.`)
-  refuseTracked(options.data, options.environment)
+  existingFolder(options)
   const door = openDoor({ store: await openStore(options), readOnly: true })
   try {
     const { models } = await allStats(door)

@@ -6,6 +6,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { closed, StoreError } from '../store-error.ts'
+import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
@@ -125,6 +126,15 @@ class FileStore implements Store {
     const due = await this.#inner.due(limit)
     this.#mirror.check()
     return due
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    this.#check()
+    await this.#mirror.exclusively(async () => {
+      if (!this.#mirror.isUnused(this.#db, ref)) throw fileExists(ref)
+      await this.#inner.importLog(ref, commits)
+      await this.#publish(ref)
+    })
   }
 
   async probe(options: { readonly room: boolean }): Promise<void> {
@@ -263,6 +273,9 @@ class FileStore implements Store {
     if (this.#closed) throw closed()
   }
 }
+
+const fileExists = (ref: Ref): StoreError =>
+  new StoreError('id_taken', `There is a task file of this name already (${filePathOf(ref)}); nothing was written.`)
 
 const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
 

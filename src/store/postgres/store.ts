@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Commit } from '../commit.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database } from './connections.ts'
 import { behind, Gate } from './gate.ts'
+import { importLog } from './import.ts'
 import { postgresLeases } from './leases.ts'
 import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
@@ -99,6 +101,11 @@ export class PostgresStore implements Store {
 
   due(limit: number): ReturnType<Store['due']> {
     return this.#leases.due(limit)
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    const seq = await importLog(this.#database, this.#log, ref, commits)
+    this.#tell({ tenant: ref.tenant, conversation: ref.conversation, kind: 'log', seq })
   }
 
   probe({ room }: { readonly room: boolean }): Promise<void> {

@@ -15,7 +15,7 @@ import { pendingReviews } from './migrations/003-pending-reviews.ts'
 const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
-const APPLICATION_ID = 0x52_55_4e_53
+export const APPLICATION_ID = 0x52_55_4e_53
 
 /** Opens or creates the database. Refuses one that cannot be trusted and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {

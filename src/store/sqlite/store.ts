@@ -1,11 +1,13 @@
 import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Conversation } from '../../domain/conversation.ts'
+import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed, type StoreError } from '../store-error.ts'
+import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
+import { logExists, piecesOf } from '../pieces.ts'
 import { proveRoom } from '../room.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
@@ -150,6 +152,18 @@ export class SqliteStore implements Store {
       this.#files.check()
       return this.#leases.due(this.#now(), limit)
     })
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    const { after, done } = await this.#write(() => {
+      if (this.#log.current(ref).seq > 0) throw logExists()
+      let last = { after: emptyConversation(ref.conversation), done: () => {} }
+      for (const piece of piecesOf(ref, commits)) last = { after: piece.after, done: this.#log.write(ref, piece) }
+      this.#options.onWrite?.(this.#db, ref, last.after)
+      return last
+    })
+    done()
+    this.#hints.publish({ ...ref, kind: 'log', seq: after.seq })
   }
 
   async probe({ room }: { readonly room: boolean }): Promise<void> {
