@@ -22,8 +22,9 @@ export async function writeBackup(options: BackupOptions): Promise<void> {
   checkBackedUp(store)
   existingFolder(options)
   if (!force && existsSync(file)) throw fileExists(options.file)
-  // With the checks of a start: a damaged database is not backed up as if it were whole.
-  await (await openStore({ store, data })).close()
+  // With the checks of a start: a damaged database is not backed up as if it were whole. Open to the end, because the
+  // last connection takes the -wal and the -shm away, and the copy's only reads.
+  const opened = await openStore({ store, data })
   const temporary = `${file}.new-${process.pid}`
   try {
     const backup = await backUp(data, temporary)
@@ -34,6 +35,7 @@ export async function writeBackup(options: BackupOptions): Promise<void> {
     throw new CliError(`cannot back up ${data} to ${options.file}: ${reasonOf(error)}`)
   } finally {
     rmSync(temporary, { force: true })
+    await opened.close()
   }
 }
 

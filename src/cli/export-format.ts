@@ -34,12 +34,12 @@ export type ArchiveHeader = z.output<typeof archiveHeader>
 
 export const header = z.discriminatedUnion('format', [conversationHeader, archiveHeader])
 
-export const templateLine = z.object({ name: z.string(), tasks: z.array(z.record(z.string(), z.unknown())) })
-
 /** Why a file of this version cannot be read; undefined if it can. */
 export function versionProblem(given: z.output<typeof header>): string | undefined {
   const newer = given.version > FORMAT_VERSION || ('event_version' in given && given.event_version > EVENT_VERSION)
   return newer ? 'it was exported by a newer Runsheet. Update Runsheet' : undefined
 }
 
-export const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`
+/** Without the other characters that some programs take for the end of a line. */
+export const lineOf = (value: unknown): string =>
+  `${JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`

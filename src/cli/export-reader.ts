@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
 import { type StoredEvent, upcast } from '../domain/event.ts'
@@ -6,7 +7,8 @@ import { eventProblem } from '../domain/log-check.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Template, templateOf } from '../domain/template.ts'
 import { event as eventSchema } from '../http/event-schemas.ts'
-import { type ConversationHeader, header as headerSchema, templateLine, versionProblem } from './export-format.ts'
+import { template as templateSchema } from '../http/schemas.ts'
+import { type ConversationHeader, header as headerSchema, versionProblem } from './export-format.ts'
 import { type Line, LineError, linesOf } from './line-reader.ts'
 
 /** A part of an export: a template, or a conversation, whose events are to be read before the next part. */
@@ -79,10 +81,13 @@ function eventOf(lines: Lines, value: unknown, version: number): StoredEvent {
 function* templatesIn(lines: Lines, { templates, sha256 }: { templates: number; sha256: string }): Generator<Part> {
   const hash = createHash('sha256')
   for (let left = templates; left > 0; left -= 1) {
-    const { name, tasks } = lines.parsed(templateLine, lines.next(hash))
+    const value = lines.next(hash)
+    const { name, tasks } = lines.parsed(templateSchema, value)
     const template = templateOf(name, tasks)
     if (template instanceof Refusal) throw lines.error(template.message)
-    yield { template }
+    if (!isDeepStrictEqual(template, value)) throw lines.error('it is not a template as it was saved')
+    // With its fields in the order of the file.
+    yield { template: value as Template }
   }
   lines.check(hash, sha256)
 }

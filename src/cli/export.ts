@@ -24,7 +24,7 @@ export interface ExportOptions extends StoreOptions {
 }
 
 /** Events per read. */
-const PAGE = 500
+const PAGE = 100
 const LIST_PAGE = 200
 
 /** Writes one conversation, or everything, as JSON lines: to a file, or to stdout. */

@@ -26,7 +26,7 @@ export interface ImportOptions extends StoreOptions {
 }
 
 /** Events per read. */
-const PAGE = 500
+const PAGE = 100
 
 /**
  * Reads an export into the store: one conversation, or all of an archive. The whole file is checked before anything is

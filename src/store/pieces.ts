@@ -5,7 +5,7 @@ import { StoreError } from './store-error.ts'
 import type { Ref } from './store.ts'
 
 /** Events per piece: more than one only if a commit has more. */
-const PIECE = 1_000
+const PIECE = 200
 
 /** A whole log in pieces, each to be written after the one before it, in one transaction. Only one is in memory. */
 export function* piecesOf({ conversation }: Ref, commits: Iterable<Commit>): Generator<Staged> {
