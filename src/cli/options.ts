@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS } from '../domain/policy.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
 import { DEFAULT_DATA } from './invocation.ts'
 
 // Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
@@ -12,6 +13,9 @@ export const dataOption = (): Option =>
 
 export const storeOption = (): Option =>
   fromEnv('--store <store>', 'where plans are stored: sqlite, file, memory or postgres://…').default('sqlite')
+
+/** For programs with the library that have tenants of their own. */
+export const tenantOption = (): Option => new Option('--tenant <id>', 'whose conversations').default(LOCAL_TENANT)
 
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])

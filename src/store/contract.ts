@@ -6,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
+import { type Commit, commitsAfter } from './commit.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
 
 /** A store under test, and what the suite can do to it from outside. */
@@ -701,6 +702,65 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (reader !== store) await reader.close()
     })
 
+    describe('importLog', () => {
+      /** A log with a plan, a confirmed and a pending review, made in another conversation that does not stay. */
+      const source: Ref = { tenant: 'elsewhere', conversation: ref.conversation }
+      const written = async (): Promise<Commit[]> => {
+        await store.commit(source, run(startTurn('t1', { review_timeout_ms: 120_000 }), propose('t1', 'rev-1', 'a')))
+        await store.commit(source, run(confirm('rev-1', 'a', 'b')))
+        await store.commit(source, () => ({ events: [note('between')], value: null }))
+        await store.commit(source, run(propose('t1', 'rev-2', 'c')))
+        const commits = await commitsAfter(store, source, 0, 1_000)
+        return [...commits]
+      }
+
+      it('[BK8] writes a log as it is: events, state, rows, and what a commit after it needs', async () => {
+        const commits = await written()
+        await store.importLog(ref, commits)
+        expect(await store.eventsAfter(ref, 0, 1_000)).toEqual(await store.eventsAfter(source, 0, 1_000))
+        expect(freeze(await store.load(ref))).toBe(freeze(await store.load(source)))
+        const shown = async (at: Ref): Promise<unknown[]> => [
+          await store.queries.conversation(at),
+          await store.queries.tasks(at, {}, { limit: 10 }),
+          await store.queries.waiting(at.tenant, at.conversation, { limit: 10 }),
+          (await store.queries.review(at.tenant, 'rev-1'))?.record,
+          (await store.queries.search(at.tenant, 'b', { limit: 10 })).items,
+        ]
+        expect(await shown(ref)).toEqual(await shown(source))
+        const { seq } = await store.load(ref)
+        const next = await store.commit(ref, () => ({ events: [note('after')], value: null }))
+        expect(next.events).toMatchObject([{ seq: seq + 1 }])
+        expect(await store.claim('r', 1_000, { ...ref, turn: 't1' })).toBeUndefined()
+      })
+
+      it('[BK8] writes nothing where the conversation has events, where an id is taken, or if the commits end early', async () => {
+        const commits = await written()
+        const broken = function* (): Generator<Commit> {
+          yield* commits.slice(0, 2)
+          throw new Error('the file ends here')
+        }
+        await expect(store.importLog(ref, broken())).rejects.toThrow('the file ends here')
+        expect(await store.load(ref)).toMatchObject({ seq: 0 })
+        await store.importLog(ref, commits)
+        const before = freeze(await store.load(ref))
+        await expect(store.importLog(ref, commits)).rejects.toMatchObject({ code: 'id_taken' })
+        expect(freeze(await store.load(ref))).toBe(before)
+        await expect(store.importLog(other, commits)).rejects.toMatchObject({ code: 'id_taken' })
+        expect(await store.load(other)).toMatchObject({ seq: 0 })
+        expect(await store.queries.conversation(other)).toBeUndefined()
+      })
+    })
+
+    it('[HT39] a probe writes nothing that a log, a list or a query shows', async () => {
+      await store.commit(ref, run(openTurn('t1')))
+      const before = freeze(await store.load(ref))
+      for (const room of [false, true, false]) await store.probe({ room })
+      expect(freeze(await store.load(ref))).toBe(before)
+      const { items } = await store.queries.conversations(ref.tenant, { limit: 10 })
+      expect(items.map(({ session_id }) => session_id)).toEqual([ref.conversation])
+      expect(await store.queries.conversations('', { limit: 10 })).toMatchObject({ items: [] })
+    })
+
     it('[ST21] close finishes calls under way and rejects later ones', async () => {
       const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
       await store.close()
@@ -711,6 +771,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         store.eventsAfter(ref, 0, 1),
         store.claim('r', 1),
         store.due(1),
+        store.probe({ room: false }),
         store.queries.conversations('acme', { limit: 1 }),
         store.templates.put('acme', template('a', 'x')),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),

@@ -3,11 +3,12 @@ import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Template } from '../domain/template.ts'
 import { StoreClock } from './clock.ts'
-import { eventsOf } from './commit.ts'
+import { type Commit, eventsOf } from './commit.ts'
 import { fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
+import { logExists, piecesOf } from './pieces.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, titleHolds, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
 import {
@@ -138,6 +139,20 @@ class MemoryStore implements Store {
     const next = waiting.find(({ due_at }) => due_at > now)?.due_at
     const reviews = waiting.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
     return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    this.#check()
+    if (this.#peek(ref).state.seq > 0) throw logExists()
+    const pieces = [...piecesOf(ref, commits)]
+    const [first, last] = [pieces[0], pieces.at(-1)]
+    // In one go: an id that another conversation has must leave nothing behind.
+    if (first && last)
+      this.#write(this.#ensure(ref), { ...last, before: first.before, commits: pieces.flatMap(piece => piece.commits) })
+  }
+
+  async probe(): Promise<void> {
+    this.#check()
   }
 
   readonly queries: Queries = {

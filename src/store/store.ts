@@ -5,6 +5,7 @@ import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
+import type { Commit } from './commit.ts'
 import type { ReviewRecord } from './rows.ts'
 
 /** A tenant's conversation: the primary key of everything. */
@@ -144,9 +145,15 @@ export interface Store {
   release(lease: Lease): Promise<void>
   /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
+  /** Writes a whole log as it is, or nothing. Refuses a conversation that has events, and ids that another has. */
+  importLog(ref: Ref, commits: Iterable<Commit>): Promise<void>
+  /** Proves that writes work, by a small one that no log shows. `room`: also that the disk has space again. */
+  probe(options: { readonly room: boolean }): Promise<void>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
+  /** The file that failures are about, where their error names none. */
+  readonly place?: string
   /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }

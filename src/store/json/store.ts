@@ -8,6 +8,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { closed, StoreError } from '../store-error.ts'
+import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
@@ -61,6 +62,7 @@ class FileStore implements Store {
   readonly queries: Store['queries']
   readonly templates: Store['templates']
   readonly live: Store['live']
+  readonly place: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
   readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
@@ -83,6 +85,7 @@ class FileStore implements Store {
     }
     this.templates = inner.templates
     this.live = inner.live
+    this.place = inner.place
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -125,6 +128,21 @@ class FileStore implements Store {
     const due = await this.#inner.due(limit)
     this.#mirror.check()
     return due
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    this.#check()
+    await this.#mirror.exclusively(async () => {
+      if (!this.#mirror.isUnused(this.#db, ref)) throw fileExists(ref)
+      await this.#inner.importLog(ref, commits)
+      await this.#publish(ref)
+    })
+  }
+
+  async probe(options: { readonly room: boolean }): Promise<void> {
+    this.#check()
+    await this.#inner.probe(options)
+    await this.#mirror.exclusively(async () => this.#mirror.probe())
   }
 
   async close(): Promise<void> {
@@ -257,6 +275,9 @@ class FileStore implements Store {
     if (this.#closed) throw closed()
   }
 }
+
+const fileExists = (ref: Ref): StoreError =>
+  new StoreError('id_taken', `There is a task file of this name already (${filePathOf(ref)}); nothing was written.`)
 
 const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
 

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Commit } from '../commit.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database, Lane } from './connections.ts'
 import { behind, Gate } from './gate.ts'
+import { importLog } from './import.ts'
 import { postgresLeases } from './leases.ts'
 import { limitsOf, TIMEOUT_MS } from './limits.ts'
 import { Listener } from './listen.ts'
@@ -13,6 +15,7 @@ import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
 import { migrate } from './migrate.ts'
 import { Notifier } from './notify.ts'
+import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
 
 export interface PostgresStoreOptions {
@@ -70,6 +73,7 @@ export class PostgresStore implements Store {
   readonly live: LiveText
   readonly #connections: Connections
   readonly #calls: Database
+  readonly #leaseCalls: Database
   readonly #gate = new Gate()
   readonly #log = new PostgresLog()
   readonly #commits: Commits
@@ -91,7 +95,8 @@ export class PostgresStore implements Store {
       onFaultPoint,
       onCommitted: onChange,
     })
-    this.#leases = postgresLeases(behind(this.#gate, lanes.looks), behind(this.#gate, lanes.leases), skewMs)
+    this.#leaseCalls = behind(this.#gate, lanes.leases)
+    this.#leases = postgresLeases(behind(this.#gate, lanes.looks), this.#leaseCalls, skewMs)
     this.#notifier = new Notifier(lanes.looks, self)
     this.#listener = new Listener(url, lanes.looks, limits, self)
     this.queries = postgresQueries(this.#calls, skewMs)
@@ -134,6 +139,15 @@ export class PostgresStore implements Store {
 
   due(limit: number): ReturnType<Store['due']> {
     return this.#leases.due(limit)
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    const seq = await importLog(this.#calls, this.#log, ref, commits)
+    this.#tell({ tenant: ref.tenant, conversation: ref.conversation, kind: 'log', seq })
+  }
+
+  probe({ room }: { readonly room: boolean }): Promise<void> {
+    return probe(this.#leaseCalls, room)
   }
 
   close(): Promise<void> {

@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { flushFolder } from '../folder.ts'
+import { flushFolder, isWritable } from '../folder.ts'
 import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
@@ -16,7 +16,7 @@ import { reviewsByDeadline } from './migrations/006-reviews-by-deadline.ts'
 const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
-const APPLICATION_ID = 0x52_55_4e_53
+export const APPLICATION_ID = 0x52_55_4e_53
 
 /** Opens or creates the database. Refuses one that cannot be trusted and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
@@ -229,15 +229,6 @@ function openError(error: unknown, path: string): unknown {
   const known = toStoreError(error)
   if (known === error || !(known instanceof StoreError)) return error
   return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function notWritable(folder: string, cause: unknown): StoreError {

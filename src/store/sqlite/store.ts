@@ -1,11 +1,15 @@
+import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Conversation } from '../../domain/conversation.ts'
+import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { StoreClock } from '../clock.ts'
 import { closed, type StoreError } from '../store-error.ts'
+import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
+import { logExists, piecesOf } from '../pieces.ts'
+import { proveRoom } from '../room.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
@@ -24,7 +28,7 @@ import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
 import { OpenFiles } from './open-files.ts'
-import { connectUnflushed, openDatabase, retryWhileBusy } from './open.ts'
+import { connectUnflushed, openDatabase, pragma, retryWhileBusy } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 import { WriteLock } from './write-lock.ts'
@@ -64,6 +68,7 @@ export class SqliteStore implements Store {
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
+  readonly place: string
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
   readonly #files: OpenFiles
@@ -82,6 +87,7 @@ export class SqliteStore implements Store {
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
+    this.place = basename(options.path)
     this.#files = new OpenFiles(db, options.path)
     this.#log = new SqliteLog(db)
     this.#hints = watchedHints(db, () => this.#files.lost())
@@ -152,6 +158,24 @@ export class SqliteStore implements Store {
       this.#files.check()
       return this.#leases.due(limit)
     })
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    const { after, done } = await this.#write(() => {
+      if (this.#log.current(ref).seq > 0) throw logExists()
+      let last = { after: emptyConversation(ref.conversation), done: () => {} }
+      for (const piece of piecesOf(ref, commits)) last = { after: piece.after, done: this.#log.write(ref, piece) }
+      this.#options.onWrite?.(this.#db, ref, last.after)
+      return last
+    })
+    done()
+    this.#hints.publish({ ...ref, kind: 'log', seq: after.seq })
+  }
+
+  async probe({ room }: { readonly room: boolean }): Promise<void> {
+    // The format as it is, read under the lock: a page is written and flushed, and no row changes.
+    await this.#write(() => this.#db.exec(`PRAGMA user_version = ${Number(pragma(this.#db, 'user_version'))}`))
+    if (room) proveRoom(dirname(this.#options.path))
   }
 
   /** Why nothing can be written until the store is opened again, if so. */
