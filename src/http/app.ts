@@ -16,7 +16,6 @@ import type { Page } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import { credentialOf, type Release } from './quota.ts'
 import { relay } from './relay.ts'
-import { Rounds } from './rounds.ts'
 import { requestOrigin } from './request-origin.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
@@ -41,7 +40,6 @@ export interface AppOptions {
 export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
   const nameOf = originNames(redact)
-  const rounds = new Rounds()
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
   for (const route of routes) {
@@ -81,7 +79,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     const release = limits.body(caller, bytes)
     try {
       const raw = route.body || bytes > 0 ? await readJson(c, maxBytes) : undefined
-      if (caller?.role === 'agent') await rounds.turn()
+      await limits.turn(caller)
       if (isRead && c.env.connection.isClosed) return CLIENT_LEFT
       const reply = await handle(route, c, caller ?? ANONYMOUS, raw)
       return reply instanceof Response ? reply : counted(c, reply, caller, !isRead)
@@ -126,7 +124,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     if (body instanceof Response) return body
     const closed = new AbortController()
     connection.onClose(() => closed.abort())
-    if (caller.role === 'agent') await rounds.turn()
+    await limits.turn(caller)
     const answered = await mcp(c.req.raw, {
       role: caller.role,
       credential: credentialOf(caller),

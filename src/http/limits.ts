@@ -2,6 +2,7 @@ import type { Caller, Role } from './credentials.ts'
 import { HttpError } from './http-error.ts'
 import { credentialOf, Quota, type Release, type Shortage } from './quota.ts'
 import { Rate } from './rate.ts'
+import { Rounds } from './rounds.ts'
 
 /** How much callers may take of a server. */
 export interface LimitOptions {
@@ -37,6 +38,7 @@ export class Limits {
   readonly #anonymous: Readonly<Record<Part, Quota>>
   readonly #writes: Rate
   readonly #reads: Rate
+  readonly #rounds = new Rounds()
   readonly #onRefused: (what: Limited, role: Refused) => void
 
   constructor(options: LimitOptions = {}, onRefused: (what: Limited, role: Refused) => void = () => {}) {
@@ -59,6 +61,11 @@ export class Limits {
     const seconds = Math.ceil(waitMs / 1_000)
     const message = `Too many ${kind}: an agent may make ${shown(rate.perMinute)} a minute. Try again in ${seconds} s.`
     throw this.#refused(kind, caller.role, 429, 'rate_limited', message, seconds)
+  }
+
+  /** Resolves when work for this caller may begin: people's at once, agents' when it is their turn. */
+  turn(caller: Caller | undefined): Promise<void> | undefined {
+    return caller?.role === 'agent' ? this.#rounds.turn() : undefined
   }
 
   /** Takes an event stream. Throws 429 or 503 if there is none left for this caller. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Reader } from './sse/reader.ts'
 import { toResponse, WebConnection } from './web-connection.ts'
 
+const FREELY = { backlog: () => true, turn: async () => {} }
 const KB = Buffer.alloc(1024, ' ')
 
 /** A stream with its reader at both ends: ours, and the client's. */
@@ -9,7 +10,7 @@ function stream() {
   const left = new AbortController()
   const cut = vi.fn<() => void>()
   const connection = new WebConnection(left.signal)
-  const reader = new Reader(connection, 0, () => true, cut)
+  const reader = new Reader(connection, 0, FREELY, cut)
   reader.open()
   const client = connection.response.body?.getReader()
   if (!client) throw new Error('the response has no body')

@@ -6,11 +6,11 @@ import { type Served, serveProcess } from '../support/served.ts'
 const AGENTS = 30
 const HEAVY = '/api/sessions/heavy'
 
-/** A connection that is open before its request is sent. */
-async function connected({ url }: Served): Promise<Socket> {
+/** A client with a connection of its own. */
+function asking({ url, tokens }: Served, who: 'agent' | 'person', path: string): Socket {
   const socket = connect(Number(url.port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
-  await once(socket, 'connect')
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${tokens[who]}\r\n\r\n`)
   return socket
 }
 
@@ -26,16 +26,11 @@ it('[AU13] a person is answered while agents ask for more than the server can ma
     at.agent.call('runsheet', 'plan', call, left.signal).catch(() => {})
   }
   await expect.poll(async () => (await at.person.sessions({ limit: 1 })).sessions[0]?.seq).toBeGreaterThan(75)
-  const agents = await Promise.all(Array.from({ length: AGENTS }, () => connected(at)))
-  const person = await connected(at)
+  const agents = Array.from({ length: AGENTS }, () => asking(at, 'agent', HEAVY))
   let answered = 0
   for (const socket of agents) socket.once('data', () => void (answered += 1))
-  const ask = (socket: Socket, who: 'agent' | 'person', path: string): unknown =>
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${at.url.host}\r\nAuthorization: Bearer ${at.tokens[who]}\r\n\r\n`)
-  for (const socket of agents) ask(socket, 'agent', HEAVY)
-  await once(agents[0] ?? person, 'readable')
-  ask(person, 'person', '/api/sessions?limit=1')
-  await once(person, 'data')
+  await Promise.all(agents.map(socket => once(socket, 'connect')))
+  await once(asking(at, 'person', '/api/sessions?limit=1'), 'data')
   expect(answered).toBeLessThan(AGENTS / 2)
   left.abort()
 })

@@ -80,6 +80,7 @@ export class Channel {
       reader.write(events.frames)
       await reader.drained()
       if (events.isOver) return reader.end()
+      await reader.turn()
     }
   }
 

@@ -2,6 +2,13 @@ import { type Connection, MAX_STALL_MS } from '../connection.ts'
 import { SAFE } from '../headers.ts'
 import type { Backlog } from '../limits.ts'
 
+/** What limits a reader. */
+export interface ReaderLimits {
+  readonly backlog: Backlog
+  /** Resolves when its next page may be read. */
+  readonly turn: () => Promise<void>
+}
+
 /** Slow readers are disconnected beyond this; they resume with Last-Event-ID. */
 const MAX_BUFFERED_BYTES = 256 * 1024
 /** What every reader may leave unread without being counted. */
@@ -20,16 +27,16 @@ export class Reader {
   /** The turn whose end ends this stream. */
   readonly until: string | undefined
   readonly #connection: Connection
-  readonly #backlog: Backlog
+  readonly #limits: ReaderLimits
   readonly #onCut: () => void
   #draining = false
   #isCounted = false
 
-  constructor(connection: Connection, seq: number, backlog: Backlog, onCut: () => void, until?: string) {
+  constructor(connection: Connection, seq: number, limits: ReaderLimits, onCut: () => void, until?: string) {
     this.#connection = connection
     this.seq = seq
     this.until = until
-    this.#backlog = backlog
+    this.#limits = limits
     this.#onCut = onCut
   }
 
@@ -48,6 +55,11 @@ export class Reader {
     if (this.#connection.buffered > MAX_BUFFERED_BYTES) return this.cut()
     this.#connection.write(chunk)
     this.#count()
+  }
+
+  /** Resolves when its next page may be read: a client that reads fast must not keep the others waiting. */
+  turn(): Promise<void> {
+    return this.#limits.turn()
   }
 
   /** Sends a heartbeat, unless the reader is busy with a page, which has its own timeout. */
@@ -77,7 +89,7 @@ export class Reader {
     const bytes = buffered > FREE_BYTES && !this.gone ? buffered : 0
     if (bytes === 0 && !this.#isCounted) return
     this.#isCounted = bytes > 0
-    if (!this.#backlog(bytes)) this.cut()
+    if (!this.#limits.backlog(bytes)) this.cut()
   }
 
   end(): void {

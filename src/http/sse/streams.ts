@@ -3,17 +3,17 @@ import type { Conversation } from '../../domain/conversation.ts'
 import type { Connection } from '../connection.ts'
 import type { Caller } from '../credentials.ts'
 import { notFound } from '../http-error.ts'
-import type { Backlog, Limits } from '../limits.ts'
+import type { Limits } from '../limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
-import { Reader } from './reader.ts'
+import { Reader, type ReaderLimits } from './reader.ts'
 
 const HEARTBEAT_MS = 15_000
 const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  readonly limits: Pick<Limits, 'stream' | 'backlog'>
+  readonly limits: Pick<Limits, 'stream' | 'backlog' | 'turn'>
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
 }
@@ -60,22 +60,28 @@ export class Streams {
     const release = this.#options.limits.stream(caller)
     connection.onClose(release)
     try {
-      return await this.#serve(connection, await follow(), this.#options.limits.backlog(caller))
+      return await this.#serve(connection, await follow(), this.#limitsOf(caller))
     } catch (error) {
       release()
       throw error
     }
   }
 
-  async #serve(connection: Connection, { ref, after, until }: Followed, backlog: Backlog): Promise<Response> {
+  #limitsOf(caller: Caller): ReaderLimits {
+    const { limits } = this.#options
+    const turn = (): Promise<void> => limits.turn(caller) ?? new Promise(setImmediate)
+    return { backlog: limits.backlog(caller), turn }
+  }
+
+  async #serve(connection: Connection, { ref, after, until }: Followed, limits: ReaderLimits): Promise<Response> {
     const onCut = (): void => {
       this.cuts += 1
     }
-    const reader = new Reader(connection, after, backlog, onCut, until)
+    const reader = new Reader(connection, after, limits, onCut, until)
     this.#readers.add(reader)
     const place = this.#join(ref, reader)
     connection.onClose(() => {
-      backlog(0)
+      limits.backlog(0)
       this.#leave(ref, place, reader)
     })
     try {
