@@ -17,7 +17,7 @@ import type {
   Templates,
   Turns,
 } from './door.ts'
-import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.ts'
+import type { At, Committed, Hint, LiveEntry, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
@@ -30,6 +30,7 @@ export class StoreDoor implements Door {
   readonly newId: () => string
   readonly conversations: Conversations
   readonly tasks: Tasks
+  readonly search: Search
   readonly reviews: DoorReviews
   readonly templates: Templates
   readonly turns: Turns
@@ -48,6 +49,7 @@ export class StoreDoor implements Door {
     this.newId = newId
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
+    this.search = store.queries.search
     this.reviews = new DoorReviews(store, this)
     this.templates = templatesIn(store)
     this.turns = turnsIn(store)
@@ -180,7 +182,7 @@ function guarded(observe: () => void): void {
 
 function conversationsIn(store: Store): Conversations {
   return {
-    list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
+    list: (tenant, page) => store.queries.conversations(tenant, page),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),
@@ -190,7 +192,6 @@ function conversationsIn(store: Store): Conversations {
 function tasksIn(store: Store): Tasks {
   return {
     list: async (ref, filter, page) => store.queries.tasks(checked(ref), filter, page),
-    search: (tenant, text, page) => store.queries.search(tenant, text, page),
   }
 }
 

@@ -7,7 +7,9 @@ import { compareSortKeys, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
-import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, titleHolds, type TurnRow } from './rows.ts'
+import { MemoryIndex } from './memory-search.ts'
+import { type ReviewRow, rowsOf, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
+import { type IndexedDocument, type Loaded, searchIn } from './search.ts'
 import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
 import {
   type At,
@@ -64,6 +66,7 @@ class MemoryStore implements Store {
   readonly #owners = new Map<string, Entry>()
   readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
+  readonly #index = new MemoryIndex()
   readonly #skewMs: () => number
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
@@ -135,9 +138,9 @@ class MemoryStore implements Store {
   }
 
   readonly queries: Queries = {
-    conversations: async (tenant, page, text) => {
+    conversations: async (tenant, page) => {
       const rows = this.#of(tenant)
-        .filter(({ state, title }) => state.seq > 0 && (text === undefined || titleHolds(title, text)))
+        .filter(({ state }) => state.seq > 0)
         .map(summaryOf)
       return sortedPage(
         rows,
@@ -172,13 +175,15 @@ class MemoryStore implements Store {
         .slice(0, limit)
         .map(({ body }) => body.review)
     },
-    search: async (tenant, text, page) => {
-      const found = this.#of(tenant)
-        .flatMap(({ tasks }) => [...tasks.values()])
-        .filter(row => !row.removed && row.search.includes(searchText(text)))
-        .map(({ body }) => body)
-      return sortedPage(found, page, ['string', 'string'], ({ created_at, id }) => [created_at, id], 'descending')
-    },
+    search: searchIn({
+      places: ['number'],
+      catchUp: async () => true,
+      newest: async (...asked) => {
+        this.#check()
+        return this.#index.newest(...asked)
+      },
+      load: async (tenant, documents) => documents.map(document => this.#loaded(tenant, document)),
+    }),
     events: async (ref, { types, task, last }) => {
       const found = this.#peek(ref).events.filter(
         event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
@@ -244,6 +249,7 @@ class MemoryStore implements Store {
     entry.state = after
     entry.title ??= rows.conversation.title
     entry.events.push(...eventsOf(commits))
+    this.#index.add(entry.ref, entry.title, eventsOf(commits))
     for (const row of keys) entry.keys.set(row.key, row)
     for (const row of rows.tasks) entry.tasks.set(row.id, row)
     for (const row of rows.turns) {
@@ -252,6 +258,13 @@ class MemoryStore implements Store {
     }
     for (const row of rows.reviews) entry.reviews.set(row.id, row)
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
+  }
+
+  #loaded(tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined {
+    const entry = this.#peek({ tenant, conversation })
+    const session = summaryOf(entry)
+    if (kind === 'conversation') return { session }
+    return kind === 'task' ? { session, task: entry.tasks.get(ref)?.body } : { session, event: entry.events[seq - 1] }
   }
 
   #withLease(lease: Lease, until: Instant | null): boolean {

@@ -2,8 +2,10 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import type { SearchKind } from '../domain/search.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
+import type { SearchAnswer } from '../domain/wire.ts'
 import type { ReviewRecord } from './rows.ts'
 
 /** A tenant's conversation: the primary key of everything. */
@@ -70,6 +72,12 @@ export interface Paged<T> {
   readonly next_cursor: string | null
 }
 
+/** A page of what a search found. */
+export interface Found<T> extends Paged<T> {
+  /** Some of the older texts are not indexed yet. */
+  readonly indexing?: true
+}
+
 /** A type, not an interface, so that a database row can be cast to it. */
 export type ConversationSummary = {
   readonly session_id: string
@@ -80,8 +88,8 @@ export type ConversationSummary = {
 }
 
 export interface Queries {
-  /** Newest first: all, or those with this text in their title, by `searchText` in every store. */
-  conversations(tenant: string, page: Page, title?: string): Promise<Paged<ConversationSummary>>
+  /** Newest first. */
+  conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
   /** In list order. */
   tasks(
@@ -92,13 +100,22 @@ export interface Queries {
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
   /** Pending reviews of one conversation or of all, by deadline; those without one come last. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
-  /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
-  search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
+  /** What is indexed, by the rules of `domain/search.ts`. It holds everything that was committed before the call. */
+  readonly search: Search
   /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
   events(
     ref: Ref,
     filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
   ): Promise<readonly StoredEvent[]>
+}
+
+export interface Search {
+  /** Conversations with the words in their title, newest first. */
+  conversations(tenant: string, text: string, page: Page): Promise<Found<ConversationSummary>>
+  /** Listed tasks of all conversations with the words in title, details and outcome, newest first. */
+  tasks(tenant: string, text: string, page: Page): Promise<Found<Task>>
+  /** Conversations, tasks and messages, or one kind of them, best first. */
+  all(tenant: string, text: string, options: { limit: number; kind?: SearchKind | undefined }): Promise<SearchAnswer>
 }
 
 export interface Templates {

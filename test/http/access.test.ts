@@ -407,7 +407,7 @@ describe('an unexpected failure', () => {
     const fail = async (): Promise<never> => {
       throw new TypeError(`cannot read ${SECRET}`)
     }
-    const queries = { ...store.queries, conversations: fail, search: fail }
+    const queries = { ...store.queries, conversations: fail }
     const broken = new Proxy(store, {
       get: (target, name) => {
         if (name === 'queries') return queries

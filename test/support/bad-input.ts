@@ -409,7 +409,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  test('[HT7] a search takes its text literally', async () => {
+  test('[HT7] a search takes signs for what they are', async () => {
     for (const q of ["'", '%25', '_', '%5C', '%3Cscript%3E', '%ED%A0%80', '%F0%9F%92%A9', '%E2%80%AE', '*', '%22']) {
       const answer = await send(at.url.port, 'GET', `/api/tasks?q=${q}`, { headers: bearer('person') })
       expect([q, answer.status, JSON.parse(answer.text)]).toEqual([q, 200, { tasks: [], next_cursor: null }])

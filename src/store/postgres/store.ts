@@ -3,6 +3,8 @@ import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
+import { searchIn } from '../search.ts'
+import { CatchUp } from '../search-catch-up.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database } from './connections.ts'
 import { behind, Gate } from './gate.ts'
@@ -13,6 +15,8 @@ import { PostgresLog } from './log.ts'
 import { migrate } from './migrate.ts'
 import { Notifier } from './notify.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
+import { postgresSearchIndex } from './search-index.ts'
+import { PostgresIndexer } from './search-indexer.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
@@ -47,6 +51,7 @@ export class PostgresStore implements Store {
   readonly #leases
   readonly #notifier: Notifier
   readonly #listener: Listener
+  readonly #index: CatchUp
   #ended: Promise<void> | undefined
 
   constructor(connections: Connections, { url, skewMs = () => 0, onFaultPoint = () => {} }: PostgresStoreOptions) {
@@ -58,7 +63,12 @@ export class PostgresStore implements Store {
     this.#leases = postgresLeases(this.#database, skewMs)
     this.#notifier = new Notifier(connections, self)
     this.#listener = new Listener(url, connections, self)
-    this.queries = postgresQueries(this.#database, skewMs)
+    const indexer = new PostgresIndexer(this.#database)
+    this.#index = new CatchUp(() => indexer.slice())
+    // What another node left, or an older version.
+    this.#index.note()
+    const index = postgresSearchIndex(this.#database, () => this.#index.finish())
+    this.queries = postgresQueries(this.#database, skewMs, searchIn(index))
     this.templates = postgresTemplates(this.#database)
     this.live = postgresLive(this.#database, onChange)
   }
@@ -106,6 +116,7 @@ export class PostgresStore implements Store {
   }
 
   async #end(): Promise<void> {
+    await this.#index.stop()
     await this.#gate.close()
     await this.#notifier.idle()
     await this.#listener.close()
@@ -114,6 +125,7 @@ export class PostgresStore implements Store {
 
   /** To listeners in this process at once, then to other processes. */
   #tell(hint: Hint): void {
+    if (hint.kind === 'log') this.#index.note()
     this.#listener.hints.publish(hint)
     this.#notifier.add(hint)
   }

@@ -5,8 +5,8 @@ import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { decodeCursor, paged } from '../cursor.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
-import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
+import type { ConversationSummary, Queries, Ref, Search, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
@@ -21,21 +21,19 @@ export function sqliteQueries(
   read: Read,
   current: (ref: Ref) => Conversation,
   now: () => Instant,
+  search: Search,
 ): Queries {
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as R[])
-  // SQLite folds the case of ASCII only.
-  db.function('search_text', { deterministic: true }, text => searchText(String(text)))
   return {
-    conversations: async (tenant, page, title) => {
+    search,
+    conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
       const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
-      const titled = title === undefined ? '' : 'AND title IS NOT NULL AND instr(search_text(title), ?) > 0'
       const rows = all<ConversationSummary>(
-        `${SUMMARIES} WHERE tenant = ? ${behind} ${titled} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
-        ...(title === undefined ? [] : [searchText(title)]),
         page.limit + 1,
       )
       return paged(
@@ -69,28 +67,6 @@ export function sqliteQueries(
         limit,
       )
       return rows.map(row => (JSON.parse(String(row['body'])) as ReviewRecord).review)
-    },
-    search: async (tenant, text, page) => {
-      const from = decodeCursor(page, ['string', 'string'])
-      const rows = all<EventRow & { readonly session: string }>(
-        `SELECT ${EVENT_COLUMNS}, session FROM (
-           SELECT conversation_id, seq, id AS task, created_at FROM tasks
-           WHERE tenant = ? AND removed = 0 AND instr(search, ?) > 0 ${from ? 'AND (created_at, id) < (?, ?)' : ''}
-           ORDER BY created_at DESC, id DESC LIMIT ?
-         ) JOIN events USING (conversation_id, seq)
-           JOIN (SELECT id AS conversation_id, conversation AS session FROM conversations) USING (conversation_id)
-         ORDER BY created_at DESC, task DESC`,
-        tenant,
-        searchText(text),
-        ...(from ?? []),
-        page.limit + 1,
-      )
-      return paged(
-        rows.map(row => taskIn(eventOf(row.session, row))),
-        page.limit,
-        task => task,
-        task => [task.created_at, task.id],
-      )
     },
     events: async (ref, { types, task, last }) => {
       const where = [
@@ -150,14 +126,15 @@ export const refOf = (row: Row): Ref => ({
 
 const templateOf = (row: Row): Template => JSON.parse(String(row['body'])) as Template
 
-const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
+/** A conversation as a list shows it. */
+export const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`
 
 const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)'
 
-function taskIn({ data }: StoredEvent): Task {
+export function taskIn({ data }: StoredEvent): Task {
   if ('task' in data) return data.task
   throw new TypeError('a task row points to an event without a task')
 }

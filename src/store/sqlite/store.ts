@@ -5,6 +5,8 @@ import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
+import { searchIn } from '../search.ts'
+import { CatchUp } from '../search-catch-up.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
@@ -25,6 +27,8 @@ import { SqliteLog } from './log.ts'
 import { OpenFiles } from './open-files.ts'
 import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
+import { sqliteSearchIndex } from './search-index.ts'
+import { SqliteIndexer } from './search-indexer.ts'
 import { watchedHints } from './watch.ts'
 
 /** Where tests inject a power cut. */
@@ -68,6 +72,7 @@ export class SqliteStore implements Store {
   readonly #log: SqliteLog
   readonly #leases: SqliteLeases
   readonly #hints: Hints
+  readonly #index: CatchUp
   readonly #options: SqliteStoreOptions
   readonly #sql
   /** All writes queue here: a connection holds one transaction at a time. */
@@ -83,11 +88,17 @@ export class SqliteStore implements Store {
     this.#hints = watchedHints(db, () => this.#files.lost())
     this.#leases = new SqliteLeases(db)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
+    const read = <T>(work: () => T): T => this.#read(work)
+    const indexer = new SqliteIndexer(liveDb, () => this.#files.check())
+    this.#index = new CatchUp(async () => indexer.slice())
+    // What another process left, or an older version.
+    this.#index.note()
     this.queries = sqliteQueries(
       db,
-      work => this.#read(work),
+      read,
       ref => this.#log.current(ref),
       () => this.#now(),
+      searchIn(sqliteSearchIndex(db, read, indexer, () => this.#index.finish())),
     )
     this.templates = sqliteTemplates(
       db,
@@ -158,6 +169,7 @@ export class SqliteStore implements Store {
     if (this.#closed) return
     this.#closed = true
     await this.#group.idle()
+    await this.#index.stop()
     this.#files.lastLook()
     this.#liveDb.close()
     this.#db.close()
@@ -233,6 +245,7 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
+    this.#index.note()
     const lost = this.#files.failureAfterCommit()
     for (const { ref, staged, done } of groups) {
       done()

@@ -1,0 +1,101 @@
+import { SEARCH_KINDS, type SearchKind, type Term } from '../../domain/search.ts'
+import type { Task } from '../../domain/task.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
+import type { IndexedDocument, SearchIndex } from '../search.ts'
+import type { ConversationSummary } from '../store.ts'
+import type { Database } from './connections.ts'
+import { scopeOf } from './search-indexer.ts'
+
+/** The index in the database. Unnamed statements, so that each is planned for its terms. */
+export function postgresSearchIndex(database: Database, catchUp: () => Promise<boolean>): SearchIndex {
+  return {
+    places: ['number', 'string', 'number'],
+    catchUp,
+    newest: async (tenant, kind, terms, limit, [born, conversation, seq] = []) => {
+      const rows = await database.query<DocumentRow>(
+        {
+          text: `SELECT conversation, ref, seq, tokens, born::float8 AS born FROM runsheet.search_documents
+            WHERE tenant = $1 AND kind = $2 AND lexemes @@ $3::tsquery
+              ${born === undefined ? '' : 'AND (born, conversation, seq) < ($5::float8::bigint, $6, $7)'}
+            ORDER BY born DESC, conversation DESC, seq DESC LIMIT $4`,
+        },
+        [
+          tenant,
+          SEARCH_KINDS.indexOf(kind),
+          queryOf(tenant, kind, terms),
+          limit,
+          ...(born === undefined ? [] : [born, conversation ?? '', seq ?? 0]),
+        ],
+      )
+      return rows.map(({ born, ...row }) => ({ ...row, kind, place: [born, row.conversation, row.seq] }))
+    },
+    load: async (tenant, documents) => {
+      const [sessions, tasks, events] = await Promise.all([
+        sessionsOf(tenant, documents),
+        tasksOf(
+          tenant,
+          documents.filter(({ kind }) => kind === 'task'),
+        ),
+        eventsOf(
+          tenant,
+          documents.filter(({ kind }) => kind === 'message'),
+        ),
+      ])
+      return documents.map(({ kind, conversation, ref, seq }) => {
+        const session = sessions.get(conversation)
+        const task = tasks.get(ref)
+        const event = events.get(`${conversation}/${seq}`)
+        if (!session || (kind === 'task' && !task) || (kind === 'message' && !event)) return undefined
+        return { session, ...(kind === 'task' ? { task } : {}), ...(kind === 'message' ? { event } : {}) }
+      })
+    },
+  }
+
+  async function sessionsOf(tenant: string, documents: readonly IndexedDocument[]) {
+    const rows = await database.query<ConversationSummary>(
+      {
+        text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
+          WHERE tenant = $1 AND conversation = ANY ($2::text[])`,
+      },
+      [tenant, [...new Set(documents.map(({ conversation }) => conversation))]],
+    )
+    return new Map(rows.map(row => [row.session_id, row]))
+  }
+
+  async function tasksOf(tenant: string, documents: readonly IndexedDocument[]) {
+    const ids = documents.map(({ ref }) => ref)
+    if (ids.length === 0) return new Map<string, Task>()
+    const rows = await database.query<{ body: string }>(
+      { text: 'SELECT body FROM runsheet.tasks WHERE tenant = $1 AND id = ANY ($2::text[]) AND NOT removed' },
+      [tenant, ids],
+    )
+    return new Map(rows.map(({ body }) => JSON.parse(body) as Task).map(task => [task.id, task]))
+  }
+
+  async function eventsOf(tenant: string, documents: readonly IndexedDocument[]) {
+    if (documents.length === 0) return new Map<string, never>()
+    const rows = await database.query<EventRow & { conversation: string }>(
+      {
+        text: `SELECT conversation, ${EVENT_COLUMNS} FROM runsheet.events
+          JOIN unnest($2::text[], $3::integer[]) AS message (conversation, seq) USING (conversation, seq)
+          WHERE tenant = $1`,
+      },
+      [tenant, documents.map(({ conversation }) => conversation), documents.map(({ seq }) => String(seq))],
+    )
+    return new Map(rows.map(row => [`${row.conversation}/${row.seq}`, eventOf(row.conversation, row)]))
+  }
+}
+
+interface DocumentRow {
+  readonly conversation: string
+  readonly ref: string
+  readonly seq: number
+  readonly tokens: string
+  readonly born: number
+}
+
+/** Tokens hold neither quotes nor backslashes, and ids neither. */
+function queryOf(tenant: string, kind: SearchKind, terms: readonly Term[]): string {
+  const words = terms.map(({ token, prefix }) => `'${token}'${prefix ? ':*' : ''}`)
+  return [`'${scopeOf(tenant, kind)}'`, ...words].join(' & ')
+}
