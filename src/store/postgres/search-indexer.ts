@@ -16,9 +16,13 @@ const LOCK = 0x52_55_4e_49
 /** How long a slice waits for another process that indexes. */
 const MAX_LOCK_MS = 500
 
+/** Documents after which the planner gets new statistics, in time or at the latest: without them it sorts all documents. */
+const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
+
 /** Indexes what the queue names, slice by slice; any node does it. */
 export class PostgresIndexer {
   readonly #database: Database
+  #written = 0
 
   constructor(database: Database) {
     this.#database = database
@@ -28,7 +32,12 @@ export class PostgresIndexer {
   async slice(): Promise<SliceOutcome> {
     const [state] = await this.#database.query<{ ready: boolean }>(SQL.ready, [SEARCH_VERSION])
     if (state?.ready) return 'done'
-    return this.#database.use(session => this.#index(session), 0)
+    const outcome = await this.#database.use(session => this.#index(session), 0)
+    if (this.#written >= (outcome === 'done' ? ANALYZED_AFTER.due : ANALYZED_AFTER.overdue)) {
+      this.#written = 0
+      await this.#database.query(SQL.analyze, [])
+    }
+    return outcome
   }
 
   async #index(session: Session): Promise<SliceOutcome> {
@@ -77,6 +86,7 @@ export class PostgresIndexer {
       }
     })
     if (documents.length > 0) await session.query(SQL.put, [JSON.stringify(documents)])
+    this.#written += documents.length
     const isPartial = taken < rows.length || rows.length === MAX_EVENTS
     const reached = isPartial ? rows[taken - 1] : undefined
     await session.query(SQL.dequeue, [reached?.id ?? lastCommit.id + 1])
@@ -158,6 +168,8 @@ const SQL = {
         DO UPDATE SET seq = excluded.seq, tokens = excluded.tokens, lexemes = excluded.lexemes
         WHERE search_documents.tokens <> excluded.tokens`,
   },
+  // Only a warning where the tables belong to somebody else.
+  analyze: { text: 'ANALYZE runsheet.search_documents' },
   dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id < $1' },
   advance: { name: 'runsheet-search-advance', text: 'UPDATE runsheet.search_queue SET first = $2 WHERE id = $1' },
 } satisfies Record<string, Statement>
