@@ -49,7 +49,7 @@ export class StoreDoor implements Door {
     this.newId = newId
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
-    this.search = store.queries.search
+    this.search = searchIn(store)
     this.reviews = new DoorReviews(store, this)
     this.templates = templatesIn(store)
     this.turns = turnsIn(store)
@@ -192,6 +192,14 @@ function conversationsIn(store: Store): Conversations {
 function tasksIn(store: Store): Tasks {
   return {
     list: async (ref, filter, page) => store.queries.tasks(checked(ref), filter, page),
+  }
+}
+
+function searchIn(store: Store): Search {
+  return {
+    conversations: (tenant, text, page) => store.search.conversations(tenant, text, page),
+    tasks: (tenant, text, page) => store.search.tasks(tenant, text, page),
+    all: (tenant, text, options) => store.search.all(tenant, text, options),
   }
 }
 

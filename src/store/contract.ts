@@ -260,7 +260,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.eventsAfter(foreign, 0, 10)).toEqual([])
         const page = { limit: 10 }
         expect((await store.queries.conversations('other', page)).items).toEqual([])
-        expect((await store.queries.search.tasks('other', 'secret', page)).items).toEqual([])
+        expect((await store.search.tasks('other', 'secret', page)).items).toEqual([])
         expect((await store.queries.tasks(foreign, {}, page)).items).toEqual([])
       })
     })
@@ -477,7 +477,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit({ tenant: 'acme', conversation: 'untitled' }, run(openTurn('t1')))
         await store.commit({ tenant: 'other', conversation: 'x' }, run(startTurn('t1', {}, 'ändern, elsewhere')))
         const found = async (text: string): Promise<(string | null)[]> =>
-          (await store.queries.search.conversations('acme', text, { limit: 10 })).items.map(({ title }) => title)
+          (await store.search.conversations('acme', text, { limit: 10 })).items.map(({ title }) => title)
         expect(await found('Ändern')).toEqual(['ändern: the rest', 'Größe ÄNDERN'])
         expect(await found('журнал')).toEqual(['ЖУРНАЛ'])
         for (const [text, title] of [
@@ -490,9 +490,9 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         }
         for (const text of ['%', '_', '*', 'p%n', 'groesse', 'null', "' OR 1=1 --"])
           expect(await found(text)).toEqual([])
-        const first = await store.queries.search.conversations('acme', 'ÄNDERN', { limit: 1 })
+        const first = await store.search.conversations('acme', 'ÄNDERN', { limit: 1 })
         const cursor = first.next_cursor ?? ''
-        const rest = await store.queries.search.conversations('acme', 'ÄNDERN', { limit: 1, cursor })
+        const rest = await store.search.conversations('acme', 'ÄNDERN', { limit: 1, cursor })
         expect([...first.items, ...rest.items].map(({ session_id }) => session_id)).toEqual(['c3', 'c0'])
         expect(rest.next_cursor).toBeNull()
       })
@@ -585,7 +585,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
           }),
         )
         const found = async (text: string): Promise<string[]> =>
-          (await store.queries.search.tasks('acme', text, { limit: 10 })).items.map(({ title }) => title)
+          (await store.search.tasks('acme', text, { limit: 10 })).items.map(({ title }) => title)
         expect(await found('größe ändern')).toEqual(['Größe ÄNDERN'])
         expect(await found('100% S')).toEqual(['100% sure'])
         expect(await found('%')).toEqual([])

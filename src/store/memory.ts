@@ -1,4 +1,4 @@
-import { type Conversation, emptyConversation } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
 import type { Template } from '../domain/template.ts'
@@ -7,17 +7,16 @@ import { compareSortKeys, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
+import { Entry, loaded, summaryOf } from './memory-entry.ts'
 import { MemoryIndex } from './memory-search.ts'
-import { type ReviewRow, rowsOf, taskIdOf, type TaskRow, type TurnRow } from './rows.ts'
-import { type IndexedDocument, type Loaded, searchIn } from './search.ts'
-import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
+import { rowsOf, taskIdOf } from './rows.ts'
+import { searchIn } from './search.ts'
+import { type Call, stage, type Staged } from './stage.ts'
 import {
   type At,
-  type ConversationSummary,
   type Committed,
   type Decide,
   type Lease,
-  type LiveEntry,
   type LiveText,
   type Queries,
   type Ref,
@@ -35,29 +34,6 @@ export interface MemoryStoreOptions {
 /** A store that keeps nothing after `close`: for tests and experiments. */
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options)
-}
-
-interface TurnLease extends TurnRow {
-  readonly attempt: number
-  readonly until: Instant | null
-}
-
-/** All that is stored of one conversation. */
-class Entry {
-  readonly ref: Ref
-  state: Conversation
-  title: string | null = null
-  readonly events: StoredEvent[] = []
-  readonly keys = new Map<string, KeyRow>()
-  readonly tasks = new Map<string, TaskRow>()
-  readonly turns = new Map<string, TurnLease>()
-  readonly reviews = new Map<string, ReviewRow>()
-  live: LiveEntry | undefined
-
-  constructor(ref: Ref) {
-    this.ref = ref
-    this.state = emptyConversation(ref.conversation)
-  }
 }
 
 class MemoryStore implements Store {
@@ -175,15 +151,6 @@ class MemoryStore implements Store {
         .slice(0, limit)
         .map(({ body }) => body.review)
     },
-    search: searchIn({
-      places: ['number'],
-      catchUp: async () => true,
-      newest: async (...asked) => {
-        this.#check()
-        return this.#index.newest(...asked)
-      },
-      load: async (tenant, documents) => documents.map(document => this.#loaded(tenant, document)),
-    }),
     events: async (ref, { types, task, last }) => {
       const found = this.#peek(ref).events.filter(
         event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
@@ -191,6 +158,16 @@ class MemoryStore implements Store {
       return last === undefined ? found : found.slice(-last)
     },
   }
+
+  readonly search = searchIn({
+    places: ['number'],
+    catchUp: async () => true,
+    newest: async (...asked) => {
+      this.#check()
+      return this.#index.newest(...asked)
+    },
+    load: async (tenant, documents) => documents.map(document => loaded(this.#peek({ ...document, tenant }), document)),
+  })
 
   readonly templates: Templates = {
     get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
@@ -260,13 +237,6 @@ class MemoryStore implements Store {
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
-  #loaded(tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined {
-    const entry = this.#peek({ tenant, conversation })
-    const session = summaryOf(entry)
-    if (kind === 'conversation') return { session }
-    return kind === 'task' ? { session, task: entry.tasks.get(ref)?.body } : { session, event: entry.events[seq - 1] }
-  }
-
   #withLease(lease: Lease, until: Instant | null): boolean {
     this.#check()
     const turns = this.#peek(lease).turns
@@ -302,11 +272,3 @@ class MemoryStore implements Store {
 
 /** Sorts after every deadline. */
 const NEVER = '~'
-
-const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
-  session_id: state.session_id,
-  title,
-  seq: state.seq,
-  created_at: state.created_at ?? '',
-  updated_at: state.updated_at ?? '',
-})

@@ -22,9 +22,11 @@ export class CatchUp {
   /** `slice` indexes the next few events. */
   constructor(slice: () => Promise<SliceOutcome>) {
     this.#slice = slice
+    // What another process left, or an older version.
+    this.note()
   }
 
-  /** Something was committed, or may have been before the store was opened. */
+  /** Something was committed. */
   note(): void {
     this.#commits += 1
     this.#schedule(QUIET_MS)

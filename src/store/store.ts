@@ -100,8 +100,6 @@ export interface Queries {
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
   /** Pending reviews of one conversation or of all, by deadline; those without one come last. */
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
-  /** What is indexed, by the rules of `domain/search.ts`. It holds everything that was committed before the call. */
-  readonly search: Search
   /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
   events(
     ref: Ref,
@@ -109,6 +107,7 @@ export interface Queries {
   ): Promise<readonly StoredEvent[]>
 }
 
+/** What is indexed, by the rules of `domain/search.ts`. It has everything that was committed before the call. */
 export interface Search {
   /** Conversations with the words in their title, newest first. */
   conversations(tenant: string, text: string, page: Page): Promise<Found<ConversationSummary>>
@@ -156,6 +155,7 @@ export interface Store {
   /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
   readonly queries: Queries
+  readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   /** Finishes the calls under way, then frees everything. */

@@ -2,7 +2,7 @@ import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { decodeCursor, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
-import type { ConversationSummary, Queries, Search, Templates } from '../store.ts'
+import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
 import { NOW } from './leases.ts'
 
@@ -15,9 +15,8 @@ interface TaskRow {
 }
 
 // An unused filter is null. Unnamed statements, so that each is planned for its filters.
-export function postgresQueries(database: Database, skewMs: () => number, search: Search): Queries {
+export function postgresQueries(database: Database, skewMs: () => number): Queries {
   return {
-    search,
     conversations: async (tenant, page) => {
       const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
       const rows = await database.query<ConversationSummary>(

@@ -1,25 +1,35 @@
 import { SEARCH_KINDS, type SearchKind, type Term } from '../../domain/search.ts'
 import type { Task } from '../../domain/task.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
-import type { IndexedDocument, SearchIndex } from '../search.ts'
-import type { ConversationSummary } from '../store.ts'
+import { type IndexedDocument, searchIn, type SearchIndex } from '../search.ts'
+import { CatchUp } from '../search-catch-up.ts'
+import type { ConversationSummary, Search } from '../store.ts'
 import type { Database } from './connections.ts'
-import { scopeOf } from './search-indexer.ts'
+import { PostgresIndexer, scopeOf } from './search-indexer.ts'
 
-/** The index in the database. Unnamed statements, so that each is planned for its terms. */
-export function postgresSearchIndex(database: Database, catchUp: () => Promise<boolean>): SearchIndex {
+/** The search in a database; `indexing` follows the queue. */
+export function postgresSearch(database: Database): { search: Search; indexing: CatchUp } {
+  const indexer = new PostgresIndexer(database)
+  const indexing = new CatchUp(() => indexer.slice())
+  return { search: searchIn(indexIn(database, () => indexing.finish())), indexing }
+}
+
+// Unnamed statements, so that each is planned for its terms.
+function indexIn(database: Database, catchUp: () => Promise<boolean>): SearchIndex {
   return {
     places: ['number', 'string', 'number'],
     catchUp,
-    newest: async (tenant, kind, terms, limit, [born, conversation, seq] = []) => {
-      const after = born === undefined ? [] : [born, conversation ?? '', seq ?? 0]
+    newest: async (tenant, kind, terms, limit, [born, conversation, bornSeq] = []) => {
+      const after = born === undefined ? [] : [whole(born, 2 ** 53), conversation ?? '', whole(bornSeq, 2 ** 31 - 1)]
       const rows = await database.query<DocumentRow>(
         {
-          text: newestSql(after.length > 0 ? 'AND (d.born, d.conversation, d.seq) < ($5::float8::bigint, $6, $7)' : ''),
+          text: newestSql(
+            after.length > 0 ? 'AND (d.born, d.conversation, d.born_seq) < ($5::float8::bigint, $6, $7)' : '',
+          ),
         },
         [tenant, SEARCH_KINDS.indexOf(kind), queryOf(tenant, kind, terms), limit, ...after],
       )
-      return rows.map(({ at, ...row }) => ({ ...row, kind, place: [at, row.conversation, row.seq] }))
+      return rows.map(({ at, born_seq, ...row }) => ({ ...row, kind, place: [at, row.conversation, born_seq] }))
     },
     load: async (tenant, documents) => {
       const [sessions, tasks, events] = await Promise.all([
@@ -85,7 +95,12 @@ interface DocumentRow {
   readonly tokens: string
   /** Its `born` as a number. */
   readonly at: number
+  readonly born_seq: number
 }
+
+/** A number of a cursor, which may be anything, as one that fits its column. */
+const whole = (value: string | number | undefined, most: number): number =>
+  Math.max(-most, Math.min(most, Math.trunc(Number(value ?? 0))))
 
 /** Newest documents that are looked at one by one: a common word is in so many of them that the others are not needed. */
 const MAX_LOOKED_AT = 2_000
@@ -97,19 +112,19 @@ const MAX_LOOKED_AT = 2_000
 const newestSql = (after: string): string => `
   WITH recent AS MATERIALIZED (
     SELECT * FROM (
-      SELECT conversation, ref, seq, tokens, born, lexemes FROM runsheet.search_documents d
-      WHERE tenant = $1 AND kind = $2 ${after} ORDER BY d.born DESC, d.conversation DESC, d.seq DESC LIMIT ${MAX_LOOKED_AT}
+      SELECT conversation, ref, seq, tokens, born, born_seq, lexemes FROM runsheet.search_documents d
+      WHERE tenant = $1 AND kind = $2 ${after} ORDER BY d.born DESC, d.conversation DESC, d.born_seq DESC LIMIT ${MAX_LOOKED_AT}
     ) d WHERE lexemes @@ $3::tsquery LIMIT $4
   ), enough AS MATERIALIZED (
     SELECT count(*) >= $4 AS enough FROM recent
   ), matching AS MATERIALIZED (
     SELECT * FROM runsheet.search_documents d WHERE NOT (SELECT enough FROM enough) AND lexemes @@ $3::tsquery
   )
-  SELECT conversation, ref, seq, tokens, born::float8 AS at FROM (
-    SELECT conversation, ref, seq, tokens, born FROM recent WHERE (SELECT enough FROM enough)
+  SELECT conversation, ref, seq, tokens, born::float8 AS at, born_seq FROM (
+    SELECT conversation, ref, seq, tokens, born, born_seq FROM recent WHERE (SELECT enough FROM enough)
     UNION ALL
-    SELECT conversation, ref, seq, tokens, born FROM matching d WHERE tenant = $1 AND kind = $2 ${after}
-  ) found ORDER BY born DESC, conversation DESC, seq DESC LIMIT $4`
+    SELECT conversation, ref, seq, tokens, born, born_seq FROM matching d WHERE tenant = $1 AND kind = $2 ${after}
+  ) found ORDER BY born DESC, conversation DESC, born_seq DESC LIMIT $4`
 
 /** Tokens hold neither quotes nor backslashes, and ids neither. */
 function queryOf(tenant: string, kind: SearchKind, terms: readonly Term[]): string {

@@ -80,6 +80,7 @@ export class PostgresIndexer {
         kind: SEARCH_KINDS.indexOf(kind),
         ref: storable(ref),
         born: row.dated ? Date.parse(row.timestamp) - DATED : row.id,
+        born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
         lexemes: tokens && [scopeOf(row.tenant, kind), ...new Set(tokens)],
@@ -156,13 +157,13 @@ const SQL = {
     name: 'runsheet-search-put',
     text: `WITH given AS (
         SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
-          born bigint, seq integer, tokens text, lexemes text[])
+          born bigint, born_seq integer, seq integer, tokens text, lexemes text[])
       ), gone AS (
         DELETE FROM runsheet.search_documents d USING given g
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
-      INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, seq, tokens, lexemes)
-      SELECT tenant, conversation, kind, ref, born, seq, tokens, array_to_tsvector(lexemes) FROM given
+      INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
+      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes) FROM given
       WHERE tokens IS NOT NULL
       ON CONFLICT (tenant, conversation, kind, ref)
         DO UPDATE SET seq = excluded.seq, tokens = excluded.tokens, lexemes = excluded.lexemes

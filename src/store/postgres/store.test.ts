@@ -128,7 +128,7 @@ describePostgres('postgres', () => {
     const store = await ownStore({ url: await ownDatabase() })
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     expect(await store.queries.review('acme', 'rev\u0000')).toBeUndefined()
-    expect((await store.queries.search.tasks('acme', 'b\u0000', { limit: 1 })).items).toEqual([])
+    expect((await store.search.tasks('acme', 'b\u0000', { limit: 1 })).items).toEqual([])
     const entry = { turn_id: 't1', message_id: 'm', text: 'half a pair \ud83d' }
     await store.live.write(ref, entry)
     expect(await store.live.read(ref)).toEqual(entry)

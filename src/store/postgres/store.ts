@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
-import { searchIn } from '../search.ts'
-import { CatchUp } from '../search-catch-up.ts'
+import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Search, Store, Templates } from '../store.ts'
+import type { CatchUp } from '../search-catch-up.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database } from './connections.ts'
 import { behind, Gate } from './gate.ts'
@@ -15,8 +14,7 @@ import { PostgresLog } from './log.ts'
 import { migrate } from './migrate.ts'
 import { Notifier } from './notify.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
-import { postgresSearchIndex } from './search-index.ts'
-import { PostgresIndexer } from './search-indexer.ts'
+import { postgresSearch } from './search-index.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
@@ -41,6 +39,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 export class PostgresStore implements Store {
   readonly queries: Queries
+  readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   readonly #connections: Connections
@@ -51,7 +50,7 @@ export class PostgresStore implements Store {
   readonly #leases
   readonly #notifier: Notifier
   readonly #listener: Listener
-  readonly #index: CatchUp
+  readonly #indexing: CatchUp
   #ended: Promise<void> | undefined
 
   constructor(connections: Connections, { url, skewMs = () => 0, onFaultPoint = () => {} }: PostgresStoreOptions) {
@@ -63,12 +62,10 @@ export class PostgresStore implements Store {
     this.#leases = postgresLeases(this.#database, skewMs)
     this.#notifier = new Notifier(connections, self)
     this.#listener = new Listener(url, connections, self)
-    const indexer = new PostgresIndexer(this.#database)
-    this.#index = new CatchUp(() => indexer.slice())
-    // What another node left, or an older version.
-    this.#index.note()
-    const index = postgresSearchIndex(this.#database, () => this.#index.finish())
-    this.queries = postgresQueries(this.#database, skewMs, searchIn(index))
+    this.queries = postgresQueries(this.#database, skewMs)
+    const { search, indexing } = postgresSearch(this.#database)
+    this.search = search
+    this.#indexing = indexing
     this.templates = postgresTemplates(this.#database)
     this.live = postgresLive(this.#database, onChange)
   }
@@ -116,7 +113,7 @@ export class PostgresStore implements Store {
   }
 
   async #end(): Promise<void> {
-    await this.#index.stop()
+    await this.#indexing.stop()
     await this.#gate.close()
     await this.#notifier.idle()
     await this.#listener.close()
@@ -125,7 +122,7 @@ export class PostgresStore implements Store {
 
   /** To listeners in this process at once, then to other processes. */
   #tell(hint: Hint): void {
-    if (hint.kind === 'log') this.#index.note()
+    if (hint.kind === 'log') this.#indexing.note()
     this.#listener.hints.publish(hint)
     this.#notifier.add(hint)
   }

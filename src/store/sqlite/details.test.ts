@@ -181,8 +181,8 @@ it('[SQ3] a database of format 1 keeps its logs, lists, search and snapshots', a
     const page = { limit: 10 }
     expect(await store.queries.tasks(at, {}, page)).toEqual(await memory.queries.tasks(at, {}, page))
     for (const text of ['renamed', 'two']) {
-      const found = await store.queries.search.tasks('local', `${at.conversation} ${text}`, page)
-      expect(found).toEqual(await memory.queries.search.tasks('local', `${at.conversation} ${text}`, page))
+      const found = await store.search.tasks('local', `${at.conversation} ${text}`, page)
+      expect(found).toEqual(await memory.search.tasks('local', `${at.conversation} ${text}`, page))
     }
     const { seq, updated_at } = state
     expect(await store.queries.conversation(at)).toMatchObject({ title: `${at.conversation} title`, seq, updated_at })

@@ -6,7 +6,7 @@ import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { decodeCursor, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
-import type { ConversationSummary, Queries, Ref, Search, Templates } from '../store.ts'
+import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
@@ -21,12 +21,10 @@ export function sqliteQueries(
   read: Read,
   current: (ref: Ref) => Conversation,
   now: () => Instant,
-  search: Search,
 ): Queries {
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as R[])
   return {
-    search,
     conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
       const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''

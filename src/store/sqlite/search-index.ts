@@ -1,18 +1,25 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { keyOf } from '../../domain/search.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
-import type { IndexedDocument, Loaded, SearchIndex } from '../search.ts'
-import type { ConversationSummary } from '../store.ts'
+import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
+import { CatchUp } from '../search-catch-up.ts'
+import type { ConversationSummary, Search } from '../store.ts'
 import { type Read, SUMMARIES, taskIn } from './queries.ts'
-import type { SqliteIndexer } from './search-indexer.ts'
+import { SqliteIndexer } from './search-indexer.ts'
 
-/** The index in the database, read on the store's own connection. */
-export function sqliteSearchIndex(
+/** The search on a store's connection; `indexing` follows the log on the one that does not flush. */
+export function sqliteSearch(
   db: DatabaseSync,
+  unflushed: DatabaseSync,
   read: Read,
-  indexer: SqliteIndexer,
-  catchUp: () => Promise<boolean>,
-): SearchIndex {
+  checkFiles: () => void,
+): { search: Search; indexing: CatchUp } {
+  const indexer = new SqliteIndexer(unflushed, checkFiles)
+  const indexing = new CatchUp(async () => indexer.slice())
+  return { search: searchIn(indexIn(db, read, indexer, () => indexing.finish())), indexing }
+}
+
+function indexIn(db: DatabaseSync, read: Read, indexer: SqliteIndexer, catchUp: () => Promise<boolean>): SearchIndex {
   const sql = {
     newest: db.prepare(
       `SELECT d.id, c.conversation, d.ref, d.seq, d.tokens

@@ -5,8 +5,7 @@ import { type Instant, instantOf } from '../../domain/instant.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
-import { searchIn } from '../search.ts'
-import { CatchUp } from '../search-catch-up.ts'
+import type { CatchUp } from '../search-catch-up.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
@@ -17,6 +16,7 @@ import {
   type Queries,
   type Ref,
   refKey,
+  type Search,
   type Store,
   type Templates,
 } from '../store.ts'
@@ -27,8 +27,7 @@ import { SqliteLog } from './log.ts'
 import { OpenFiles } from './open-files.ts'
 import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
-import { sqliteSearchIndex } from './search-index.ts'
-import { SqliteIndexer } from './search-indexer.ts'
+import { sqliteSearch } from './search-index.ts'
 import { watchedHints } from './watch.ts'
 
 /** Where tests inject a power cut. */
@@ -64,6 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 
 export class SqliteStore implements Store {
   readonly queries: Queries
+  readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   readonly #db: DatabaseSync
@@ -72,7 +72,7 @@ export class SqliteStore implements Store {
   readonly #log: SqliteLog
   readonly #leases: SqliteLeases
   readonly #hints: Hints
-  readonly #index: CatchUp
+  readonly #indexing: CatchUp
   readonly #options: SqliteStoreOptions
   readonly #sql
   /** All writes queue here: a connection holds one transaction at a time. */
@@ -88,18 +88,20 @@ export class SqliteStore implements Store {
     this.#hints = watchedHints(db, () => this.#files.lost())
     this.#leases = new SqliteLeases(db)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
-    const read = <T>(work: () => T): T => this.#read(work)
-    const indexer = new SqliteIndexer(liveDb, () => this.#files.check())
-    this.#index = new CatchUp(async () => indexer.slice())
-    // What another process left, or an older version.
-    this.#index.note()
     this.queries = sqliteQueries(
       db,
-      read,
+      work => this.#read(work),
       ref => this.#log.current(ref),
       () => this.#now(),
-      searchIn(sqliteSearchIndex(db, read, indexer, () => this.#index.finish())),
     )
+    const { search, indexing } = sqliteSearch(
+      db,
+      liveDb,
+      work => this.#read(work),
+      () => this.#files.check(),
+    )
+    this.search = search
+    this.#indexing = indexing
     this.templates = sqliteTemplates(
       db,
       work => this.#read(work),
@@ -169,7 +171,7 @@ export class SqliteStore implements Store {
     if (this.#closed) return
     this.#closed = true
     await this.#group.idle()
-    await this.#index.stop()
+    await this.#indexing.stop()
     this.#files.lastLook()
     this.#liveDb.close()
     this.#db.close()
@@ -245,7 +247,7 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
-    this.#index.note()
+    this.#indexing.note()
     const lost = this.#files.failureAfterCommit()
     for (const { ref, staged, done } of groups) {
       done()

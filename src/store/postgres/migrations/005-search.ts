@@ -17,13 +17,15 @@ export const search = `
     conversation text COLLATE "C" NOT NULL,
     kind smallint NOT NULL,
     ref text COLLATE "C" NOT NULL,
+    -- The commit and the event that it came up with: its place. seq: the event that has its text now.
     born bigint NOT NULL,
+    born_seq integer NOT NULL,
     seq integer NOT NULL,
     tokens text COLLATE "C" NOT NULL,
     lexemes tsvector NOT NULL,
     PRIMARY KEY (tenant, conversation, kind, ref)
   );
-  CREATE INDEX search_documents_newest ON runsheet.search_documents (tenant, kind, born, conversation, seq);
+  CREATE INDEX search_documents_newest ON runsheet.search_documents (tenant, kind, born, conversation, born_seq);
   CREATE INDEX search_documents_lexemes ON runsheet.search_documents USING gin (lexemes)
     WITH (gin_pending_list_limit = 64);
 
