@@ -4,7 +4,7 @@ import { excerpt, marked } from '../domain/search-marks.ts'
 import { MAX_RANKED, ranked, SEARCH_KINDS, type SearchKind, type Term, termsOf } from '../domain/search.ts'
 import type { Task } from '../domain/task.ts'
 import type { SearchResult } from '../domain/wire.ts'
-import { decodeCursor, paged, type SortKey } from './cursor.ts'
+import { decodeCursor, invalidCursor, paged, type SortKey } from './cursor.ts'
 import type { ConversationSummary, Found, Page, Search } from './store.ts'
 
 /** An indexed document. */
@@ -55,16 +55,17 @@ export function searchIn(index: SearchIndex): Search {
     kind: SearchKind,
     item: (loaded: Loaded) => T | undefined,
   ): Promise<Found<T>> {
-    const after = decodeCursor(page, index.places)
+    const [list, ...after] = decodeCursor(page, ['string', ...index.places]) ?? [kind]
+    if (list !== kind) throw invalidCursor()
     const terms = termsOf(text)
     if (terms.length === 0) return { items: [], next_cursor: null }
     const isComplete = await index.catchUp()
-    const found = await index.newest(tenant, kind, terms, page.limit + 1, after)
+    const found = await index.newest(tenant, kind, terms, page.limit + 1, page.cursor === undefined ? undefined : after)
     const { items, next_cursor } = paged(
       found,
       page.limit,
       each => each,
-      ({ place }) => place,
+      ({ place }) => [kind, ...place],
     )
     const loaded = await index.load(tenant, items)
     return {

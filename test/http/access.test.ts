@@ -408,9 +408,11 @@ describe('an unexpected failure', () => {
       throw new TypeError(`cannot read ${SECRET}`)
     }
     const queries = { ...store.queries, conversations: fail }
+    const search = { conversations: fail, tasks: fail, all: fail }
     const broken = new Proxy(store, {
       get: (target, name) => {
         if (name === 'queries') return queries
+        if (name === 'search') return search
         const value: unknown = Reflect.get(target, name)
         return typeof value === 'function' ? value.bind(target) : value
       },

@@ -500,7 +500,10 @@ describe('a search', () => {
 
   it.each(STORES)('[HT7] a cursor of nowhere is accepted, one of another list refused (%s)', async store => {
     const server = await started({ store })
-    const cursors = store === 'postgres' ? ['[1e400,"x",-1.5]', '[-1e308,"",1e99]'] : ['[1e400]', '[-1.5]']
+    const cursors =
+      store === 'postgres'
+        ? ['["task",1e400,"x",-1.5]', '["task",-1e308,"",1e99]']
+        : ['["task",1e400]', '["task",-1.5]']
     for (const cursor of cursors) {
       const path = `/api/tasks?q=x&cursor=${Buffer.from(cursor).toString('base64url')}`
       expect((await server.ask('GET', path)).status).toBe(200)

@@ -81,12 +81,14 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   cursor: GARBAGE_CURSORS,
   status: ['x', 'PENDING', '', 'pending,completed', '%00', '__proto__', 'constructor'],
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
+  kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
 }
 /** What a route cannot do without. */
 const QUERIES: Readonly<Record<string, Record<string, string>>> = {
   '/api/tasks': { q: 'One' },
+  '/api/search': { q: 'One' },
   '/api/toolsets/:name/retry': { session_id: 'work', turn_id: 't' },
 }
 const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])

@@ -20,7 +20,7 @@ import {
   type Store,
   type Templates,
 } from '../store.ts'
-import { toStoreError } from './to-store-error.ts'
+import { isCorrupt, toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
@@ -77,7 +77,13 @@ export class SqliteStore implements Store {
   readonly #sql
   /** All writes queue here: a connection holds one transaction at a time. */
   readonly #group = new Group<Call | SmallWrite>(items => this.#serve(items))
-  readonly #begin = (): unknown => this.#sql.begin.run()
+  readonly #begin = (): void => {
+    try {
+      this.#sql.begin.run()
+    } catch (error) {
+      throw (isCorrupt(error) && this.#files.lost()) || error
+    }
+  }
   #closed = false
 
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
