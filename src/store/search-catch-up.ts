@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 
 /** A slice was indexed and more is left; all is indexed; or another process holds the lock. */
 export type SliceOutcome = 'more' | 'done' | 'busy'
@@ -6,7 +6,7 @@ export type SliceOutcome = 'more' | 'done' | 'busy'
 /** How long a commit waits for its index entries at least: commits that follow each other are indexed together. */
 const QUIET_MS = 200
 /** The share of the time that indexing takes in the background: while commits come in, and while none do. */
-const BUSY_SHARE = 0.03
+const BUSY_SHARE = 0.02
 const IDLE_SHARE = 0.5
 /** How long a search waits for what is not indexed yet. */
 const MAX_WAIT_MS = 1_000
@@ -15,7 +15,7 @@ const MAX_WAIT_MS = 1_000
 export class CatchUp {
   readonly #slice: () => Promise<SliceOutcome>
   #timer: NodeJS.Timeout | undefined
-  #commits = 0
+  #isNoted = false
   #working: Promise<SliceOutcome> | undefined
   #stopped = false
 
@@ -28,7 +28,7 @@ export class CatchUp {
 
   /** Something was committed. */
   note(): void {
-    this.#commits += 1
+    this.#isNoted = true
     this.#schedule(QUIET_MS)
   }
 
@@ -41,7 +41,7 @@ export class CatchUp {
       const outcome = await this.#run().catch(() => undefined)
       if (outcome === 'done') return true
       if (outcome === undefined || performance.now() >= until) break
-      await setImmediate()
+      await (outcome === 'busy' ? delay(5) : setImmediate())
     }
     this.#schedule(QUIET_MS)
     return false
@@ -59,14 +59,14 @@ export class CatchUp {
   }
 
   async #background(): Promise<void> {
-    const commits = this.#commits
+    const share = this.#isNoted ? BUSY_SHARE : IDLE_SHARE
+    this.#isNoted = false
     const start = performance.now()
     // What fails here fails again in a search, which says so; the next commit tries again.
     const outcome = await this.#run().catch(() => 'done' as const)
     this.#timer = undefined
-    if (outcome === 'done') return commits === this.#commits ? undefined : this.#schedule(QUIET_MS)
-    const share = commits === this.#commits ? IDLE_SHARE : BUSY_SHARE
-    this.#schedule(outcome === 'busy' ? QUIET_MS : (performance.now() - start) * (1 / share - 1))
+    if (outcome === 'more') this.#schedule((performance.now() - start) * (1 / share - 1))
+    else if (outcome === 'busy' || this.#isNoted) this.#schedule(QUIET_MS)
   }
 
   /** One slice at a time. */

@@ -7,14 +7,13 @@ import type { ConversationSummary, Search } from '../store.ts'
 import { type Read, SUMMARIES, taskIn } from './queries.ts'
 import { SqliteIndexer } from './search-indexer.ts'
 
-/** The search on a store's connection; `indexing` follows the log on the one that does not flush. */
+/** The search in a database; `indexing` follows the log. */
 export function sqliteSearch(
   db: DatabaseSync,
-  unflushed: DatabaseSync,
   read: Read,
   checkFiles: () => void,
 ): { search: Search; indexing: CatchUp } {
-  const indexer = new SqliteIndexer(unflushed, checkFiles)
+  const indexer = new SqliteIndexer(db, checkFiles)
   const indexing = new CatchUp(async () => indexer.slice())
   return { search: searchIn(indexIn(db, read, indexer, () => indexing.finish())), indexing }
 }

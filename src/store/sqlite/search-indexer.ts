@@ -8,14 +8,14 @@ import type { SliceOutcome } from '../search-catch-up.ts'
 import { ranAtOnce } from './open.ts'
 
 /** Events per slice, and how many are looked at to find them. */
-const MAX_EVENTS = 100
+const MAX_EVENTS = 50
 const MAX_LOOKED_AT = 2_000
 /** Pages that a slice merges at most. */
 const MERGED_PAGES = 16
 
 /**
- * Brings the index up to the log, slice by slice. On a connection that does not flush: what a power cut takes is indexed
- * again, because the position goes with it.
+ * Brings the index up to the log, slice by slice. On the store's own connection, because a commit of another one would empty
+ * its page cache; but not flushed: what a power cut takes is indexed again, because the position goes with it.
  */
 export class SqliteIndexer {
   readonly #db: DatabaseSync
@@ -33,13 +33,16 @@ export class SqliteIndexer {
   slice(): SliceOutcome {
     if (this.#left() === 0) return 'done'
     this.#checkFiles()
-    if (!ranAtOnce(this.#begin)) return 'busy'
+    if (this.#db.isTransaction) return 'busy'
+    this.#db.exec('PRAGMA synchronous = NORMAL')
     try {
+      if (!ranAtOnce(this.#begin)) return 'busy'
       this.#index()
       this.#checkFiles()
       this.#db.exec('COMMIT')
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      this.#db.exec('PRAGMA synchronous = FULL')
     }
     return this.#left() === 0 ? 'done' : 'more'
   }

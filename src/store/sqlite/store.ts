@@ -102,7 +102,6 @@ export class SqliteStore implements Store {
     )
     const { search, indexing } = sqliteSearch(
       db,
-      liveDb,
       work => this.#read(work),
       () => this.#files.check(),
     )
