@@ -260,21 +260,24 @@ describe.each(DURABLE)('the index on %s', kind => {
     }
   })
 
-  it('[SE9] is made anew where another version made it', async () => {
-    const place = await placeOf(kind)
-    const before = await place.open()
-    for (let index = 0; index < 30; index += 1) {
-      await before.commit(at(`c${index}`), run(startTurn('t1', { review: false }, `needle ${index}`)))
-      await before.commit(at(`c${index}`), run(add('t1', `needle ${index}`, `needle, removed ${index}`)))
-      await before.commit(at(`c${index}`), run({ type: 'edit_tasks', by: 'person', remove: [{ task: 2 }] }))
-    }
-    const results = JSON.stringify(await found(before, 'needle'))
-    await before.close()
-    await forgetVersion(kind, place)
-    const after = await opened(place)
-    expect(JSON.stringify(await found(after, 'needle'))).toBe(results)
-    expect(await found(after, 'removed')).toEqual([])
-  })
+  it.each(['another version', 'none at all'] as const)(
+    '[SE9] is made from the log where there is that of %s',
+    async had => {
+      const place = await placeOf(kind)
+      const before = await place.open()
+      for (let index = 0; index < 30; index += 1) {
+        await before.commit(at(`c${index}`), run(startTurn('t1', { review: false }, `needle ${index}`)))
+        await before.commit(at(`c${index}`), run(add('t1', `needle ${index}`, `needle, removed ${index}`)))
+        await before.commit(at(`c${index}`), run({ type: 'edit_tasks', by: 'person', remove: [{ task: 2 }] }))
+      }
+      const results = JSON.stringify(await found(before, 'needle'))
+      await before.close()
+      await put(kind, place, had === 'none at all' ? FORMER_FORMAT : { sqlite: OTHER_WORDS, postgres: OTHER_WORDS })
+      const after = await opened(place)
+      expect(JSON.stringify(await found(after, 'needle'))).toBe(results)
+      expect(await found(after, 'removed')).toEqual([])
+    },
+  )
 })
 
 describe('the index', () => {
@@ -366,15 +369,32 @@ function stateOf(path: string): { indexed: number; documents: number; live: numb
   }
 }
 
-async function forgetVersion(kind: StoreKind, { address }: Place): Promise<void> {
+const OTHER_WORDS = 'UPDATE search_state SET version = 0'
+
+/** Back to the format before the index. */
+const FORMER_FORMAT = {
+  sqlite: `DROP TABLE search_keys; DROP TABLE search_documents; DROP TABLE search_tenants; DROP TABLE search_state;
+    ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT ''`,
+  postgres: `DROP TABLE search_documents, search_queue, search_state;
+    ALTER TABLE tasks ADD COLUMN search text NOT NULL DEFAULT '';
+    DELETE FROM runsheet_migrations WHERE number = (SELECT max(number) FROM runsheet_migrations)`,
+}
+
+async function put(
+  kind: StoreKind,
+  { address }: Place,
+  sql: { readonly sqlite: string; readonly postgres: string },
+): Promise<void> {
   if (kind !== 'postgres') {
     const db = new DatabaseSync(address)
-    db.exec('UPDATE search_state SET version = 0')
+    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+    db.exec(sql.sqlite)
+    if (sql === FORMER_FORMAT) db.exec(`PRAGMA user_version = ${version - 1}`)
     db.close()
     return
   }
   const client = new Client({ connectionString: address })
   await client.connect()
-  await client.query('UPDATE runsheet.search_state SET version = 0')
+  await client.query(`SET search_path = runsheet; ${sql.postgres}`)
   await client.end()
 }

@@ -10,18 +10,22 @@ export interface Term {
   readonly prefix: boolean
 }
 
-/** Terms of a query at most; later ones are ignored. */
+/** Characters and terms of a query at most; what follows is ignored. */
+export const MAX_QUERY = 400
 const MAX_TERMS = 16
 
 /** How many documents of a kind are ranked: the newest that match. */
 export const MAX_RANKED = 100
+
+/** Results of a search at most. */
+export const MAX_RESULTS = 50
 
 /**
  * The terms of a query, all of which a document has to hold. The last one is a prefix, since it is still being typed, and
  * so is a single character of a script without spaces. A query without a word has no terms and finds nothing.
  */
 export function termsOf(query: string): readonly Term[] {
-  const asked = [...runsIn(query.toWellFormed())].flatMap(queryTokens)
+  const asked = [...runsIn(query.slice(0, MAX_QUERY).toWellFormed())].flatMap(queryTokens)
   const terms = asked.map(({ token, single }, index) => ({
     token: token.text,
     prefix: single || index === asked.length - 1,

@@ -85,7 +85,8 @@ export class Runsheet {
 
   /**
    * Conversations by their title, then tasks, then messages with all the words of the text: those with more matches first,
-   * then newer ones. Case and diacritics do not count, and the last word may be a beginning.
+   * then newer ones. Case and diacritics do not count, and the last word may be a beginning. 20 results unless told, 50 at
+   * most.
    */
   find(text: string, { limit = 20, kind }: { limit?: number; kind?: SearchKind } = {}): Promise<SearchAnswer> {
     return this.#door.search.all(this.#tenant, text, { limit, kind })

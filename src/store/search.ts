@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../domain/event.ts'
 import { changeIn, mayName, messageIn } from '../domain/search-documents.ts'
 import { excerpt, marked } from '../domain/search-marks.ts'
-import { MAX_RANKED, ranked, SEARCH_KINDS, type SearchKind, type Term, termsOf } from '../domain/search.ts'
+import { MAX_RANKED, MAX_RESULTS, ranked, SEARCH_KINDS, type SearchKind, type Term, termsOf } from '../domain/search.ts'
 import type { Task } from '../domain/task.ts'
 import type { SearchResult } from '../domain/wire.ts'
 import { decodeCursor, invalidCursor, paged, type SortKey } from './cursor.ts'
@@ -79,14 +79,15 @@ export function searchIn(index: SearchIndex): Search {
     tasks: (tenant, text, page) => list(tenant, text, page, 'task', ({ task }) => task),
     all: async (tenant, text, { limit, kind }) => {
       const terms = termsOf(text)
+      const most = Math.min(limit, MAX_RESULTS)
       if (terms.length === 0) return { results: [], indexing: false }
       const isComplete = await index.catchUp()
       const best: IndexedDocument[] = []
       for (const each of kind ? [kind] : SEARCH_KINDS) {
-        if (best.length >= limit) break
+        if (best.length >= most) break
         best.push(...ranked(await index.newest(tenant, each, terms, MAX_RANKED), terms))
       }
-      const shown = best.slice(0, limit)
+      const shown = best.slice(0, most)
       const loaded = await index.load(tenant, shown)
       return { results: loaded.flatMap(each => (each ? resultOf(each, terms) : [])), indexing: !isComplete }
     },
