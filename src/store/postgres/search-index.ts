@@ -5,7 +5,7 @@ import { type IndexedDocument, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import type { ConversationSummary, Search } from '../store.ts'
 import type { Database } from './connections.ts'
-import { PostgresIndexer, scopeOf } from './search-indexer.ts'
+import { lexemeOf, PostgresIndexer, scopeOf } from './search-indexer.ts'
 
 /** The search in a database; `indexing` follows the queue. */
 export function postgresSearch(database: Database): { search: Search; indexing: CatchUp } {
@@ -102,32 +102,43 @@ interface DocumentRow {
 const whole = (value: string | number | undefined, most: number): number =>
   Math.max(-most, Math.min(most, Math.trunc(Number(value ?? 0))))
 
-/** Newest documents that are looked at one by one: a common word is in so many of them that the others are not needed. */
-const MAX_LOOKED_AT = 2_000
-
 /**
- * Two ways, so that no word is slow: through the newest documents, and, if those have too few, through the GIN index, which
- * has no order and reads every document with the words.
+ * A sample of the newest documents tells how common the words are. If enough of them match, or there are no others, the
+ * newest matches are read in order, up to so many documents. Otherwise the GIN index is faster, which has no order and gives
+ * all matches.
  */
-const newestSql = (after: string): string => `
-  WITH recent AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT conversation, ref, seq, tokens, born, born_seq, lexemes FROM runsheet.search_documents d
-      WHERE tenant = $1 AND kind = $2 ${after} ORDER BY d.born DESC, d.conversation DESC, d.born_seq DESC LIMIT ${MAX_LOOKED_AT}
+const SAMPLE = { documents: 1_000, enough: 7 }
+const MAX_LOOKED_AT = 16_000
+
+const newestSql = (after: string): string => {
+  const ofKind = `FROM runsheet.search_documents d WHERE tenant = $1 AND kind = $2 ${after}
+      ORDER BY d.born DESC, d.conversation DESC, d.born_seq DESC`
+  const columns = 'conversation, ref, seq, tokens, born, born_seq'
+  return `
+  WITH sample AS MATERIALIZED (
+    SELECT count(*) < ${SAMPLE.documents} AS is_all, count(*) FILTER (WHERE lexemes @@ $3::tsquery) AS hits
+    FROM (SELECT lexemes ${ofKind} LIMIT ${SAMPLE.documents}) d
+  ), recent AS MATERIALIZED (
+    SELECT ${columns} FROM (
+      SELECT ${columns}, lexemes ${ofKind}
+      LIMIT (SELECT CASE WHEN is_all OR hits >= ${SAMPLE.enough} THEN ${MAX_LOOKED_AT} ELSE 0 END FROM sample)
     ) d WHERE lexemes @@ $3::tsquery LIMIT $4
   ), enough AS MATERIALIZED (
-    SELECT count(*) >= $4 AS enough FROM recent
-  ), matching AS MATERIALIZED (
-    SELECT * FROM runsheet.search_documents d WHERE NOT (SELECT enough FROM enough) AND lexemes @@ $3::tsquery
+    SELECT is_all OR (SELECT count(*) FROM recent) >= $4 AS enough FROM sample
   )
   SELECT conversation, ref, seq, tokens, born::float8 AS at, born_seq FROM (
-    SELECT conversation, ref, seq, tokens, born, born_seq FROM recent WHERE (SELECT enough FROM enough)
+    SELECT ${columns} FROM recent WHERE (SELECT enough FROM enough)
     UNION ALL
-    SELECT conversation, ref, seq, tokens, born, born_seq FROM matching d WHERE tenant = $1 AND kind = $2 ${after}
+    -- OFFSET keeps the planner from reading these in order as well.
+    SELECT ${columns} FROM (
+      SELECT tenant, kind, ${columns} FROM runsheet.search_documents
+      WHERE NOT (SELECT enough FROM enough) AND lexemes @@ $3::tsquery OFFSET 0
+    ) d WHERE tenant = $1 AND kind = $2 ${after}
   ) found ORDER BY born DESC, conversation DESC, born_seq DESC LIMIT $4`
+}
 
 /** Tokens hold neither quotes nor backslashes, and ids neither. */
 function queryOf(tenant: string, kind: SearchKind, terms: readonly Term[]): string {
-  const words = terms.map(({ token, prefix }) => `'${token}'${prefix ? ':*' : ''}`)
-  return [`'${scopeOf(tenant, kind)}'`, ...words].join(' & ')
+  const words = terms.map(({ token, prefix }) => `'${lexemeOf(kind, token)}'${prefix ? ':*' : ''}`)
+  return [`'${scopeOf(tenant)}'`, ...words].join(' & ')
 }

@@ -83,7 +83,7 @@ export class PostgresIndexer {
         born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
-        lexemes: tokens && [scopeOf(row.tenant, kind), ...new Set(tokens)],
+        lexemes: tokens && [scopeOf(row.tenant), ...new Set(tokens.map(token => lexemeOf(kind, token)))],
       }
     })
     if (documents.length > 0) await session.query(SQL.put, [JSON.stringify(documents)])
@@ -108,8 +108,11 @@ export class PostgresIndexer {
   }
 }
 
-/** A lexeme that all documents of a tenant and kind have. No token holds a slash. */
-export const scopeOf = (tenant: string, kind: SearchKind): string => `${tenant}/${kind}`
+/** A lexeme that all documents of a tenant have. No token holds a slash. */
+export const scopeOf = (tenant: string): string => `/${tenant}`
+
+/** The lexeme of a token, so that a prefix is looked up among the documents of its kind. */
+export const lexemeOf = (kind: SearchKind, token: string): string => kind.charAt(0) + token
 
 /** A type, not an interface, so that a database row can be cast to it. */
 type Queued = EventRow & {
