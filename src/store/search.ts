@@ -82,8 +82,11 @@ export function searchIn(index: SearchIndex): Search {
       const most = Math.min(limit, MAX_RESULTS)
       if (terms.length === 0) return { results: [], indexing: false }
       const isComplete = await index.catchUp()
-      const newest = (kind ? [kind] : SEARCH_KINDS).map(each => index.newest(tenant, each, terms, MAX_RANKED))
-      const best = (await Promise.all(newest)).flatMap(documents => ranked(documents, terms))
+      const best: IndexedDocument[] = []
+      for (const each of kind ? [kind] : SEARCH_KINDS) {
+        if (best.length >= most) break
+        best.push(...ranked(await index.newest(tenant, each, terms, MAX_RANKED), terms))
+      }
       const shown = best.slice(0, most)
       const loaded = await index.load(tenant, shown)
       return { results: loaded.flatMap(each => (each ? resultOf(each, terms) : [])), indexing: !isComplete }
