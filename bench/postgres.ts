@@ -19,7 +19,6 @@ async function barePostgres(url: string): Promise<Bare> {
   await client.connect()
   const body = 'x'.repeat(500)
   const data = 'x'.repeat(640)
-  const search = 'x'.repeat(110)
   const at = new Date().toISOString()
   const ref = ['local', 'bare']
   let seq = 0
@@ -47,11 +46,11 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'tasks',
-        text: `INSERT INTO runsheet.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
-          SELECT $1, $2, id, 't1', 'pending', seq, seq, $3, false, $4, $5 FROM unnest($6::text[], $7::int[]) AS task (id, seq)
+        text: `INSERT INTO runsheet.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, body)
+          SELECT $1, $2, id, 't1', 'pending', seq, seq, $3, false, $4 FROM unnest($5::text[], $6::int[]) AS task (id, seq)
           ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
-            removed = excluded.removed, search = excluded.search, body = excluded.body`,
-        values: [...ref, at, search, body, ids, seqs],
+            removed = excluded.removed, body = excluded.body`,
+        values: [...ref, at, body, ids, seqs],
       })
       await client.query({
         name: 'conversation',

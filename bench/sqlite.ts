@@ -26,8 +26,8 @@ export async function bareSqlite(
     'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
   const putTask = db.prepare(
-    `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed, search) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed, search = excluded.search`,
+    `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed`,
   )
   const list = db.prepare(
     `SELECT data FROM events JOIN conversations c ON c.id = conversation_id
@@ -35,7 +35,6 @@ export async function bareSqlite(
   )
   // As long as those of a change of ours.
   const data = 'x'.repeat(640)
-  const search = 'x'.repeat(110)
   const at = new Date().toISOString()
   const id = Number(putConversation.get(at)?.['id'])
   let seq = 0
@@ -46,7 +45,7 @@ export async function bareSqlite(
       for (let index = 0; index < events; index += 1) {
         seq += 1
         putEvent.run(id, seq, 1, 'task_changed', 't1', at, data)
-        putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0, search)
+        putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0)
       }
       commit.run()
     },

@@ -68,8 +68,9 @@ for (const { number, title, status, outcome } of await chat.tasks()) console.log
 const snapshot = await chat.snapshot() // plain data: JSON.stringify keeps all of it
 const { items: sessions } = await runsheet.conversations({ limit: 20 })
 const { items: found } = await runsheet.search('figures')
+const { results } = await runsheet.find('fig') // titles, tasks and messages, best first
 // #endregion
-console.log(snapshot.seq, sessions.length > 0, found.length > 0)
+console.log(snapshot.seq, sessions.length > 0, found.length > 0 && results.length > 0)
 
 // #region events
 const seen: string[] = []

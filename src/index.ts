@@ -12,7 +12,7 @@ export { StoreError } from './store/store-error.ts'
 export type { RefusalCode, RefusalData } from './domain/refusal.ts'
 export type { StoreErrorCode } from './store/store-error.ts'
 
-export type { Commit, Decision, ObservedCall, Observer, Page, Paged, TailOptions } from './door/door.ts'
+export type { Commit, Decision, Found, ObservedCall, Observer, Page, Paged, TailOptions } from './door/door.ts'
 export type { EventData, EventType, Json, StoredEvent } from './domain/event.ts'
 export type { Origin } from './domain/origin.ts'
 export type { Policy, PolicyPatch, ToolsetName } from './domain/policy.ts'
@@ -21,4 +21,13 @@ export type { Changes, DraftRow, ReviewRequest, Row, SubmittedRow } from './doma
 export type { ConversationSnapshot } from './domain/snapshot.ts'
 export type { Task, TaskStatus } from './domain/task.ts'
 export type { PlanCounts, TurnStatus } from './domain/turn.ts'
-export type { Session } from './domain/wire.ts'
+export type { SearchKind } from './domain/search.ts'
+export type { Part } from './domain/search-marks.ts'
+export type {
+  ConversationResult,
+  MessageResult,
+  SearchAnswer,
+  SearchResult,
+  Session,
+  TaskResult,
+} from './domain/wire.ts'

@@ -101,6 +101,7 @@ describe('the client', () => {
     expect((await person.removeTask('c', task.id, changed.task.version)).task.removed_at).toBeDefined()
     expect((await person.tasks('c', { status: 'in_progress' })).tasks.map(({ title }) => title)).toEqual(['one'])
     expect((await person.search('ONE')).tasks).toHaveLength(1)
+    expect((await person.find('on', { kind: 'task' })).results).toMatchObject([{ kind: 'task', session_title: 'one' }])
     expect((await person.timeline('c', task.id)).events.map(({ type }) => type)).toEqual([
       'task_created',
       'task_changed',

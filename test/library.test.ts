@@ -229,6 +229,19 @@ describe('a conversation', () => {
     )
   })
 
+  it('[SE11] is found by its words', async () => {
+    const chat = open({ policy: { review: false } }).conversation('chat-1')
+    await chat.turn('turn-1').call('plan', { tasks: [{ title: 'Größe ändern' }] })
+    for (let index = 0; index < 60; index += 1) await chat.addTask({ title: `Größe ${index}` })
+    const { results, indexing } = await runsheet.find('grosse and')
+    expect(indexing).toBe(false)
+    expect(results.map(({ kind }) => kind)).toEqual(['conversation', 'task'])
+    expect((await runsheet.find('grosse', { kind: 'task' })).results).toHaveLength(20)
+    expect((await runsheet.find('grosse', { kind: 'task', limit: 1_000 })).results).toHaveLength(50)
+    expect((await runsheet.find(`${' '.repeat(400)}grosse`)).results).toEqual([])
+    expect((await runsheet.search('grosse', { limit: 3 })).items.map(({ number }) => number)).toEqual([61, 60, 59])
+  })
+
   it('[LI6] tells its events, commit by commit', async () => {
     const chat = open({ policy: { review: false } }).conversation('chat-1')
     await chat.turn('turn-1').call('plan', PLAN)

@@ -3,6 +3,7 @@ import type { Json } from '../domain/event.ts'
 import type { TaskFields } from '../domain/fields.ts'
 import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import type { SearchKind } from '../domain/search.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
@@ -15,6 +16,7 @@ import type {
   RetryAnswer,
   ReviewAnswer,
   ReviewsAnswer,
+  SearchAnswer,
   SessionAnswer,
   SessionsAnswer,
   SnapshotAnswer,
@@ -83,7 +85,7 @@ export function createClient(options: ClientOptions) {
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
-    /** Conversations, newest first; with `q` those with that text in their title, in any case. */
+    /** Conversations, newest first; with `q` those with these words in their title. */
     sessions: (query: Page & { q?: string } = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** A conversation to fold events on; `live` does that for you. */
@@ -110,6 +112,10 @@ export function createClient(options: ClientOptions) {
 
     tasks: (id: string, query: Page & { turn_id?: string; status?: TaskStatus } = {}) =>
       json<TasksAnswer>(`${session(id)}/tasks`, { query: { ...query } }),
+    /** Conversations by their title, then tasks, then messages with these words, best first. */
+    find: (q: string, query: { limit?: number; kind?: SearchKind } = {}, signal?: AbortSignal) =>
+      json<SearchAnswer>('/api/search', { query: { q, ...query }, signal }),
+    /** Tasks with these words in title, details and outcome, newest first. */
     search: (q: string, query: Page = {}) => json<FoundTasksAnswer>('/api/tasks', { query: { q, ...query } }),
     /** With a key, a repeated request returns the first one's answer. */
     addTask: (id: string, fields: PersonsFields & { title: string }, key?: string) =>

@@ -2,8 +2,9 @@ import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
 import type { ReviewRequest } from './review.ts'
+import type { Part } from './search-marks.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
-import type { Task } from './task.ts'
+import type { Task, TaskStatus } from './task.ts'
 import type { Template } from './template.ts'
 import type { Message } from './transcript.ts'
 import type { TurnStatus } from './turn.ts'
@@ -58,15 +59,61 @@ export interface SnapshotAnswer {
 export interface SessionsAnswer {
   readonly sessions: readonly Session[]
   readonly next_cursor: string | null
+  /** With `q`: some of the older conversations are not indexed yet. */
+  readonly indexing?: true
 }
 /** A page of tasks that match a search. */
 export interface FoundTasksAnswer {
   readonly tasks: readonly Task[]
   readonly next_cursor: string | null
+  /** Some of the older tasks are not indexed yet. */
+  readonly indexing?: true
 }
 /** A page of the tasks of a conversation. */
-export interface TasksAnswer extends FoundTasksAnswer {
+export interface TasksAnswer {
+  readonly tasks: readonly Task[]
+  readonly next_cursor: string | null
   readonly seq: number
+}
+/** What a search found: conversations by their title, then tasks, then messages. */
+export interface SearchAnswer {
+  readonly results: readonly SearchResult[]
+  /** Some of the older texts are not indexed yet: there may be more. */
+  readonly indexing: boolean
+}
+/** One thing that a search found, with its texts in parts: a page shows them as text and marks those that match. */
+export type SearchResult = ConversationResult | TaskResult | MessageResult
+/** A conversation whose title matches. */
+export interface ConversationResult {
+  readonly kind: 'conversation'
+  readonly session_id: string
+  readonly session_title: string | null
+  readonly created_at: Instant
+  readonly title: readonly Part[]
+}
+/** A task whose title, details or outcome match. */
+export interface TaskResult {
+  readonly kind: 'task'
+  readonly session_id: string
+  readonly session_title: string | null
+  readonly created_at: Instant
+  readonly task_id: string
+  readonly number: number
+  readonly status: TaskStatus
+  readonly title: readonly Part[]
+  /** Where the details or the outcome match; empty if they do not. */
+  readonly excerpt: readonly Part[]
+}
+/** A message that matches. */
+export interface MessageResult {
+  readonly kind: 'message'
+  readonly session_id: string
+  readonly session_title: string | null
+  readonly created_at: Instant
+  readonly message_id: string
+  readonly turn_id: string | null
+  readonly role: 'user' | 'assistant'
+  readonly excerpt: readonly Part[]
 }
 /** A task after a change to it, and the seq of that change. */
 export interface TaskAnswer {

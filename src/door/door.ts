@@ -22,6 +22,7 @@ import type {
   Page,
   Paged,
   Ref,
+  Search,
   Store,
 } from '../store/store.ts'
 
@@ -36,7 +37,7 @@ export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
 export type { ReviewRecord } from '../store/rows.ts'
 export { refKey } from '../store/store.ts'
-export type { At, Committed, Hint, Lease, LiveEntry, Page, Paged, Ref } from '../store/store.ts'
+export type { At, Committed, Found, Hint, Lease, LiveEntry, Page, Paged, Ref, Search } from '../store/store.ts'
 
 /** What `openDoor` needs. */
 export interface DoorOptions {
@@ -94,8 +95,10 @@ export interface Door {
   readonly newId: () => string
   /** Conversations and their logs. */
   readonly conversations: Conversations
-  /** Tasks as rows, for lists and search. */
+  /** Tasks as rows, for lists. */
   readonly tasks: Tasks
+  /** What the tenant's conversations hold, by words. Includes everything that was committed before the call. */
+  readonly search: Search
   /** Reviews: read, decide, wait. */
   readonly reviews: Reviews
   /** Saved batches of rows. */
@@ -156,8 +159,8 @@ export interface TailOptions {
 
 /** Conversations and their logs. */
 export interface Conversations {
-  /** A page of the tenant's conversations, newest first: all, or those with this text in their title, in any case. */
-  list(tenant: string, page: Page, title?: string): Promise<Paged<ConversationSummary>>
+  /** A page of the tenant's conversations, newest first. */
+  list(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
   /** One conversation as the list shows it, or undefined if it does not exist. */
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */
@@ -180,8 +183,6 @@ export interface EventFilter {
 export interface Tasks {
   /** A page of a conversation's tasks, in list order. */
   list(ref: Ref, filter: TaskFilter, page: Page): Promise<Paged<Task>>
-  /** Tasks of all conversations of the tenant with the text in title, details or outcome, newest first. */
-  search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
 }
 
 /** Selects tasks; an absent field matches everything. */

@@ -34,6 +34,10 @@ export class OriginDoor implements Door {
     return this.#door.tasks
   }
 
+  get search(): Door['search'] {
+    return this.#door.search
+  }
+
   get templates(): Door['templates'] {
     return this.#door.templates
   }

@@ -19,7 +19,7 @@ import type {
   Turns,
 } from './door.ts'
 import { closed } from '../store/store-error.ts'
-import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.ts'
+import type { At, Committed, Hint, LiveEntry, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
@@ -35,6 +35,7 @@ export class StoreDoor implements Door {
   readonly newId: () => string
   readonly conversations: Conversations
   readonly tasks: Tasks
+  readonly search: Search
   readonly reviews: DoorReviews
   readonly templates: Templates
   readonly turns: Turns
@@ -58,6 +59,7 @@ export class StoreDoor implements Door {
     this.newId = newId
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
+    this.search = searchIn(store)
     this.reviews = new DoorReviews(store, this)
     this.templates = templatesIn(store)
     this.turns = turnsIn(store)
@@ -202,7 +204,7 @@ function guarded(observe: () => void): void {
 
 function conversationsIn(store: Store): Conversations {
   return {
-    list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
+    list: (tenant, page) => store.queries.conversations(tenant, page),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),
@@ -212,7 +214,14 @@ function conversationsIn(store: Store): Conversations {
 function tasksIn(store: Store): Tasks {
   return {
     list: async (ref, filter, page) => store.queries.tasks(checked(ref), filter, page),
-    search: (tenant, text, page) => store.queries.search(tenant, text, page),
+  }
+}
+
+function searchIn(store: Store): Search {
+  return {
+    conversations: (tenant, text, page) => store.search.conversations(tenant, text, page),
+    tasks: (tenant, text, page) => store.search.tasks(tenant, text, page),
+    all: (tenant, text, options) => store.search.all(tenant, text, options),
   }
 }
 

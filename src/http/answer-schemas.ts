@@ -12,7 +12,9 @@ import * as s from './schemas.ts'
 
 const next_cursor = s.described(z.string().nullable(), 'for the next page; null on the last')
 
-export const sessions = exact<wire.SessionsAnswer>()(z.object({ sessions: z.array(s.session), next_cursor }))
+const indexing = s.described(z.literal(true), 'older texts are still being indexed').exactOptional()
+
+export const sessions = exact<wire.SessionsAnswer>()(z.object({ sessions: z.array(s.session), next_cursor, indexing }))
 
 export const session = exact<wire.SessionAnswer>()(
   z.object({
@@ -116,7 +118,43 @@ export const policy = exact<wire.PolicyAnswer>()(z.object({ policy: s.policy, se
 export const oneTurn = exact<wire.TurnAnswer>()(z.object({ turn: s.turn, seq: z.int() }))
 
 export const tasks = exact<wire.TasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor, seq: z.int() }))
-export const foundTasks = exact<wire.FoundTasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor }))
+export const foundTasks = exact<wire.FoundTasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor, indexing }))
+
+const part = z.object({
+  text: z.string(),
+  match: s.described(z.literal(true), 'it is what was searched for').exactOptional(),
+})
+const parts = s.described(z.array(part), 'the text in parts')
+const excerpt = s.described(z.array(part), 'the surroundings of the first match in parts; empty without one')
+const inSession = { session_id: z.string(), session_title: z.string().nullable(), created_at: s.instant }
+
+export const search = exact<wire.SearchAnswer>()(
+  z.object({
+    results: z.array(
+      z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('conversation'), ...inSession, title: parts }),
+        z.object({
+          kind: z.literal('task'),
+          ...inSession,
+          task_id: z.string(),
+          number: z.int(),
+          status: s.taskStatus,
+          title: parts,
+          excerpt,
+        }),
+        z.object({
+          kind: z.literal('message'),
+          ...inSession,
+          message_id: z.string(),
+          turn_id: z.string().nullable(),
+          role: z.enum(['user', 'assistant']),
+          excerpt,
+        }),
+      ]),
+    ),
+    indexing: s.described(z.boolean(), 'older texts are still being indexed: there may be more'),
+  }),
+)
 export const task = exact<wire.TaskAnswer>()(z.object({ task: s.task, seq: z.int() }))
 
 export const reviews = exact<wire.ReviewsAnswer>()(

@@ -98,6 +98,7 @@ export const TAGS = {
   Sessions: 'Conversations and their policies',
   Turns: 'Messages to the agent, and the work on them',
   Tasks: "A conversation's tasks",
+  Search: 'What conversations hold, by words',
   Reviews: 'Proposals that a person confirms or cancels',
   Templates: 'Saved lists of tasks',
   Events: 'The log of a conversation',

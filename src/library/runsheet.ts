@@ -1,10 +1,11 @@
-import { type Door, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import { type Door, type Found, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
 import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
+import type { SearchKind } from '../domain/search.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
-import type { Session } from '../domain/wire.ts'
+import type { SearchAnswer, Session } from '../domain/wire.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
 import { keepInside } from './door-of.ts'
@@ -85,9 +86,18 @@ export class Runsheet {
     return this.#door.conversations.list(this.#tenant, { limit: 50, ...page })
   }
 
-  /** Tasks of all conversations whose title, details or outcome contain the text, newest first. */
-  search(text: string, page: Partial<Page> = {}): Promise<Paged<Task>> {
-    return this.#door.tasks.search(this.#tenant, text, { limit: 50, ...page })
+  /** Tasks of all conversations with these words in title, details and outcome, newest first; see `find`. */
+  search(text: string, page: Partial<Page> = {}): Promise<Found<Task>> {
+    return this.#door.search.tasks(this.#tenant, text, { limit: 50, ...page })
+  }
+
+  /**
+   * Conversations by their title, then tasks, then messages with all the words of the text: those with more matches first,
+   * then newer ones. Case and diacritics do not count, and the last word may be a beginning. 20 results unless told, 50 at
+   * most.
+   */
+  find(text: string, { limit = 20, kind }: { limit?: number; kind?: SearchKind } = {}): Promise<SearchAnswer> {
+    return this.#door.search.all(this.#tenant, text, { limit, kind })
   }
 
   /** Ends everything that waits, finishes writes in flight, and closes the store. */

@@ -1,4 +1,4 @@
-import { invalidField } from '../domain/refusal.ts'
+import { invalidField, type Refusal } from '../domain/refusal.ts'
 import type { Page, Paged } from './store.ts'
 
 /** The values that an item is sorted by. A cursor encodes those of the last item of a page. */
@@ -15,8 +15,11 @@ export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]
   if (Array.isArray(key) && key.length === kinds.length && key.every((value, i) => fits(value, kinds[i]))) {
     return key as SortKey
   }
-  throw invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
+  throw invalidCursor()
 }
+
+export const invalidCursor = (): Refusal =>
+  invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
 
 /** A page of `limit` items; `rows` holds one more if there is a next page. */
 export function paged<R, T>(

@@ -1,4 +1,4 @@
-import { type Conversation, emptyConversation } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Template } from '../domain/template.ts'
@@ -8,17 +8,18 @@ import { fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
+import { Entry, loaded, summaryOf } from './memory-entry.ts'
+import { MemoryIndex } from './memory-search.ts'
 import { logExists, piecesOf } from './pieces.ts'
-import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, titleHolds, type TurnRow } from './rows.ts'
-import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
+import { type ReviewRow, rowsOf, taskIdOf } from './rows.ts'
+import { searchIn } from './search.ts'
+import { type Call, stage, type Staged } from './stage.ts'
 import {
   type At,
-  type ConversationSummary,
   type Committed,
   type Decide,
   type DueReview,
   type Lease,
-  type LiveEntry,
   type LiveText,
   type Queries,
   type Ref,
@@ -38,30 +39,6 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options)
 }
 
-interface TurnLease extends TurnRow {
-  readonly attempt: number
-  /** When the lease is over, in elapsed milliseconds; null without one. */
-  readonly until: number | null
-}
-
-/** All that is stored of one conversation. */
-class Entry {
-  readonly ref: Ref
-  state: Conversation
-  title: string | null = null
-  readonly events: StoredEvent[] = []
-  readonly keys = new Map<string, KeyRow>()
-  readonly tasks = new Map<string, TaskRow>()
-  readonly turns = new Map<string, TurnLease>()
-  readonly reviews = new Map<string, ReviewRow>()
-  live: LiveEntry | undefined
-
-  constructor(ref: Ref) {
-    this.ref = ref
-    this.state = emptyConversation(ref.conversation)
-  }
-}
-
 class MemoryStore implements Store {
   readonly #entries = new Map<string, Entry>()
   /** The conversation that owns a task or review, by tenant and id. */
@@ -69,6 +46,7 @@ class MemoryStore implements Store {
   readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #clock: StoreClock
+  readonly #index = new MemoryIndex()
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
@@ -156,9 +134,9 @@ class MemoryStore implements Store {
   }
 
   readonly queries: Queries = {
-    conversations: async (tenant, page, text) => {
+    conversations: async (tenant, page) => {
       const rows = this.#of(tenant)
-        .filter(({ state, title }) => state.seq > 0 && (text === undefined || titleHolds(title, text)))
+        .filter(({ state }) => state.seq > 0)
         .map(summaryOf)
       return sortedPage(
         rows,
@@ -192,13 +170,6 @@ class MemoryStore implements Store {
       return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },
     waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
-    search: async (tenant, text, page) => {
-      const found = this.#of(tenant)
-        .flatMap(({ tasks }) => [...tasks.values()])
-        .filter(row => !row.removed && row.search.includes(searchText(text)))
-        .map(({ body }) => body)
-      return sortedPage(found, page, ['string', 'string'], ({ created_at, id }) => [created_at, id], 'descending')
-    },
     events: async (ref, { types, task, last }) => {
       const found = this.#peek(ref).events.filter(
         event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
@@ -206,6 +177,16 @@ class MemoryStore implements Store {
       return last === undefined ? found : found.slice(-last)
     },
   }
+
+  readonly search = searchIn({
+    places: ['number'],
+    catchUp: async () => true,
+    newest: async (...asked) => {
+      this.#check()
+      return this.#index.newest(...asked)
+    },
+    load: async (tenant, documents) => documents.map(document => loaded(this.#peek({ ...document, tenant }), document)),
+  })
 
   readonly templates: Templates = {
     get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
@@ -264,6 +245,7 @@ class MemoryStore implements Store {
     entry.state = after
     entry.title ??= rows.conversation.title
     entry.events.push(...eventsOf(commits))
+    this.#index.add(entry.ref, entry.title, eventsOf(commits))
     for (const row of keys) entry.keys.set(row.key, row)
     for (const row of rows.tasks) entry.tasks.set(row.id, row)
     for (const row of rows.turns) {
@@ -330,11 +312,3 @@ class MemoryStore implements Store {
 
 /** Sorts after every deadline. */
 const NEVER = '~'
-
-const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
-  session_id: state.session_id,
-  title,
-  seq: state.seq,
-  created_at: state.created_at ?? '',
-  updated_at: state.updated_at ?? '',
-})

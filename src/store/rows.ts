@@ -31,8 +31,6 @@ export interface TaskRow {
   readonly number: number
   readonly created_at: Instant
   readonly removed: boolean
-  /** Title, details and outcome in lower case, for search. */
-  readonly search: string
   readonly body: Task
 }
 export interface TurnRow {
@@ -106,13 +104,6 @@ export function decidedReview(
   return row.body
 }
 
-/** How texts are compared: without case, as Unicode has it. Databases differ in that, so they never do it themselves. */
-export const searchText = (text: string): string => text.toLowerCase()
-
-/** Whether a title holds the text. */
-export const titleHolds = (title: string | null, text: string): boolean =>
-  title !== null && searchText(title).includes(searchText(text))
-
 function taskRows(events: readonly StoredEvent[]): TaskRow[] {
   const rows = new Map<string, TaskRow>()
   for (const event of events) {
@@ -127,7 +118,6 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
       number: task.number,
       created_at: task.created_at,
       removed: task.removed_at !== undefined,
-      search: searchText(`${task.title}\n${task.details}\n${task.outcome ?? ''}`),
       body: task,
     })
   }

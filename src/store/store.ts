@@ -3,8 +3,10 @@ import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import type { SearchKind } from '../domain/search.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
+import type { SearchAnswer } from '../domain/wire.ts'
 import type { Commit } from './commit.ts'
 import type { ReviewRecord } from './rows.ts'
 
@@ -74,6 +76,12 @@ export interface Paged<T> {
   readonly next_cursor: string | null
 }
 
+/** A page of what a search found. */
+export interface Found<T> extends Paged<T> {
+  /** Some of the older texts are not indexed yet. */
+  readonly indexing?: true
+}
+
 /** A type, not an interface, so that a database row can be cast to it. */
 export type ConversationSummary = {
   readonly session_id: string
@@ -84,8 +92,8 @@ export type ConversationSummary = {
 }
 
 export interface Queries {
-  /** Newest first: all, or those with this text in their title, by `searchText` in every store. */
-  conversations(tenant: string, page: Page, title?: string): Promise<Paged<ConversationSummary>>
+  /** Newest first. */
+  conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
   /** In list order. */
   tasks(
@@ -98,13 +106,21 @@ export interface Queries {
   waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
   /** How many reviews are pending; not counted beyond `most`. */
   waitingCount(tenant: string, most: number): Promise<number>
-  /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
-  search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
   /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
   events(
     ref: Ref,
     filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
   ): Promise<readonly StoredEvent[]>
+}
+
+/** What is indexed, by the rules of `domain/search.ts`. It has everything that was committed before the call. */
+export interface Search {
+  /** Conversations with the words in their title, newest first. */
+  conversations(tenant: string, text: string, page: Page): Promise<Found<ConversationSummary>>
+  /** Listed tasks of all conversations with the words in title, details and outcome, newest first. */
+  tasks(tenant: string, text: string, page: Page): Promise<Found<Task>>
+  /** Conversations, tasks and messages, or one kind of them, best first. */
+  all(tenant: string, text: string, options: { limit: number; kind?: SearchKind | undefined }): Promise<SearchAnswer>
 }
 
 export interface Templates {
@@ -150,6 +166,7 @@ export interface Store {
   /** Proves that writes work, by a small one that no log shows. `room`: also that the disk has space again. */
   probe(options: { readonly room: boolean }): Promise<void>
   readonly queries: Queries
+  readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   /** The file that failures are about, where their error names none. */

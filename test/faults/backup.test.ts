@@ -67,7 +67,7 @@ async function filled(kind: 'sqlite' | 'file' = 'sqlite', folder = data): Promis
 
 const titles = async (folder: string, kind: 'sqlite' | 'file' = 'sqlite'): Promise<string[]> => {
   const store = await open(kind, folder)
-  const found = await store.queries.search('local', 'of', { limit: 50 })
+  const found = await store.search.tasks('local', 'of', { limit: 50 })
   await store.close()
   return found.items.map(({ title }) => title).sort()
 }

@@ -409,10 +409,12 @@ describe('an unexpected failure', () => {
     const fail = async (): Promise<never> => {
       throw new TypeError(`cannot read ${SECRET}`)
     }
-    const queries = { ...store.queries, conversations: fail, search: fail }
+    const queries = { ...store.queries, conversations: fail }
+    const search = { conversations: fail, tasks: fail, all: fail }
     const broken = new Proxy(store, {
       get: (target, name) => {
         if (name === 'queries') return queries
+        if (name === 'search') return search
         const value: unknown = Reflect.get(target, name)
         return typeof value === 'function' ? value.bind(target) : value
       },

@@ -81,12 +81,14 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   cursor: GARBAGE_CURSORS,
   status: ['x', 'PENDING', '', 'pending,completed', '%00', '__proto__', 'constructor'],
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
+  kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
 }
 /** What a route cannot do without. */
 const QUERIES: Readonly<Record<string, Record<string, string>>> = {
   '/api/tasks': { q: 'One' },
+  '/api/search': { q: 'One' },
   '/api/toolsets/:name/retry': { session_id: 'work', turn_id: 't' },
 }
 const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
@@ -412,7 +414,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  test('[HT7] a search takes its text literally', async () => {
+  test('[HT7] a search takes signs for what they are', async () => {
     for (const q of ["'", '%25', '_', '%5C', '%3Cscript%3E', '%ED%A0%80', '%F0%9F%92%A9', '%E2%80%AE', '*', '%22']) {
       const answer = await send(at.url.port, 'GET', `/api/tasks?q=${q}`, { headers: bearer('person') })
       expect([q, answer.status, JSON.parse(answer.text)]).toEqual([q, 200, { tasks: [], next_cursor: null }])

@@ -12,18 +12,21 @@ export type StoreKind = 'memory' | 'sqlite' | 'json' | 'postgres'
 
 /** A place where several handles can be opened, as several processes would. */
 export interface Place {
+  /** The database: its path or its URL; empty for memory. */
+  readonly address: string
   readonly open: () => Promise<Store>
   readonly remove: () => Promise<void>
 }
 
 export async function placeFor(kind: StoreKind, postgresUrl: string): Promise<Place> {
-  if (kind === 'memory') return { open: async () => openMemoryStore(), remove: async () => {} }
+  if (kind === 'memory') return { address: '', open: async () => openMemoryStore(), remove: async () => {} }
   if (kind === 'postgres') {
     const database = await freshDatabase(postgresUrl)
-    return { open: () => openPostgresStore({ url: database.url }), remove: database.drop }
+    return { address: database.url, open: () => openPostgresStore({ url: database.url }), remove: database.drop }
   }
   const folder = scratchFolder()
   return {
+    address: join(folder, 'runsheet.db'),
     open: () =>
       kind === 'sqlite' ? openSqliteStore({ path: join(folder, 'runsheet.db') }) : openFileStore({ data: folder }),
     remove: async () => rmSync(folder, { recursive: true }),

@@ -3,6 +3,7 @@ import { chatRoutes } from './chat.ts'
 import { loginRoutes } from './login.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
+import { searchRoutes } from './search.ts'
 import { sessionRoutes } from './sessions.ts'
 import { taskRoutes } from './tasks.ts'
 import { templateRoutes } from './templates.ts'
@@ -13,6 +14,7 @@ export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,
   ...taskRoutes,
+  ...searchRoutes,
   ...reviewRoutes,
   ...templateRoutes,
   ...toolsetRoutes,

@@ -13,6 +13,7 @@ import { type View, view } from '../../domain/view.ts'
 import type {
   EventAnswer,
   PolicyAnswer,
+  Session,
   SessionAnswer,
   SessionsAnswer,
   SnapshotAnswer,
@@ -20,7 +21,7 @@ import type {
   TurnAnswer,
   TurnView,
 } from '../../domain/wire.ts'
-import type { Ref, Door } from '../../door/door.ts'
+import type { Door, Found, Ref } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { streamedEvent } from '../event-schemas.ts'
@@ -37,7 +38,7 @@ export const sessionRoutes = [
     operationId: 'listSessions',
     tag: 'Sessions',
     role: 'agent',
-    summary: 'Conversations, newest first; with `q` those with that text in their title',
+    summary: 'Conversations, newest first; with `q` those with these words in their title',
     query: z.object({ q: s.searchedText.trim().min(1).optional(), limit: s.limit(200, 50), cursor: s.cursor }),
     answers: {
       200: {
@@ -46,8 +47,12 @@ export const sessionRoutes = [
       },
     },
     handle: async ({ query: { q, ...page }, caller }, { door }) => {
-      const { items, next_cursor } = await pageOf(door.conversations.list(caller.tenant, page, q))
-      return { body: { sessions: items, next_cursor } satisfies SessionsAnswer }
+      const list =
+        q === undefined
+          ? door.conversations.list(caller.tenant, page)
+          : door.search.conversations(caller.tenant, q, page)
+      const { items, ...rest } = await pageOf<Found<Session>>(list)
+      return { body: { sessions: items, ...rest } satisfies SessionsAnswer }
     },
   }),
   route({

@@ -61,7 +61,7 @@ export const taskRoutes = [
     operationId: 'searchTasks',
     tag: 'Tasks',
     role: 'agent',
-    summary: 'Searches titles, details and outcomes; newest first',
+    summary: 'Tasks with these words in title, details and outcome, newest first',
     query: z.object({
       q: s.searchedText,
       limit: s.limit(200, 50),
@@ -75,8 +75,8 @@ export const taskRoutes = [
     },
     handle: async ({ query, caller }, { door }) => {
       const { q, ...page } = query
-      const { items, next_cursor } = await pageOf(door.tasks.search(caller.tenant, q, page))
-      return { body: { tasks: items, next_cursor } satisfies FoundTasksAnswer }
+      const { items, ...rest } = await pageOf(door.search.tasks(caller.tenant, q, page))
+      return { body: { tasks: items, ...rest } satisfies FoundTasksAnswer }
     },
   }),
   route({

@@ -60,6 +60,7 @@ function openError(error: unknown, data: string): unknown {
 
 class FileStore implements Store {
   readonly queries: Store['queries']
+  readonly search: Store['search']
   readonly templates: Store['templates']
   readonly live: Store['live']
   readonly place: string
@@ -83,6 +84,7 @@ class FileStore implements Store {
         return inner.queries.tasks(ref, filter, page)
       },
     }
+    this.search = inner.search
     this.templates = inner.templates
     this.live = inner.live
     this.place = inner.place

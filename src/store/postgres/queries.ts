@@ -1,7 +1,7 @@
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
-import { decodeCursor, fitting, paged, type SortKey } from '../cursor.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText, titleHolds } from '../rows.ts'
+import { decodeCursor, fitting, paged } from '../cursor.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
 import { NOW } from './leases.ts'
@@ -14,23 +14,21 @@ interface TaskRow {
   readonly body: string
 }
 
-/** Titles are compared here, by the rule of all stores: the case folding of a database depends on its locale. */
-const TITLES_PER_READ = 1_000
-
 // An unused filter is null. Unnamed statements, so that each is planned for its filters.
 export function postgresQueries(database: Database, skewMs: () => number): Queries {
   return {
-    conversations: async (tenant, page, title) => {
-      const found: ConversationSummary[] = []
-      let from = decodeCursor(page, ['string', 'string'])
-      do {
-        const rows = await conversationsAfter(tenant, from, title === undefined ? page.limit + 1 : TITLES_PER_READ)
-        found.push(...rows.filter(row => title === undefined || titleHolds(row.title, title)))
-        const last = rows.at(-1)
-        from = title !== undefined && last ? [last.created_at, last.session_id] : undefined
-      } while (from && found.length <= page.limit)
+    conversations: async (tenant, page) => {
+      const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
+      const rows = await database.query<ConversationSummary>(
+        {
+          text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
+            WHERE tenant = $1 AND created_at IS NOT NULL AND ($2::text IS NULL OR (created_at, conversation) < ($2, $3))
+            ORDER BY created_at DESC, conversation DESC LIMIT $4`,
+        },
+        [tenant, created ?? null, id ?? null, page.limit + 1],
+      )
       return paged(
-        found,
+        rows,
         page.limit,
         row => row,
         row => [row.created_at, row.session_id],
@@ -108,19 +106,6 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       )
       return row?.count ?? 0
     },
-    search: async (tenant, text, page) => {
-      const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
-      const rows = await database.query<TaskRow>(
-        {
-          text: `SELECT id, created_at, body FROM runsheet.tasks
-            WHERE tenant = $1 AND NOT removed AND strpos(search, $2) > 0
-              AND ($3::text IS NULL OR (created_at, id) < ($3, $4))
-            ORDER BY created_at DESC, id DESC LIMIT $5`,
-        },
-        [tenant, searchText(text), created ?? null, id ?? null, page.limit + 1],
-      )
-      return paged(rows, page.limit, taskOf, row => [row.created_at, row.id])
-    },
     events: async (ref, { types, task, last }) => {
       const rows = await database.query<EventRow>(
         {
@@ -132,18 +117,6 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       )
       return rows.toReversed().map(row => eventOf(ref.conversation, row))
     },
-  }
-
-  function conversationsAfter(tenant: string, from: SortKey = [], limit: number): Promise<ConversationSummary[]> {
-    const [created, id] = from
-    return database.query<ConversationSummary>(
-      {
-        text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
-          WHERE tenant = $1 AND created_at IS NOT NULL AND ($2::text IS NULL OR (created_at, conversation) < ($2, $3))
-          ORDER BY created_at DESC, conversation DESC LIMIT $4`,
-      },
-      [tenant, created ?? null, id ?? null, limit],
-    )
   }
 }
 

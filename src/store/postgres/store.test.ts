@@ -124,22 +124,6 @@ describePostgres('postgres', () => {
     expect((await store.queries.conversations('acme', { limit: 10 })).items).toEqual([])
   })
 
-  it('[ST23] a title is found among thousands, page by page', async () => {
-    const url = await ownDatabase()
-    const store = await ownStore({ url })
-    await sql(
-      url,
-      `INSERT INTO runsheet.conversations (tenant, conversation, title, seq, created_at, updated_at)
-       SELECT 'acme', 'c' || n, CASE WHEN n % 1000 = 7 THEN 'ÜBER ' || n ELSE 'other' END, 1,
-         '2026-01-01T00:00:' || lpad(n::text, 6, '0'), '2026' FROM generate_series(1, 3000) AS n`,
-    )
-    const first = await store.queries.conversations('acme', { limit: 2 }, 'über')
-    expect(first.items.map(({ session_id }) => session_id)).toEqual(['c2007', 'c1007'])
-    const rest = await store.queries.conversations('acme', { limit: 2, cursor: first.next_cursor ?? '' }, 'über')
-    expect(rest).toMatchObject({ items: [{ session_id: 'c7' }], next_cursor: null })
-    expect((await store.queries.conversations('acme', { limit: 2 }, 'nowhere')).items).toEqual([])
-  })
-
   it('[PG9] a log that could not be folded to its end is folded on from where that stopped', async () => {
     const url = await ownDatabase()
     const [store, reader] = [await ownStore({ url }), await ownStore({ url })]
@@ -161,7 +145,7 @@ describePostgres('postgres', () => {
     const store = await ownStore({ url: await ownDatabase() })
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     expect(await store.queries.review('acme', 'rev\u0000')).toBeUndefined()
-    expect((await store.queries.search('acme', 'a\u0000', { limit: 1 })).items).toEqual([])
+    expect((await store.search.tasks('acme', 'b\u0000', { limit: 1 })).items).toEqual([])
     const entry = { turn_id: 't1', message_id: 'm', text: 'half a pair \ud83d' }
     await store.live.write(ref, entry)
     expect(await store.live.read(ref)).toEqual(entry)

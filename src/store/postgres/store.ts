@@ -3,7 +3,8 @@ import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Commit } from '../commit.ts'
-import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
+import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Search, Store, Templates } from '../store.ts'
+import type { CatchUp } from '../search-catch-up.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database, Lane } from './connections.ts'
 import { behind, Gate } from './gate.ts'
@@ -17,6 +18,7 @@ import { migrate } from './migrate.ts'
 import { Notifier } from './notify.ts'
 import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
+import { postgresSearch } from './search-index.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
@@ -69,6 +71,7 @@ interface Lanes {
 
 export class PostgresStore implements Store {
   readonly queries: Queries
+  readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   readonly #connections: Connections
@@ -80,6 +83,7 @@ export class PostgresStore implements Store {
   readonly #leases
   readonly #notifier: Notifier
   readonly #listener: Listener
+  readonly #indexing: CatchUp
   #ended: Promise<void> | undefined
 
   constructor(connections: Connections, lanes: Lanes, options: PostgresStoreOptions) {
@@ -100,6 +104,9 @@ export class PostgresStore implements Store {
     this.#notifier = new Notifier(lanes.looks, self)
     this.#listener = new Listener(url, lanes.looks, limits, self)
     this.queries = postgresQueries(this.#calls, skewMs)
+    const { search, indexing } = postgresSearch(this.#calls)
+    this.search = search
+    this.#indexing = indexing
     this.templates = postgresTemplates(this.#calls)
     this.live = postgresLive(this.#calls, onChange)
   }
@@ -156,6 +163,7 @@ export class PostgresStore implements Store {
   }
 
   async #end(): Promise<void> {
+    await this.#indexing.stop()
     await this.#gate.close()
     await this.#notifier.idle()
     await this.#listener.close()
@@ -164,6 +172,7 @@ export class PostgresStore implements Store {
 
   /** To listeners in this process at once, then to other processes. */
   #tell(hint: Hint): void {
+    if (hint.kind === 'log') this.#indexing.note()
     this.#listener.hints.publish(hint)
     this.#notifier.add(hint)
   }

@@ -1,4 +1,5 @@
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
+import { isIndexed } from '../../domain/search-documents.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
 import { eventsOf } from '../commit.ts'
 import { rowsOf, taskIdOf } from '../rows.ts'
@@ -33,7 +34,9 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
   if (staged.commits.length === 0) return list
   const rows = rowsOf(staged.before, staged.after, staged.commits)
   const { seq, title, created_at, updated_at } = rows.conversation
-  put(SQL.log, seq, title, created_at, updated_at, asJson(eventsOf(staged.commits).map(eventRow)))
+  const events = eventsOf(staged.commits)
+  const indexed = events.find(isIndexed)?.seq ?? null
+  put(SQL.log, seq, title, created_at, updated_at, asJson(events.map(eventRow)), indexed)
   putOwned(
     SQL.tasks,
     rows.tasks.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
@@ -62,6 +65,9 @@ const SQL = {
         UPDATE runsheet.conversations SET seq = $3, title = coalesce(title, $4), created_at = coalesce(created_at, $5),
           updated_at = $6, changed_at = date_trunc('second', clock_timestamp())
         WHERE tenant = $1 AND conversation = $2
+      ), queued AS (
+        INSERT INTO runsheet.search_queue (tenant, conversation, first, last)
+        SELECT $1, $2, $8, $3 WHERE $8::integer IS NOT NULL
       )
       INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
       SELECT $1, $2, seq, v, type, turn_id, timestamp, task, data FROM json_to_recordset($7::json)
@@ -76,12 +82,12 @@ const SQL = {
   tasks: {
     name: 'runsheet-put-tasks',
     text: `INSERT INTO runsheet.tasks
-        (tenant, conversation, id, turn, status, position, number, created_at, removed, search, body)
-      SELECT $1, $2, id, turn, status, position, number, created_at, removed, search, body
+        (tenant, conversation, id, turn, status, position, number, created_at, removed, body)
+      SELECT $1, $2, id, turn, status, position, number, created_at, removed, body
       FROM json_to_recordset($3::json) AS task (id text, turn text, status text, position float8, number integer,
-        created_at text, removed boolean, search text, body text)
+        created_at text, removed boolean, body text)
       ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
-        removed = excluded.removed, search = excluded.search, body = excluded.body
+        removed = excluded.removed, body = excluded.body
       WHERE tasks.conversation = excluded.conversation RETURNING 1`,
   },
   turns: {

@@ -153,10 +153,23 @@ it('[SQ3] a database of format 1 keeps its logs, lists, search and snapshots', a
       for (const { seq, type, turn_id, timestamp, data } of events) {
         put('events', null, 'local', name, seq, 1, type, turn_id, timestamp, JSON.stringify(data))
       }
-      for (const { id, search, removed, body } of rowsOf(emptyConversation(name), state, [commitOf(events)]).tasks) {
+      for (const { id, removed, body } of rowsOf(emptyConversation(name), state, [commitOf(events)]).tasks) {
         const { status, position, number, created_at } = body
         const gone = removed ? 1 : 0
-        put('tasks', 'local', id, name, 't1', status, position, number, created_at, gone, search, JSON.stringify(body))
+        put(
+          'tasks',
+          'local',
+          id,
+          name,
+          't1',
+          status,
+          position,
+          number,
+          created_at,
+          gone,
+          body.title,
+          JSON.stringify(body),
+        )
       }
       put('snapshots', 'local', name, state.seq, SNAPSHOT_VERSION, freeze(state))
     }
@@ -168,8 +181,8 @@ it('[SQ3] a database of format 1 keeps its logs, lists, search and snapshots', a
     const page = { limit: 10 }
     expect(await store.queries.tasks(at, {}, page)).toEqual(await memory.queries.tasks(at, {}, page))
     for (const text of ['renamed', 'two']) {
-      const found = await store.queries.search('local', `${at.conversation} ${text}`, page)
-      expect(found).toEqual(await memory.queries.search('local', `${at.conversation} ${text}`, page))
+      const found = await store.search.tasks('local', `${at.conversation} ${text}`, page)
+      expect(found).toEqual(await memory.search.tasks('local', `${at.conversation} ${text}`, page))
     }
     const { seq, updated_at } = state
     expect(await store.queries.conversation(at)).toMatchObject({ title: `${at.conversation} title`, seq, updated_at })

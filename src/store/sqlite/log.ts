@@ -79,8 +79,8 @@ export class SqliteLog {
       this.#sql.putEvent.run(id, seq, EVENT_VERSION, type, turn_id, timestamp, JSON.stringify(data))
     }
     for (const task of rows.tasks) {
-      const { seq, created_at, removed, search } = task
-      const { changes } = this.#sql.putTask.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0, search)
+      const { seq, created_at, removed } = task
+      const { changes } = this.#sql.putTask.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0)
       if (changes === 0) throw idTaken()
     }
     for (const { turn, status, parked } of rows.turns) {
@@ -164,8 +164,8 @@ function statements(db: DatabaseSync) {
     ),
     putTitle: db.prepare('UPDATE conversations SET title = ? WHERE id = ? AND title IS NULL'),
     putTask: db.prepare(
-      `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed, search) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed, search = excluded.search
+      `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed
        WHERE conversation_id = excluded.conversation_id`,
     ),
     putTurn: db.prepare(

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
 import { pragma } from './open.ts'
+import { isCorrupt } from './to-store-error.ts'
 
 /** The database and the files that SQLite keeps beside it while it is open, by suffix. */
 type Suffix = '' | '-wal' | '-shm'
@@ -122,7 +123,7 @@ export class OpenFiles {
   #resized(size: number): void {
     // A transaction counts pages that it has not committed: look again after it.
     if (this.#db.isTransaction) return
-    const pages = Number(pragma(this.#db, 'page_count')) * Number(pragma(this.#db, 'page_size'))
+    const pages = this.#pages()
     const isCheckpoint = size === pages || (this.#size < size && size < pages)
     this.#size = size
     if (isCheckpoint) return
@@ -131,5 +132,15 @@ export class OpenFiles {
       'The database file was overwritten. Stop the server, restore the file from a backup, and start it again.'
     this.#lost = new StoreError('replaced', message, { cause })
     this.#isOverwritten = true
+  }
+
+  /** The bytes of all pages; NaN if what is there now is not readable. */
+  #pages(): number {
+    try {
+      return Number(pragma(this.#db, 'page_count')) * Number(pragma(this.#db, 'page_size'))
+    } catch (error) {
+      if (isCorrupt(error)) return Number.NaN
+      throw error
+    }
   }
 }

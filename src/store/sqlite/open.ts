@@ -10,10 +10,11 @@ import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
-import { reviewsByDeadline } from './migrations/006-reviews-by-deadline.ts'
+import { reviewsByDeadline } from './migrations/005-reviews-by-deadline.ts'
+import { search } from './migrations/006-search.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline]
+const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
 export const APPLICATION_ID = 0x52_55_4e_53

@@ -5,7 +5,7 @@ import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { decodeCursor, fitting, paged } from '../cursor.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText } from '../rows.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
 
@@ -24,18 +24,14 @@ export function sqliteQueries(
 ): Queries {
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as R[])
-  // SQLite folds the case of ASCII only.
-  db.function('search_text', { deterministic: true }, text => searchText(String(text)))
   return {
-    conversations: async (tenant, page, title) => {
+    conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
       const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
-      const titled = title === undefined ? '' : 'AND title IS NOT NULL AND instr(search_text(title), ?) > 0'
       const rows = all<ConversationSummary>(
-        `${SUMMARIES} WHERE tenant = ? ${behind} ${titled} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
-        ...(title === undefined ? [] : [searchText(title)]),
         page.limit + 1,
       )
       return paged(
@@ -85,28 +81,6 @@ export function sqliteQueries(
     waitingCount: async (tenant, most) => {
       const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM reviews WHERE ${WAITING} LIMIT ?)`
       return Number(all<Row>(sql, tenant, now(), most)[0]?.['count'])
-    },
-    search: async (tenant, text, page) => {
-      const from = decodeCursor(page, ['string', 'string'])
-      const rows = all<EventRow & { readonly session: string }>(
-        `SELECT ${EVENT_COLUMNS}, session FROM (
-           SELECT conversation_id, seq, id AS task, created_at FROM tasks
-           WHERE tenant = ? AND removed = 0 AND instr(search, ?) > 0 ${from ? 'AND (created_at, id) < (?, ?)' : ''}
-           ORDER BY created_at DESC, id DESC LIMIT ?
-         ) JOIN events USING (conversation_id, seq)
-           JOIN (SELECT id AS conversation_id, conversation AS session FROM conversations) USING (conversation_id)
-         ORDER BY created_at DESC, task DESC`,
-        tenant,
-        searchText(text),
-        ...(from ?? []),
-        page.limit + 1,
-      )
-      return paged(
-        rows.map(row => taskIn(eventOf(row.session, row))),
-        page.limit,
-        task => task,
-        task => [task.created_at, task.id],
-      )
     },
     events: async (ref, { types, task, last }) => {
       const where = [
@@ -171,7 +145,8 @@ export const refOf = (row: Row): Ref => ({
 
 const templateOf = (row: Row): Template => JSON.parse(String(row['body'])) as Template
 
-const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
+/** A conversation as a list shows it. */
+export const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`
@@ -182,7 +157,7 @@ const WAITING = `pending = 1 AND tenant = ? AND ${DUE} > ?`
 
 const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)'
 
-function taskIn({ data }: StoredEvent): Task {
+export function taskIn({ data }: StoredEvent): Task {
   if ('task' in data) return data.task
   throw new TypeError('a task row points to an event without a task')
 }

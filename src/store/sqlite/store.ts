@@ -10,6 +10,7 @@ import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
 import { logExists, piecesOf } from '../pieces.ts'
 import { proveRoom } from '../room.ts'
+import type { CatchUp } from '../search-catch-up.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
@@ -20,16 +21,18 @@ import {
   type Queries,
   type Ref,
   refKey,
+  type Search,
   type Store,
   type Templates,
 } from '../store.ts'
-import { toStoreError } from './to-store-error.ts'
+import { isCorrupt, toStoreError } from './to-store-error.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
 import { OpenFiles } from './open-files.ts'
 import { connectUnflushed, openDatabase, pragma, retryWhileBusy } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
+import { sqliteSearch } from './search-index.ts'
 import { watchedHints } from './watch.ts'
 import { WriteLock } from './write-lock.ts'
 
@@ -66,6 +69,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 
 export class SqliteStore implements Store {
   readonly queries: Queries
+  readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   readonly place: string
@@ -77,11 +81,18 @@ export class SqliteStore implements Store {
   readonly #clock: StoreClock
   readonly #leases: SqliteLeases
   readonly #hints: Hints
+  readonly #indexing: CatchUp
   readonly #options: SqliteStoreOptions
   readonly #sql
   /** All writes queue here: a connection holds one transaction at a time. */
   readonly #group = new Group<Call | SmallWrite>((items, since) => this.#serve(items, since))
-  readonly #begin = (): unknown => this.#sql.begin.run()
+  readonly #begin = (): void => {
+    try {
+      this.#sql.begin.run()
+    } catch (error) {
+      throw (isCorrupt(error) && this.#files.lost()) || error
+    }
+  }
   #closed = false
 
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
@@ -101,6 +112,13 @@ export class SqliteStore implements Store {
       ref => this.#log.current(ref),
       () => this.#clock.now(),
     )
+    const { search, indexing } = sqliteSearch(
+      db,
+      work => this.#read(work),
+      () => this.#files.check(),
+    )
+    this.search = search
+    this.#indexing = indexing
     this.templates = sqliteTemplates(
       db,
       work => this.#read(work),
@@ -188,6 +206,7 @@ export class SqliteStore implements Store {
     if (this.#closed) return
     this.#closed = true
     await this.#group.idle()
+    await this.#indexing.stop()
     this.#files.lastLook()
     this.#liveDb.close()
     this.#db.close()
@@ -274,6 +293,7 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
+    this.#indexing.note()
     const lost = this.#files.failureAfterCommit()
     for (const { ref, staged, done } of groups) {
       done()

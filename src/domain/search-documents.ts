@@ -1,0 +1,79 @@
+import type { EventType, StoredEvent } from './event.ts'
+import type { SearchKind } from './search.ts'
+import type { Task } from './task.ts'
+
+/** What an event does to the index: a document with this text, or none. */
+export interface DocumentChange {
+  readonly kind: SearchKind
+  /** Which one of its kind in its conversation. */
+  readonly ref: string
+  /** Null if it is gone. */
+  readonly text: string | null
+}
+
+/** A message that can be found. */
+export interface FoundMessage {
+  readonly message_id: string
+  readonly role: 'user' | 'assistant'
+  readonly text: string
+}
+
+/** The events that may change a document; all others are not read. */
+export const INDEXED_TYPES: readonly EventType[] = [
+  'task_created',
+  'task_changed',
+  'task_removed',
+  'turn_started',
+  'message_added',
+  'step_finished',
+  'task_create_review_required',
+]
+
+/** The events that may name a conversation. */
+const NAMING: ReadonlySet<EventType> = new Set(['turn_started', 'task_created', 'task_create_review_required'])
+
+export const mayName = ({ type }: StoredEvent): boolean => NAMING.has(type)
+
+/** Whether the index has to look at an event. */
+export const isIndexed = (event: StoredEvent): boolean => changeIn(event) !== undefined || mayName(event)
+
+/** The change that an event makes to a task or a message. */
+export function changeIn(event: StoredEvent): DocumentChange | undefined {
+  switch (event.type) {
+    case 'task_created':
+    case 'task_changed':
+    case 'task_removed': {
+      const { task } = event.data
+      if (event.type === 'task_changed' && !rewords(event)) return undefined
+      return { kind: 'task', ref: task.id, text: task.removed_at === undefined ? textOf(task) : null }
+    }
+    default: {
+      const message = messageIn(event)
+      return message && { kind: 'message', ref: `${event.turn_id ?? ''}/${message.message_id}`, text: message.text }
+    }
+  }
+}
+
+/** The message of an event: what a person wrote, or the agent. What the system wrote on their behalf is not found. */
+export function messageIn(event: StoredEvent): FoundMessage | undefined {
+  switch (event.type) {
+    case 'turn_started':
+      return { message_id: event.data.message_id, role: 'user', text: event.data.message }
+    case 'message_added': {
+      const { message_id, role, text, synthetic } = event.data
+      return role === 'system' || synthetic || text === '' ? undefined : { message_id, role, text }
+    }
+    case 'step_finished': {
+      const { message_id, text } = event.data
+      return text === '' ? undefined : { message_id, role: 'assistant', text }
+    }
+    default:
+      return undefined
+  }
+}
+
+const textOf = ({ title, details, outcome }: Task): string => `${title}\n${details}\n${outcome ?? ''}`
+
+/** Most changes are of a status, and leave the text as it is. */
+const rewords = ({ data: { from } }: StoredEvent<'task_changed'>): boolean =>
+  ['title', 'details', 'outcome'].some(field => Object.hasOwn(from, field))

@@ -1,0 +1,180 @@
+import { INDEXED_TYPES } from '../../domain/search-documents.ts'
+import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
+import { SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
+import { sliceOf } from '../search.ts'
+import type { SliceOutcome } from '../search-catch-up.ts'
+import type { Database } from './connections.ts'
+import { type Session, type Statement, storable } from './session.ts'
+
+/** Commits and events per slice. */
+const MAX_COMMITS = 200
+const MAX_EVENTS = 200
+
+/** An advisory lock number of our own ("RUNI"): one process indexes at a time, so that each document ends as its log has it. */
+const LOCK = 0x52_55_4e_49
+
+/** How long a slice waits for another process that indexes. */
+const MAX_LOCK_MS = 500
+
+/** Documents after which the planner gets new statistics, in time or at the latest: without them it sorts all documents. */
+const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
+
+/** Indexes what the queue names, slice by slice; any node does it. */
+export class PostgresIndexer {
+  readonly #database: Database
+  #written = 0
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Indexes the next few events. */
+  async slice(): Promise<SliceOutcome> {
+    const [state] = await this.#database.query<{ ready: boolean }>(SQL.ready, [SEARCH_VERSION])
+    if (state?.ready) return 'done'
+    const outcome = await this.#database.use(session => this.#index(session), { retries: false })
+    if (this.#written >= (outcome === 'done' ? ANALYZED_AFTER.due : ANALYZED_AFTER.overdue)) {
+      this.#written = 0
+      await this.#database.query(SQL.analyze, [])
+    }
+    return outcome
+  }
+
+  async #index(session: Session): Promise<SliceOutcome> {
+    await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}` })
+    await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
+    const [state] = await session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' })
+    const outcome = state?.version === SEARCH_VERSION ? await this.#next(session) : await this.#restart(session)
+    await session.query({ text: 'COMMIT' })
+    return outcome
+  }
+
+  /**
+   * Queues all logs again: the tokens of another version are of no use. Commits wait, so that none is queued before what
+   * precedes it.
+   */
+  async #restart(session: Session): Promise<SliceOutcome> {
+    await session.query({ text: SQL.restart.text })
+    await session.query(SQL.putVersion, [SEARCH_VERSION])
+    return 'more'
+  }
+
+  async #next(session: Session): Promise<SliceOutcome> {
+    const commits = await session.query<{ id: number }>(SQL.commits, [MAX_COMMITS])
+    const lastCommit = commits.at(-1)
+    if (!lastCommit) return 'done'
+    const rows = await session.query<Queued>(SQL.events, [lastCommit.id, INDEXED_TYPES, MAX_EVENTS])
+    const events = rows.map(row => ({
+      conversation: `${row.tenant}/${row.conversation}`,
+      row,
+      event: eventOf(row.conversation, row),
+    }))
+    const { taken, writes } = sliceOf<string, (typeof events)[number]>(events)
+    const titles = await this.#titles(session, events.slice(0, taken))
+    const documents = writes.map(({ conversation, kind, ref, text, event, first: { row } }) => {
+      const content = kind === 'conversation' ? (titles.get(conversation) ?? null) : text
+      const tokens = content === null ? null : tokensOf(storable(content))
+      return {
+        tenant: row.tenant,
+        conversation: row.conversation,
+        kind: SEARCH_KINDS.indexOf(kind),
+        ref: storable(ref),
+        born: row.dated ? Date.parse(row.timestamp) - DATED : row.id,
+        born_seq: row.seq,
+        seq: event.seq,
+        tokens: tokens?.join(' ') ?? null,
+        lexemes: tokens && [scopeOf(row.tenant), ...new Set(tokens.map(token => lexemeOf(kind, token)))],
+      }
+    })
+    if (documents.length > 0) await session.query(SQL.put, [JSON.stringify(documents)])
+    this.#written += documents.length
+    const isPartial = taken < rows.length || rows.length === MAX_EVENTS
+    const reached = isPartial ? rows[taken - 1] : undefined
+    await session.query(SQL.dequeue, [reached?.id ?? lastCommit.id + 1])
+    if (reached) await session.query(SQL.advance, [reached.id, reached.seq + 1])
+    return isPartial || commits.length === MAX_COMMITS ? 'more' : 'done'
+  }
+
+  async #titles(
+    session: Session,
+    events: readonly { conversation: string; row: Queued }[],
+  ): Promise<ReadonlyMap<string, string | null>> {
+    const refs = [...new Map(events.map(({ conversation, row }) => [conversation, row])).values()]
+    const rows = await session.query<{ tenant: string; conversation: string; title: string | null }>(SQL.titles, [
+      refs.map(({ tenant }) => tenant),
+      refs.map(({ conversation }) => conversation),
+    ])
+    return new Map(rows.map(({ tenant, conversation, title }) => [`${tenant}/${conversation}`, title]))
+  }
+}
+
+/** A lexeme that all documents of a tenant have. No token holds a slash. */
+export const scopeOf = (tenant: string): string => `/${tenant}`
+
+/** The lexeme of a token, so that a prefix is looked up among the documents of its kind. */
+export const lexemeOf = (kind: SearchKind, token: string): string => kind.charAt(0) + token
+
+/** A type, not an interface, so that a database row can be cast to it. */
+type Queued = EventRow & {
+  readonly id: number
+  readonly dated: boolean
+  readonly tenant: string
+  readonly conversation: string
+}
+
+/** Puts a timestamp in milliseconds before every number of the queue. */
+const DATED = 2 ** 52
+
+const SQL = {
+  ready: {
+    name: 'runsheet-search-ready',
+    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
+  },
+  restart: {
+    text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_queue;
+      INSERT INTO runsheet.search_queue (tenant, conversation, first, last, dated)
+        SELECT tenant, conversation, 1, seq, true FROM runsheet.conversations WHERE seq > 0
+        ORDER BY created_at, conversation FOR UPDATE`,
+  },
+  putVersion: { text: 'UPDATE runsheet.search_state SET version = $1' },
+  commits: {
+    name: 'runsheet-search-commits',
+    text: 'SELECT id::float8 AS id FROM runsheet.search_queue ORDER BY id LIMIT $1',
+  },
+  events: {
+    name: 'runsheet-search-events',
+    text: `SELECT q.id::float8 AS id, q.dated, q.tenant, q.conversation, ${EVENT_COLUMNS}
+      FROM runsheet.search_queue q CROSS JOIN LATERAL (
+        SELECT ${EVENT_COLUMNS} FROM runsheet.events e
+        WHERE e.tenant = q.tenant AND e.conversation = q.conversation AND e.seq BETWEEN q.first AND q.last
+          AND e.type = ANY ($2) ORDER BY e.seq
+      ) e WHERE q.id <= $1 ORDER BY q.id, e.seq LIMIT $3`,
+  },
+  titles: {
+    name: 'runsheet-search-titles',
+    text: `SELECT tenant, conversation, title FROM runsheet.conversations
+      WHERE (tenant, conversation) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+  },
+  // A document keeps its place when its text changes.
+  put: {
+    name: 'runsheet-search-put',
+    text: `WITH given AS (
+        SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
+          born bigint, born_seq integer, seq integer, tokens text, lexemes text[])
+      ), gone AS (
+        DELETE FROM runsheet.search_documents d USING given g
+        WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
+      )
+      INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
+      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes) FROM given
+      WHERE tokens IS NOT NULL
+      ON CONFLICT (tenant, conversation, kind, ref)
+        DO UPDATE SET seq = excluded.seq, tokens = excluded.tokens, lexemes = excluded.lexemes
+        WHERE search_documents.tokens <> excluded.tokens`,
+  },
+  // Only a warning where the tables belong to somebody else.
+  analyze: { text: 'ANALYZE runsheet.search_documents' },
+  dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id < $1' },
+  advance: { name: 'runsheet-search-advance', text: 'UPDATE runsheet.search_queue SET first = $2 WHERE id = $1' },
+} satisfies Record<string, Statement>

@@ -1,0 +1,172 @@
+import type { StoredEvent } from '../domain/event.ts'
+import { changeIn, mayName, messageIn } from '../domain/search-documents.ts'
+import { excerpt, marked } from '../domain/search-marks.ts'
+import { MAX_RANKED, MAX_RESULTS, ranked, SEARCH_KINDS, type SearchKind, type Term, termsOf } from '../domain/search.ts'
+import type { Task } from '../domain/task.ts'
+import type { SearchResult } from '../domain/wire.ts'
+import { decodeCursor, invalidCursor, paged, type SortKey } from './cursor.ts'
+import type { ConversationSummary, Found, Page, Search } from './store.ts'
+
+/** An indexed document. */
+export interface IndexedDocument {
+  readonly kind: SearchKind
+  readonly conversation: string
+  /** Which one of its kind in its conversation. */
+  readonly ref: string
+  /** The event that has its text. */
+  readonly seq: number
+  /** As `tokensOf` gives them, joined by spaces. */
+  readonly tokens: string
+  /** Its place among those of its kind, by which the store continues a list. */
+  readonly place: SortKey
+}
+
+/** What a document is about, as it is now. */
+export interface Loaded {
+  readonly session: ConversationSummary
+  readonly task?: Task | undefined
+  readonly event?: StoredEvent | undefined
+}
+
+/** A store's index. */
+export interface SearchIndex {
+  /** The types of a place. */
+  readonly places: readonly ('string' | 'number')[]
+  /** Indexes what was committed before the call; false if that would take too long or fails. */
+  catchUp(): Promise<boolean>
+  /** The documents of a kind that hold all terms, newest first: those written later, whatever the clock said. */
+  newest(
+    tenant: string,
+    kind: SearchKind,
+    terms: readonly Term[],
+    limit: number,
+    after?: SortKey,
+  ): Promise<readonly IndexedDocument[]>
+  /** In the same order; undefined where it is gone by now. */
+  load(tenant: string, documents: readonly IndexedDocument[]): Promise<readonly (Loaded | undefined)[]>
+}
+
+/** The searches of every store. */
+export function searchIn(index: SearchIndex): Search {
+  async function list<T>(
+    tenant: string,
+    text: string,
+    page: Page,
+    kind: SearchKind,
+    item: (loaded: Loaded) => T | undefined,
+  ): Promise<Found<T>> {
+    const [list, ...after] = decodeCursor(page, ['string', ...index.places]) ?? [kind]
+    if (list !== kind) throw invalidCursor()
+    const terms = termsOf(text)
+    if (terms.length === 0) return { items: [], next_cursor: null }
+    const isComplete = await index.catchUp()
+    const found = await index.newest(tenant, kind, terms, page.limit + 1, page.cursor === undefined ? undefined : after)
+    const { items, next_cursor } = paged(
+      found,
+      page.limit,
+      each => each,
+      ({ place }) => [kind, ...place],
+    )
+    const loaded = await index.load(tenant, items)
+    return {
+      items: loaded.flatMap(each => (each && item(each)) ?? []),
+      next_cursor,
+      ...(isComplete ? {} : { indexing: true }),
+    }
+  }
+  return {
+    conversations: (tenant, text, page) => list(tenant, text, page, 'conversation', ({ session }) => session),
+    tasks: (tenant, text, page) => list(tenant, text, page, 'task', ({ task }) => task),
+    all: async (tenant, text, { limit, kind }) => {
+      const terms = termsOf(text)
+      const most = Math.min(limit, MAX_RESULTS)
+      if (terms.length === 0) return { results: [], indexing: false }
+      const isComplete = await index.catchUp()
+      const best: IndexedDocument[] = []
+      for (const each of kind ? [kind] : SEARCH_KINDS) {
+        if (best.length >= most) break
+        best.push(...ranked(await index.newest(tenant, each, terms, MAX_RANKED), terms))
+      }
+      const shown = best.slice(0, most)
+      const loaded = await index.load(tenant, shown)
+      return { results: loaded.flatMap(each => (each ? resultOf(each, terms) : [])), indexing: !isComplete }
+    },
+  }
+}
+
+function resultOf({ session, task, event }: Loaded, terms: readonly Term[]): SearchResult[] {
+  const { session_id, title: session_title } = session
+  const of = { session_id, session_title }
+  if (task) {
+    const { id, number, status, created_at, title, details, outcome } = task
+    const found = excerpt(details, terms)
+    return [
+      {
+        kind: 'task',
+        ...of,
+        created_at,
+        task_id: id,
+        number,
+        status,
+        title: marked(title, terms),
+        excerpt: found.length > 0 ? found : excerpt(outcome ?? '', terms),
+      },
+    ]
+  }
+  if (!event)
+    return [{ kind: 'conversation', ...of, created_at: session.created_at, title: marked(session_title ?? '', terms) }]
+  const message = messageIn(event)
+  if (!message) return []
+  const { message_id, role, text } = message
+  const { turn_id, timestamp } = event
+  return [{ kind: 'message', ...of, created_at: timestamp, message_id, turn_id, role, excerpt: excerpt(text, terms) }]
+}
+
+/** A document to write, or to delete if its text is null. A conversation's is its title, which the store knows. */
+export interface DocumentWrite<K> {
+  readonly conversation: K
+  readonly kind: SearchKind
+  readonly ref: string
+  readonly text: string | null
+  readonly event: StoredEvent
+  /** What the store needs besides, from the event that came first. */
+  readonly first: IndexedEvent<K>
+}
+
+/** An event to index. */
+export interface IndexedEvent<K> {
+  readonly conversation: K
+  readonly event: StoredEvent
+}
+
+/** Characters of a slice, so that it holds the event loop for a few milliseconds only. */
+const MAX_CHARACTERS = 20_000
+
+/**
+ * What the events change, as far as a slice goes, in the order in which the documents came up; of several changes to one
+ * document the last. `taken` is how many of the events that covers.
+ */
+export function sliceOf<K extends string | number, E extends IndexedEvent<K>>(
+  events: readonly E[],
+): { readonly taken: number; readonly writes: readonly (DocumentWrite<K> & { readonly first: E })[] } {
+  const writes = new Map<string, DocumentWrite<K> & { readonly first: E }>()
+  let characters = 0
+  let taken = 0
+  for (const each of events) {
+    if (characters >= MAX_CHARACTERS) break
+    taken += 1
+    const { conversation, event } = each
+    const change = changeIn(event)
+    const changes = [
+      ...(mayName(event) ? [{ kind: 'conversation' as const, ref: '', text: '' }] : []),
+      ...(change ? [change] : []),
+    ]
+    for (const { kind, ref, text } of changes) {
+      const key = `${conversation}/${kind}/${ref}`
+      const first = writes.get(key)?.first ?? each
+      writes.set(key, { conversation, kind, ref, text, event, first })
+      characters += text?.length ?? 0
+    }
+  }
+  return { taken, writes: [...writes.values()] }
+}

@@ -1,0 +1,80 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { keyOf } from '../../domain/search.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
+import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
+import { CatchUp } from '../search-catch-up.ts'
+import type { ConversationSummary, Search } from '../store.ts'
+import { type Read, SUMMARIES, taskIn } from './queries.ts'
+import { SqliteIndexer } from './search-indexer.ts'
+
+/** The search in a database; `indexing` follows the log. */
+export function sqliteSearch(
+  db: DatabaseSync,
+  read: Read,
+  checkFiles: () => void,
+): { search: Search; indexing: CatchUp } {
+  const indexer = new SqliteIndexer(db, checkFiles)
+  const indexing = new CatchUp(async () => indexer.slice())
+  return { search: searchIn(indexIn(db, read, indexer, () => indexing.finish())), indexing }
+}
+
+function indexIn(db: DatabaseSync, read: Read, indexer: SqliteIndexer, catchUp: () => Promise<boolean>): SearchIndex {
+  const sql = {
+    newest: db.prepare(
+      `SELECT d.id, c.conversation, d.ref, d.seq, d.tokens
+       FROM (SELECT rowid AS id FROM search_keys WHERE search_keys MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) k
+         CROSS JOIN search_documents d ON d.id = k.id JOIN conversations c ON c.id = d.conversation_id
+       ORDER BY d.id DESC`,
+    ),
+    session: db.prepare(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`),
+    task: db.prepare(
+      `SELECT ${EVENT_COLUMNS} FROM tasks JOIN events USING (conversation_id, seq)
+       WHERE tenant = ? AND tasks.id = ? AND removed = 0`,
+    ),
+    event: db.prepare(
+      `SELECT ${EVENT_COLUMNS} FROM events
+       WHERE conversation_id = (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) AND seq = ?`,
+    ),
+  }
+  const eventIn = (conversation: string, row: Row | undefined) => row && eventOf(conversation, row as EventRow)
+  const load = (tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined => {
+    const session = sql.session.get(tenant, conversation) as ConversationSummary | undefined
+    if (!session) return undefined
+    const summary = { ...session }
+    if (kind === 'conversation') return { session: summary }
+    const event = eventIn(
+      conversation,
+      kind === 'task' ? sql.task.get(tenant, ref) : sql.event.get(tenant, conversation, seq),
+    )
+    if (!event) return undefined
+    return kind === 'task' ? { session: summary, task: taskIn(event) } : { session: summary, event }
+  }
+  return {
+    places: ['number'],
+    catchUp,
+    newest: async (tenant, kind, terms, limit, after) =>
+      read(() => {
+        const scope = indexer.scope(tenant, kind)
+        if (scope === undefined) return []
+        const keys = terms.map(term => `"${scope}${keyOf(term)}"`).join(' ')
+        const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
+        return (sql.newest.all(keys, before, limit) as DocumentRow[]).map(({ id, ...row }) => ({
+          ...row,
+          kind,
+          place: [id],
+        }))
+      }),
+    load: async (tenant, documents) => read(() => documents.map(document => load(tenant, document))),
+  }
+}
+
+type Row = Readonly<Record<string, SQLOutputValue>>
+
+/** A type, not an interface, so that a database row can be cast to it. */
+type DocumentRow = {
+  readonly id: number
+  readonly conversation: string
+  readonly ref: string
+  readonly seq: number
+  readonly tokens: string
+}
