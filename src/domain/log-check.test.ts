@@ -7,7 +7,7 @@ const driver = new Driver()
 driver.start('turn-1', { review: false, assessor: false, gate: false })
 driver.run(driver.adds('model', 'One'))
 const { state } = driver
-const [created] = driver.log.filter(event => event.type === 'task_created')
+const created = driver.log.find(event => event.type === 'task_created')
 const { task } = created?.data ?? {}
 
 /** The next event of the log, of any type. */
