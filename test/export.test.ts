@@ -201,7 +201,8 @@ describe('import', () => {
       const shown = (state: typeof original) =>
         listed(state).map(({ title, number, status }) => [title, number, status])
       expect(shown(copied)).toEqual(shown(original))
-      expect(await store.queries.waiting('local', 'copy', 10)).toHaveLength(original.pending_reviews.length)
+      const { items } = await store.queries.waiting('local', 'copy', { limit: 10 })
+      expect(items).toHaveLength(original.pending_reviews.length)
     })
     const again = await said('import', 'c1.jsonl', '--as', 'copy', ...place.options)
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('there is a conversation copy already') })

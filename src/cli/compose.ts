@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { originNames } from '../domain/origin.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
 import { Metrics } from '../http/metrics.ts'
@@ -68,6 +69,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     tenant: LOCAL_TENANT,
     version,
+    nameOf: originNames(config.redact),
     host: policy,
     codec: roundStateCodec(tokens.person),
     updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
@@ -85,6 +87,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     host: policy,
     tokens,
     log,
+    redact: config.redact,
     metrics,
     page: pageFrom(PAGE),
     turns: {

@@ -92,6 +92,18 @@ program
   })
 
 program
+  .command('audit')
+  .description('print who decided what, and from where')
+  .addOption(dataOption())
+  .addOption(storeOption())
+  .addOption(new Option('--session <id>', 'of one conversation only'))
+  .addOption(new Option('--json', 'as JSON lines'))
+  .action(async (options: StoreOptions & { session?: string; json?: true }) => {
+    const { printAudit } = await import('./audit.ts')
+    await printAudit({ ...options, environment: process.env })
+  })
+
+program
   .command('trust')
   .description("trust a project's runsheet.json, as it is now")
   .addArgument(new Argument('[file]', 'the file').default(DEFAULT_CONFIG))

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
+import { originNames } from '../domain/origin.ts'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
@@ -50,7 +51,9 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
-  const redact = redactor({ known: [options.token ?? '', ...secretsInUrl(options.store)] })
+  const redact = redactor({
+    known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store).known],
+  })
   const print = (text: string): void => console.error(`runsheet: ${redact.line(text).slice(0, MAX_LINE)}`)
   const printError = exceptStorage(errorPrinter(print))
   const data = resolve(options.data)
@@ -83,6 +86,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     door,
     tenant: LOCAL_TENANT,
     version,
+    nameOf: originNames(redact),
     host,
     onError: printError,
     codec: roundStateCodec(newToken()),

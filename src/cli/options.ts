@@ -44,7 +44,7 @@ export const serveOptions = (): readonly Option[] => [
   fromEnv('--max-waiting <number>', 'tool calls held at once until a person decides')
     .default(2_000)
     .argParser(parseCount),
-  fromEnv('--max-in-flight <megabytes>', 'request bodies received or worked on at once')
+  fromEnv('--max-in-flight <megabytes>', 'bodies and unread answers in memory at once')
     .default(64)
     .argParser(parseCount),
   fromEnv('--log <level>', 'log level on stderr').choices(['silent', 'error', 'warn', 'info', 'debug']).default('warn'),

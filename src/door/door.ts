@@ -6,6 +6,7 @@ import type { Command, Decision } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -104,6 +105,8 @@ export interface Door {
   /** The text of steps that are still being written. */
   readonly liveText: LiveText
 
+  /** The same door, for what comes from there: the log records the origin of each decision. For edges. */
+  from(origin: Origin): Door
   /** Runs commands as one commit. Throws the refusal if one is refused; then nothing is written. */
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
   /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
@@ -159,8 +162,8 @@ export interface Conversations {
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */
   events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]>
-  /** Up to `limit` events after `seq`, in log order. */
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+  /** Up to `limit` events after `seq`, in log order; with `maxBytes` no more than fit, but at least one. */
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
 }
 
 /** Selects events of a log; an absent field matches everything. */
@@ -220,7 +223,9 @@ export interface Reviews {
   /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
   await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
   /** Pending reviews by deadline, soonest first, those without one last: of one conversation, or of all. */
-  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
+  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
+  /** How many reviews are pending; not counted beyond `most`. */
+  waitingCount(tenant: string, most: number): Promise<number>
 }
 
 /** Saved batches of rows, by name. */

@@ -4,6 +4,7 @@ import type { Command } from '../domain/command.ts'
 import { type Conversation, nextDeadline } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Instant } from '../domain/instant.ts'
+import { type Origin, SYSTEM } from '../domain/origin.ts'
 import { templateOf } from '../domain/template.ts'
 import type {
   Conversations,
@@ -22,6 +23,7 @@ import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
+import { OriginDoor } from './origin-door.ts'
 import { DoorReviews } from './reviews.ts'
 import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
 import { Tails } from './tails.ts'
@@ -66,8 +68,16 @@ export class StoreDoor implements Door {
     this.#tails = new Tails(store, onError)
     this.#deadlines = readOnly
       ? undefined
-      : new Deadlines(store, due => this.run(due, { type: 'expire_review', review_id: due.review_id }), onError)
+      : new Deadlines(
+          store,
+          due => this.run({ ...due, origin: SYSTEM }, { type: 'expire_review', review_id: due.review_id }),
+          onError,
+        )
     if (observe) this.#observers.add(observe)
+  }
+
+  from(origin: Origin): Door {
+    return new OriginDoor(this, origin)
   }
 
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
@@ -79,7 +89,7 @@ export class StoreDoor implements Door {
 
   async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
     const committed = await this.#store.commit(checked(at), (state, now) => {
-      const transaction = new Transaction(state, now)
+      const transaction = new Transaction(state, now, at.origin)
       return transaction.decided(work(transaction))
     })
     this.#noteDeadline(committed)
@@ -195,7 +205,7 @@ function conversationsIn(store: Store): Conversations {
     list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
-    eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),
+    eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),
   }
 }
 

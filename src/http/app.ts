@@ -1,7 +1,9 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { originNames } from '../domain/origin.ts'
+import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { bodyBytes, readJson } from './body.ts'
+import { bodyBytes, MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
 import type { Caller } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
@@ -13,6 +15,8 @@ import type { Logger } from './logger.ts'
 import type { Page } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import { credentialOf, type Release } from './quota.ts'
+import { relay } from './relay.ts'
+import { requestOrigin } from './request-origin.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
 export interface AppOptions {
@@ -21,6 +25,8 @@ export interface AppOptions {
   readonly routes: readonly Route[]
   readonly guard: Guard
   readonly log: Logger
+  /** Applied to what clients call themselves, which the log records. */
+  readonly redact: Redactor
   /** Removed from the start of each path, without which there is nothing; empty for none. */
   readonly basePath: string
   readonly page?: Page
@@ -29,10 +35,11 @@ export interface AppOptions {
 
 /**
  * Every request takes the same way: Host and Origin, caller, role, rate, form; then its route. What a route throws
- * becomes the answer.
+ * becomes the answer. Bodies and answers are counted while they are in memory.
  */
-export function createApp({ deps, routes, guard, log, basePath, page, mcp }: AppOptions): Hono<Env> {
+export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
+  const nameOf = originNames(redact)
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
   for (const route of routes) {
@@ -61,19 +68,33 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
 
   async function callRoute(route: Route, c: RequestContext): Promise<Reply | Response> {
     if (!route.public) guard.check(c.req.raw)
-    const caller = route.role === 'none' ? ANONYMOUS : await guard.authenticate(c.req.raw)
-    if (route.role === 'person' && caller.role !== 'person') {
+    const caller = route.role === 'none' ? undefined : await guard.authenticate(c.req.raw)
+    if (route.role === 'person' && caller?.role !== 'person') {
       throw new Refusal('persons_only', { action: 'use_route' })
     }
-    const bytes = bodyBytes(c, route.body !== undefined)
-    if (route.role === 'none') return handle(route, c, caller, bytes)
-    limits.request(caller, route.method === 'get' ? 'reads' : 'writes')
+    const isRead = route.method === 'get'
+    if (caller) limits.request(caller, isRead ? 'reads' : 'writes')
+    const maxBytes = caller ? MAX_BODY_BYTES : MAX_ANONYMOUS_BODY_BYTES
+    const bytes = bodyBytes(c, route.body !== undefined, maxBytes)
     const release = limits.body(caller, bytes)
-    return handle(route, c, caller, bytes).finally(release)
+    try {
+      const raw = route.body || bytes > 0 ? await readJson(c, maxBytes) : undefined
+      await limits.turn(caller)
+      if (isRead && c.env.connection.isClosed) return CLIENT_LEFT
+      const reply = await handle(route, c, caller ?? ANONYMOUS, raw)
+      return reply instanceof Response ? reply : counted(c, reply, caller, !isRead)
+    } finally {
+      release()
+    }
   }
 
-  async function handle(route: Route, c: RequestContext, caller: Caller, bytes: number): Promise<Reply | Response> {
-    const raw = route.body || bytes > 0 ? await readJson(c) : undefined
+  /** The same reply, which counts as in flight until the client has read it. */
+  function counted({ env }: RequestContext, reply: Reply, caller: Caller | undefined, mustBeSent: boolean): Reply {
+    env.connection.onClose(limits.answer(caller, Buffer.byteLength(reply.body ?? ''), mustBeSent))
+    return reply
+  }
+
+  async function handle(route: Route, c: RequestContext, caller: Caller, raw: unknown): Promise<Reply | Response> {
     const call = {
       params: parseUrl(route.params, c.req.param()),
       query: parseUrl(route.query, c.req.query()),
@@ -83,7 +104,10 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
       header: (name: string) => c.req.header(name),
       connection: c.env.connection,
     }
-    const answered = await route.handle(call, deps as Deps & Parts)
+    const { connection } = c.env
+    const door =
+      route.method === 'get' ? deps.door : deps.door.from(requestOrigin(caller, c.req.raw, connection, nameOf))
+    const answered = await route.handle(call, { ...deps, door } as Deps & Parts)
     return answered instanceof Response ? answered : replyOf(answered)
   }
 
@@ -100,17 +124,25 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
     if (body instanceof Response) return body
     const closed = new AbortController()
     connection.onClose(() => closed.abort())
+    await limits.turn(caller)
     const answered = await mcp(c.req.raw, {
       role: caller.role,
       credential: credentialOf(caller),
+      origin: requestOrigin(caller, c.req.raw, connection, nameOf),
       body,
       closed: closed.signal,
       openStream: () => connection.onClose(limits.stream(caller)),
       hold: holdFor(limits, caller),
     })
     if (!(answered instanceof Response)) return { ...answered, headers: { ...answered.headers, ...SAFE } }
-    for (const [name, value] of Object.entries(SAFE)) answered.headers.set(name, value)
-    return answered
+    const headers: Readonly<Record<string, string>> = { ...Object.fromEntries(answered.headers), ...SAFE }
+    if (!answered.body || !headers['content-type']?.startsWith('text/event-stream')) {
+      const reply = { status: answered.status, headers, ...(answered.body ? { body: await answered.text() } : {}) }
+      return counted(c, reply, caller, true)
+    }
+    connection.open(headers)
+    void relay(answered.body, connection, limits.backlog(caller))
+    return connection.response
   }
 
   async function servePage(c: RequestContext, page: Page): Promise<Reply> {

@@ -15,6 +15,8 @@ export interface Connection {
   readonly buffered: number
   /** Whether a writer should wait for `drained`. */
   readonly needsDrain: boolean
+  /** The address at the other end, if the server knows it. */
+  readonly remoteAddress?: string | undefined
   /** What the handler of the request returns once a stream has started. */
   readonly response: Response
   /** The body of its request; undefined if it has more than so many bytes. */
@@ -32,6 +34,9 @@ export interface Connection {
   /** Drops what is buffered, and the connection. */
   destroy(): void
 }
+
+/** How long a client may leave an answer unread, without taking anything of it, before it is cut off. */
+export const MAX_STALL_MS = 30_000
 
 /** The client left before there was an answer. */
 export const CLIENT_LEFT: Reply = { status: 499, headers: {} }

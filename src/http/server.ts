@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { LiveEntry, Ref } from '../door/door.ts'
 import { type ApiOptions, createApi } from './api.ts'
-import { Credentials, Login, type Role } from './credentials.ts'
+import { Credentials, Login, pageToken, type Role } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
 import { tokenGuard } from './guard.ts'
 import { isLingering } from './linger.ts'
@@ -16,7 +16,13 @@ export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'bas
   readonly tokens: Readonly<Record<Role, string>>
   /** The server's URL behind a proxy. */
   readonly publicUrl?: URL
+  /** How long a client may take nothing of its answer. Default 30 s. */
+  readonly stallMs?: number
 }
+
+/** How long a request may take to arrive with its body, and how often that is checked. */
+const MAX_REQUEST_MS = 60_000
+const CHECK_MS = 10_000
 
 export interface HttpServer {
   /** Resolves with the URL for people; rejects with the reason, such as EADDRINUSE. */
@@ -37,11 +43,11 @@ export interface HttpServer {
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { tokens, tenant, log, publicUrl } = options
   const origins = new Origins()
-  const login = new Login(tokens.person)
+  const login = new Login(pageToken(tokens.person))
   const guard = tokenGuard(new Credentials(tokens, tenant), origins)
   const api = createApi({ ...options, guard, login, usesTokens: true })
   const listener = getRequestListener(
-    (request, { outgoing }) => api.fetch(request, new NodeConnection(outgoing as ServerResponse)),
+    (request, { outgoing }) => api.fetch(request, new NodeConnection(outgoing as ServerResponse, options.stallMs)),
     {
       overrideGlobalObjects: false,
       // A request that cannot be routed, such as one with a malformed Host.
@@ -53,7 +59,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     observe(outgoing)
     void listener(incoming, outgoing)
   }
-  const server = createServer(answer)
+  const server = createServer({ requestTimeout: MAX_REQUEST_MS, connectionsCheckingInterval: CHECK_MS }, answer)
   // Otherwise Node tells every client to go on, also with a body that will be refused.
   server.on('checkContinue', answer)
   let local = new URL('http://127.0.0.1/')

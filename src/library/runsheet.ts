@@ -1,4 +1,5 @@
 import { type Door, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
@@ -53,15 +54,16 @@ export class Runsheet {
     const refused = policyProblem(policy)
     if (refused) throw refused
     this.#reviewer = new Reviewer(onReview, onError)
-    this.#door = openDoor({
+    const door = openDoor({
       store: store as OpenStore,
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
     })
-    this.#door.observeStorage(report => {
+    door.observeStorage(report => {
       if (report.kind === 'failed') onError(report.error)
     })
+    this.#door = door.from(originOf('program', 'library'))
     this.#tenant = tenant
     this.#policy = policy
     keepInside(this, { door: this.#door, tenant, policy })

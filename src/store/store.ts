@@ -1,6 +1,7 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -37,6 +38,8 @@ export interface Once {
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
+  /** For the door, which records it with decisions. */
+  readonly origin?: Origin | undefined
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */
@@ -91,8 +94,10 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Pending reviews of one conversation or of all, by deadline; those without one come last. */
-  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
+  /** Pending reviews of one conversation or of all, by deadline; those without one come last. Cut to `MAX_PAGE_BYTES`. */
+  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
+  /** How many reviews are pending; not counted beyond `most`. */
+  waitingCount(tenant: string, most: number): Promise<number>
   /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
   /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
@@ -130,7 +135,8 @@ export interface Store {
   /** The clock by which leases end and reviews fall due. */
   now(): Promise<Instant>
   load(ref: Ref): Promise<Conversation>
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+  /** In order; the first one, and further ones while their data has at most `maxBytes` in all, up to `limit`. */
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
   /** Claims a running turn without a driver: any, or the wanted one. */

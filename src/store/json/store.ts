@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
+import { attributed } from '../../domain/decision.ts'
+import { originOf } from '../../domain/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -63,7 +65,7 @@ class FileStore implements Store {
   readonly place: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
-  readonly #group = new Group<Call>(calls => this.#serve(calls))
+  readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
   /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
   /** The files that cannot be read, by path. */
@@ -102,8 +104,8 @@ class FileStore implements Store {
     return this.#inner.load(ref)
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#inner.eventsAfter(ref, seq, limit)
+  async eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#inner.eventsAfter(...args)
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -157,11 +159,11 @@ class FileStore implements Store {
     await this.#mirror.exclusively(async () => this.#mirror.sweep())
   }
 
-  async #serve(calls: readonly Call[]): Promise<void> {
+  async #serve(calls: readonly Call[], since: number): Promise<void> {
     try {
       const lost = this.#inner.lost()
       if (lost) throw lost
-      await this.#mirror.exclusively(() => this.#serveLocked(calls))
+      await this.#mirror.exclusively(() => this.#serveLocked(calls), since)
     } catch (error) {
       // No call was served.
       for (const call of calls) call.reject(error)
@@ -249,7 +251,7 @@ class FileStore implements Store {
       const { events } = await this.#inner.commit(ref, (current, now) => {
         const events = decide(current, command, now)
         if (events instanceof Refusal) throw events
-        return { events, value: null }
+        return { events: attributed(events, originOf('program', 'file')), value: null }
       })
       return events.length > 0
     } catch (error) {

@@ -4,6 +4,9 @@ import type { Ref } from '../store.ts'
 import type { Database } from './connections.ts'
 import type { PostgresLog } from './log.ts'
 
+/** However long the log is; each statement still has its own limit. */
+const LONG_CALL = { ms: 3_600_000, retries: false }
+
 /** Writes a whole log in one transaction. Not retried: the commits can be read once. Returns its head. */
 export function importLog(database: Database, log: PostgresLog, ref: Ref, commits: Iterable<Commit>): Promise<number> {
   return database.use(async session => {
@@ -18,5 +21,5 @@ export function importLog(database: Database, log: PostgresLog, ref: Ref, commit
     await session.query({ text: 'COMMIT' })
     remember()
     return seq
-  }, 0)
+  }, LONG_CALL)
 }

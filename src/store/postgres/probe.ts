@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { Database, Statement } from './connections.ts'
+import type { Database } from './connections.ts'
+import type { Statement } from './session.ts'
 
 /** Does not compress, so that it takes new pages. */
 const ROOM_BYTES = 1 << 20
 
 /** Proves that writes work: by a key of no tenant, which nobody reads. `room`: also by a large one, taken back at once. */
 export async function probe(database: Database, room: boolean): Promise<void> {
-  if (room) await database.query(PUT, [randomBytes(ROOM_BYTES / 2).toString('hex')])
-  await database.query(PUT, [''])
+  if (room) await database.write(PUT, [randomBytes(ROOM_BYTES / 2).toString('hex')])
+  await database.write(PUT, [''])
 }
 
 const PUT: Statement = {

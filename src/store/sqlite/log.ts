@@ -55,10 +55,16 @@ export class SqliteLog {
     return row && Number(row['attempt'])
   }
 
-  eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes: number = Number.POSITIVE_INFINITY): StoredEvent[] {
     const id = this.#idOf(ref)
     if (id === undefined) return []
-    const rows = this.#sql.eventsAfter.all(id, seq, limit) as EventRow[]
+    const rows: EventRow[] = []
+    let left = maxBytes
+    for (const row of this.#sql.eventsAfter.iterate(id, seq, limit) as Iterable<EventRow>) {
+      left -= row.data.length
+      if (left < 0 && rows.length > 0) break
+      rows.push(row)
+    }
     return rows.map(row => eventOf(ref.conversation, row))
   }
 

@@ -4,15 +4,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { flushFolder, isWritable } from '../folder.ts'
-import { isSameFile, statOf } from '../identity.ts'
+import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
 import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
+import { reviewsByDeadline } from './migrations/006-reviews-by-deadline.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews]
+const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
 export const APPLICATION_ID = 0x52_55_4e_53
@@ -21,6 +22,7 @@ export const APPLICATION_ID = 0x52_55_4e_53
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
+    refuseDanglingLink(path)
     if (!existsSync(path)) create(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
@@ -78,14 +80,16 @@ export function ranAtOnce(work: () => unknown): boolean {
   }
 }
 
-/** Retries for up to five seconds while another process holds the lock, without blocking the event loop. */
-export async function retryWhileBusy<T>(work: () => T): Promise<T> {
-  for (let until = 0; ; ) {
+/** How long to wait for a lock that another process holds. */
+export const MAX_WAIT_MS = 5_000
+
+/** Retries while another process holds the lock, for up to five seconds after `since`, without blocking the event loop. */
+export async function retryWhileBusy<T>(work: () => T, since: number = performance.now()): Promise<T> {
+  for (;;) {
     try {
       return work()
     } catch (error) {
-      until ||= Date.now() + 5_000
-      if (!isBusy(error) || Date.now() >= until) throw error
+      if (!isBusy(error) || performance.now() - since >= MAX_WAIT_MS) throw error
     }
     // Jitter, so that waiting processes do not keep colliding.
     await delay(1 + Math.random() * 9)
@@ -132,6 +136,12 @@ function link(temporary: string, path: string): void {
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     renameSync(temporary, path)
   }
+}
+
+/** SQLite would create the file that the link names, wherever that is. */
+function refuseDanglingLink(path: string): void {
+  if (existsSync(path) || !lstatOf(path)?.isSymbolicLink()) return
+  throw new StoreError('corrupt', `${path} is a link to a file that does not exist. Remove it, or restore that file.`)
 }
 
 /** A connection to a database that passed the checks. */

@@ -1,0 +1,31 @@
+import { type Door, openDoor, type Ref } from '../door/door.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
+import type { Environment } from './clean-environment.ts'
+import { existingFolder } from './data-folder.ts'
+import { checkStore, openStore, type StoreOptions } from './open-store.ts'
+
+export type ReadOptions = StoreOptions & { readonly environment: Environment }
+
+const PAGE_SIZE = 200
+
+/** Opens the store of a command that only reads, and closes it after the work. */
+export async function readStore(options: ReadOptions, work: (door: Door) => Promise<void>): Promise<void> {
+  checkStore(options.store)
+  existingFolder(options)
+  const door = openDoor({ store: await openStore(options), readOnly: true })
+  try {
+    await work(door)
+  } finally {
+    await door.close()
+  }
+}
+
+/** All conversations, newest first. */
+export async function* allConversations({ conversations }: Door): AsyncGenerator<Ref> {
+  let cursor: string | undefined
+  do {
+    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
+    for (const { session_id } of items) yield { tenant: LOCAL_TENANT, conversation: session_id }
+    cursor = next_cursor ?? undefined
+  } while (cursor !== undefined)
+}
