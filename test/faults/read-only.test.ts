@@ -12,7 +12,9 @@ const whyNoModes = process.platform === 'win32' ? 'needs a file system with perm
 
 let data: string
 let ends: (() => unknown)[]
+let isReadOnlyDisk: boolean
 beforeEach(() => {
+  isReadOnlyDisk = false
   data = join(scratchFolder(), 'data')
   mkdirSync(data, { mode: 0o700 })
   ends = []
@@ -23,9 +25,9 @@ afterEach(async () => {
   rmSync(join(data, '..'), { recursive: true })
 })
 
-/** Starts a command as a user whom permissions hold back. */
+/** Starts a command as a user whom permissions hold back; on a disk that is read-only root is held back, too. */
 const started = (...args: readonly string[]): Child =>
-  runCli([...args, '--data', data], NOBODY === undefined ? {} : { uid: NOBODY, cwd: '/' })
+  runCli([...args, '--data', data], NOBODY === undefined || isReadOnlyDisk ? {} : { uid: NOBODY, cwd: '/' })
 
 async function said(
   ...args: readonly string[]
@@ -100,6 +102,7 @@ describe.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite', 'memory']))(
       ends.push(() => disk.unmount())
       await served('SIGKILL', store)
       disk.remount('ro')
+      isReadOnlyDisk = true
       const commands = store === 'memory' ? ['serve'] : ['serve', 'mcp']
       await Promise.all(commands.map(command => refused(command, '--store', store)))
     })

@@ -6,11 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRunsheet } from '../../src/index.ts'
 import { note } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { runCli } from '../support/children.ts'
 import { hostOf, overHttp, overStdio } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { describePostgres, ownDatabase, sql } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
+import { storeWith } from '../support/sse.ts'
 import { serveWatched, type WatchedServer } from '../support/watched-server.ts'
 
 const FULL = 'The disk is full; nothing was written.'
@@ -168,18 +170,18 @@ describe('a damaged database', () => {
   })
 })
 
-it('[HT38] the library: onError hears of a failure once, also of one that a tool answered', async () => {
-  const store = await openSqliteStore({ path: join(data, 'runsheet.db') })
+it('[HT38] the library: onError hears of a failure once, also where a tool answered it to the model', async () => {
+  const inner = await openSqliteStore({ path: join(data, 'runsheet.db') })
+  const full = (): StoreError => new StoreError('full', FULL, { cause: new Error('ENOSPC: no space left on device') })
+  const store = storeWith(inner, { commit: () => Promise.reject(full()), probe: () => Promise.reject(full()) })
   const heard: unknown[] = []
   const runsheet = createRunsheet({ store, onError: error => heard.push(error), policy: { review: false } })
   ends.push(() => runsheet.close())
   const turn = runsheet.conversation('c1').turn('t1')
-  await turn.call('plan', { tasks: [{ title: 'One' }] })
-  rmSync(join(data, 'runsheet.db'))
   for (let times = 0; times < 3; times += 1) {
-    expect(await turn.call('plan', { tasks: [{ title: 'Two' }] })).toMatch(/^Error: The database file was deleted/)
+    expect(await turn.call('plan', { tasks: [{ title: 'One' }] })).toBe(`Error: ${FULL}`)
   }
-  expect(heard).toMatchObject([{ name: 'StoreError', code: 'replaced', detail: 'runsheet.db is gone' }])
+  expect(heard).toMatchObject([{ name: 'StoreError', code: 'full', detail: 'ENOSPC: no space left on device' }])
 })
 
 describePostgres('PostgreSQL that can be written to no more', () => {
