@@ -1,18 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** How long agents may keep the event loop before everybody else is heard. */
-const MAX_MS = 5
-/** How long everybody else is heard. One round is not enough: Node accepts a single connection in each. */
-const PAUSE_MS = 5
+const MAX_MS = 20
+/** How often the event loop then goes round without them. Once is not enough: it accepts one connection each time. */
+const FREE_ROUNDS = 32
 
 /**
- * Gives work for agents its turn: a few milliseconds of it, or one long piece; then a pause before the rest. What people
- * send in the meantime waits for one piece of work at most, not for all.
+ * Gives work for agents its turn: a few milliseconds of it, or one long piece; then everybody else is heard before the
+ * rest. What people send waits for one piece of work at most, not for all.
  */
 export class Rounds {
   readonly #waiting: (() => void)[] = []
   #startedAt: number | undefined
-  #isPaused = false
+  /** How many rounds are still free of agents. */
+  #free = 0
 
   /** Resolves when it is this work's turn. */
   turn(): Promise<void> {
@@ -24,7 +23,7 @@ export class Rounds {
   }
 
   #next(): void {
-    if (this.#isPaused) return
+    if (this.#free > 0) return
     if (this.#startedAt === undefined) {
       this.#startedAt = performance.now()
       setImmediate(() => this.#endRound())
@@ -33,14 +32,10 @@ export class Rounds {
   }
 
   #endRound(): void {
-    this.#isPaused = !this.#hasTime()
+    if (this.#free > 0) this.#free -= 1
+    else if (!this.#hasTime()) this.#free = FREE_ROUNDS
+    if (this.#free > 0) return void setImmediate(() => this.#endRound())
     this.#startedAt = undefined
-    if (this.#isPaused) void delay(PAUSE_MS).then(() => this.#resume())
-    else if (this.#waiting.length > 0) this.#next()
-  }
-
-  #resume(): void {
-    this.#isPaused = false
     if (this.#waiting.length > 0) this.#next()
   }
 
