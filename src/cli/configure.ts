@@ -3,7 +3,7 @@ import { UnknownModel } from '../runner/failure.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Models } from '../runner/given-models.ts'
 import { configuredModels } from '../runner/models.ts'
-import { providerKeys } from '../runner/provider-keys.ts'
+import { providerKeys, providerUrls } from '../runner/provider-keys.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { type FoundSecrets, secretsInUrl, together } from '../domain/secrets.ts'
@@ -59,7 +59,9 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
 
 function secretsFrom({ store, modelUrl = '', modelKey = '', environment }: ConfigOptions): FoundSecrets {
   const keys = { known: [modelKey, ...providerKeys(environment)], suspected: [] }
-  return together([keys, secretsInUrl(modelUrl), { ...secretsInUrl(store), suspected: [] }])
+  const urls = [modelUrl, ...providerUrls(environment)].map(secretsInUrl)
+  // To name its database is what an error of the store is for.
+  return together([keys, ...urls, { ...secretsInUrl(store), suspected: [] }])
 }
 
 /** Each program gets what programs need to start, and its own variables; the client adds no others of ours. */

@@ -59,7 +59,7 @@ export function redactor({ known, suspected = [] }: Secrets = { known: [] }): Re
 }
 
 /** Escapes control characters, all but line ends and tabs, and those that change the direction of a text. */
-export const escaped = (text: string): string =>
+const escaped = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
     .replaceAll(CONTROLS, each => `\\u${(each.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)

@@ -2,6 +2,7 @@ import { type Run, runsIn, type Token, tokenOf } from './search-tokens.ts'
 
 /** What can be found, in the order of the results. */
 export const SEARCH_KINDS = ['conversation', 'task', 'message'] as const
+/** What a search can find. */
 export type SearchKind = (typeof SEARCH_KINDS)[number]
 
 /** A token to look for; with `prefix`, every token that begins with it counts. */

@@ -2,7 +2,7 @@
  * What a name says about its value. `certain`: it is a secret. `likely`: it may be the name of a thing, too
  * (`Duplicate key: user_profile_2`). `possible`: it is one if it looks random.
  */
-export type Certainty = 'certain' | 'likely' | 'possible'
+type Certainty = 'certain' | 'likely' | 'possible'
 
 /** The names of secrets, as patterns in lower case. They are found inside longer names: `X-Api-Key`, `GITHUB_TOKEN`. */
 const NAMES: Readonly<Record<Certainty, readonly string[]>> = {

@@ -7,7 +7,7 @@ export type FoundSecrets = Required<Secrets>
 
 type Setting = readonly [name: string, value: string]
 
-export const NONE: FoundSecrets = { known: [], suspected: [] }
+const NONE: FoundSecrets = { known: [], suspected: [] }
 
 export const together = (found: readonly FoundSecrets[]): FoundSecrets => ({
   known: found.flatMap(({ known }) => known),
@@ -73,21 +73,21 @@ function secretsInVariable(setting: Setting): FoundSecrets {
 function secretsInSetting([name, value]: Setting): FoundSecrets {
   const inside = secretsInText(value)
   if (!isSecretName(name) || isPath(value)) return inside
-  return { ...inside, known: [...inside.known, ...spokenForms(value)] }
+  return { ...inside, known: [...inside.known, ...spokenForms(name, value)] }
 }
 
 /** What a text assigns to secret names (`API_KEY=…`, `Authorization: …`, `{"apiKey":"…"}`), and its URLs. */
 function secretsInText(text: string): FoundSecrets {
   const urls = [...text.matchAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi)].map(([url]) => secretsInUrl(url))
   const assigned = assignmentsIn(text).filter(([name, value]) => isSecretName(name) && !isPath(value))
-  return together([...urls, { ...NONE, known: assigned.flatMap(([, value]) => spokenForms(value)) }])
+  return together([...urls, { ...NONE, known: assigned.flatMap(([name, value]) => spokenForms(name, value)) }])
 }
 
 /** How a secret setting may be repeated: without `Bearer`, decoded from `Basic`, one of several. */
-function spokenForms(value: string): readonly string[] {
+function spokenForms(name: string, value: string): readonly string[] {
   const token = withoutScheme(value)
   const login = /^basic /i.test(value) ? decodedLogin(token) : []
-  const several = value.split(/[,;\r\n]+/).flatMap(each => (/[=:{[].+/.test(each) ? [] : [each.trim()]))
+  const several = /s$/i.test(name) ? value.split(/[,;\s]+/) : []
   return [value, token, ...login, ...several]
 }
 

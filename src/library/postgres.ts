@@ -1,6 +1,7 @@
 import { openPostgresStore as open } from '../store/postgres/store.ts'
 import type { Store } from './runsheet.ts'
 
+/** How a PostgreSQL store uses its connections. */
 export interface PostgresOptions {
   /** Connections for calls at most: 10 unless told. Each process opens up to four more for itself. */
   readonly poolSize?: number

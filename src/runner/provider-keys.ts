@@ -8,3 +8,7 @@ export const PROVIDER_KEYS: Readonly<Record<string, string>> = {
 /** The keys that are set, whichever provider is used. */
 export const providerKeys = (environment: Readonly<Record<string, string | undefined>>): readonly string[] =>
   Object.values(PROVIDER_KEYS).flatMap(variable => environment[variable] ?? [])
+
+/** The URLs of providers that are set. Their SDKs read these variables themselves. */
+export const providerUrls = (environment: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'].flatMap(variable => environment[variable] ?? [])

@@ -66,10 +66,7 @@ export class Runner {
     this.#deps = {
       door,
       models,
-      outside: withoutSecrets(
-        withoutFailures(outside, error => options.onError?.(error)),
-        redact,
-      ),
+      outside: withoutFailures(withoutSecrets(outside, redact), error => options.onError?.(error)),
       limits,
       instructions,
       redact,

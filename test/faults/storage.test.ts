@@ -206,7 +206,7 @@ describePostgres('PostgreSQL that can be written to no more', () => {
     await sql(writable, `ALTER DATABASE ${database} RESET ALL; ${connectAnew}`)
     await expect.poll(server.ready).toEqual([200, undefined])
     await server.addTask()
-    expect(server.log().at(-1)).toMatchObject({ msg: 'storage works again' })
+    await expect.poll(() => server.log().at(-1)).toMatchObject({ msg: 'storage works again' })
   })
 })
 

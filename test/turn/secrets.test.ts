@@ -39,7 +39,7 @@ interface SceneOptions {
   readonly mcpServers?: object
   readonly policy?: object
   readonly assessor?: Answers
-  readonly modelUrl?: string
+  readonly env?: NodeJS.ProcessEnv
 }
 
 async function cli(answers: Answers, options: SceneOptions = {}) {
@@ -48,11 +48,8 @@ async function cli(answers: Answers, options: SceneOptions = {}) {
   const provider = await Provider.start(answers, options.assessor)
   open.push(() => provider.close())
   const policy = { review: false, assessor: false, gate: false, ...options.policy }
-  const env = {
-    RUNSHEET_MODEL: MODEL,
-    RUNSHEET_MODEL_URL: options.modelUrl ?? provider.url,
-    RUNSHEET_MODEL_KEY: MODEL_KEY,
-  }
+  const model = { RUNSHEET_MODEL: MODEL, RUNSHEET_MODEL_URL: provider.url, RUNSHEET_MODEL_KEY: MODEL_KEY }
+  const env = { ...model, ...options.env }
   const server = await startCli({ data, env, config: { policy, mcpServers: options.mcpServers ?? {} } })
   open.push(server.end)
   return { ...server, provider, data } satisfies Scene
@@ -107,13 +104,15 @@ describe('a provider that repeats our key', () => {
     await expectClean(scene, reader)
   })
 
-  it('[TR38] in the path of its URL, which it repeats: the turn fails without it', async () => {
+  it.each([
+    ['ours', (url: string) => ({ RUNSHEET_MODEL_URL: url })],
+    ['its own', (url: string) => ({ RUNSHEET_MODEL: 'openai:x', RUNSHEET_MODEL_URL: '', OPENAI_BASE_URL: url })],
+  ])('[TR38] in a 404 with its URL: the turn fails without it (the variable is %s)', async (_, envFor) => {
     const url = await serving((request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ error: { message: `Cannot POST ${request.url}` } }))
+      response.end(JSON.stringify({ error: { message: `Cannot POST ${request.url}`, type: 'x' } }))
     })
-    const modelUrl = url.replace('/mcp', '/t/ordinarysecretpath/v1')
-    const scene = await cli([], { modelUrl })
+    const scene = await cli([], { env: envFor(url.replace('/mcp', '/t/ordinarysecretpath/v1')) })
     const reader = await scene.chat()
     const message = "The model's provider refused (404): Cannot POST /t/[redacted]/v1/chat/completions."
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'provider_refused', message })

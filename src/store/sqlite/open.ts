@@ -10,8 +10,8 @@ import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
-import { reviewsByDeadline } from './migrations/005-reviews-by-deadline.ts'
-import { search } from './migrations/006-search.ts'
+import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
+import { search } from './migrations/005-search.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
 const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search]
