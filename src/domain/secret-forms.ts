@@ -116,11 +116,9 @@ function maskAt(text: string, at: number): number {
 function without(text: string, ranges: readonly Range[]): string {
   let clean = ''
   let done = 0
-  let isOpen = false
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
-    if (from > done || !isOpen) clean += `${text.slice(done, from)}${REDACTED}`
+    if (from > done || done === 0) clean += `${text.slice(done, from)}${REDACTED}`
     done = Math.max(done, to)
-    isOpen = true
   }
   return clean + text.slice(done)
 }

@@ -99,7 +99,7 @@ describe('secrets in variables', () => {
 
 it('[TR38] every header may be secret, but for those of every client', () => {
   const headers = { 'x-team': 'ordinarysecretword', 'x-number': '1234567890', 'x-place': '/opt/secretthing' }
-  const ordinary = { 'Content-Type': 'application/json', accept: 'text/event-stream', 'User-Agent': 'someagent' }
+  const ordinary = { 'Content-Type': 'application/json; charset=utf-8', 'User-Agent': 'some-agent/1.0' }
   const { suspected } = secretsInHeaders({
     ...headers,
     ...ordinary,

@@ -49,9 +49,9 @@ export const secretsInHeaders = (headers: Readonly<Record<string, string>>): Fou
   together(
     Object.entries(headers).map(header => {
       const [name, value] = header
-      const found = secretsInVariable(header)
-      if (ORDINARY_HEADER.test(name) || isOrdinary(value)) return found
-      return { ...found, suspected: [...found.suspected, value, withoutScheme(value)] }
+      const { known, suspected } = secretsInSetting(header)
+      if (ORDINARY_HEADER.test(name) || isOrdinary(value)) return { known, suspected: [] }
+      return { known, suspected: [...suspected, value, withoutScheme(value)] }
     }),
   )
 
@@ -87,7 +87,7 @@ function secretsInText(text: string): FoundSecrets {
 function spokenForms(name: string, value: string): readonly string[] {
   const token = withoutScheme(value)
   const login = /^basic /i.test(value) ? decodedLogin(token) : []
-  const several = /s$/i.test(name) ? value.split(/[,;\s]+/) : []
+  const several = /(?:key|token|secret|password|credential)s$/i.test(name) ? value.split(/[,;\s]+/) : []
   return [value, token, ...login, ...several]
 }
 
