@@ -25,6 +25,7 @@ describePostgres('postgres', () => {
       { number: 2 },
       { number: 3 },
       { number: 4 },
+      { number: 5 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
