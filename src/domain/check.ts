@@ -1,0 +1,192 @@
+import { invalidField, type Refusal } from './refusal.ts'
+import { kind, LIMITS, line, Problem } from './text.ts'
+
+/** Exits with `exit` (default 0), and its output contains `contains`. `run` is a program and its arguments; no shell. */
+export interface CommandCheck {
+  readonly kind: 'command'
+  readonly run: readonly string[]
+  /** A folder inside the workspace; default its root. */
+  readonly cwd?: string
+  readonly exit?: number
+  readonly contains?: string
+  readonly timeout_ms?: number
+}
+
+/** A non-empty regular file exists (and contains that), or with `absent` none does. */
+export interface FileCheck {
+  readonly kind: 'file'
+  readonly path: string
+  readonly contains?: string
+  readonly absent?: true
+}
+
+/** The files that these globs match are byte for byte what they were when the plan was confirmed. */
+export interface UnchangedCheck {
+  readonly kind: 'unchanged'
+  readonly paths: readonly string[]
+}
+
+/** A person ticks it. */
+export interface PersonCheck {
+  readonly kind: 'person'
+  readonly ask: string
+}
+
+/** Something a machine can run, or a person tick, to see whether a task is done. */
+export type CheckSpec = CommandCheck | FileCheck | UnchangedCheck | PersonCheck
+export type CheckKind = CheckSpec['kind']
+
+/** A check of a task. */
+export type Check = CheckSpec & {
+  readonly id: string
+  /** Covers every field, the workspace, the wrapper and the resolved program: what a person approves. */
+  readonly hash: string
+}
+
+/** A folder on one machine, in which checks run. */
+export type Workspace = { readonly machine: string; readonly path: string }
+
+export type CheckResult = 'passed' | 'failed' | 'inconclusive'
+
+export const MAX_CHECKS = 8
+export const DEFAULT_TIMEOUT_MS = 300_000
+export const MAX_TIMEOUT_MS = 3_600_000
+const MAX_WORDS = 64
+const MAX_GLOBS = 20
+
+/** A check as it was sent, cleaned; or what is wrong with it. `field` is its path in the refusal. */
+export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec | Refusal {
+  if (typeof raw !== 'object' || raw === null) return invalidField(field, { rule: 'not_an_object' }, row)
+  const check = raw as Record<string, unknown>
+  const checker = CLEANERS[check['kind'] as CheckKind]
+  if (!checker || !Object.hasOwn(CLEANERS, String(check['kind']))) {
+    return invalidField(`${field}.kind`, { rule: 'not_allowed', allowed: Object.keys(CLEANERS) }, row)
+  }
+  try {
+    return checker(check)
+  } catch (error) {
+    if (!(error instanceof Flaw)) throw error
+    return invalidField(error.field === '' ? field : `${field}.${error.field}`, error.problem.fact, row)
+  }
+}
+
+/** Cheapest first: a failure there spares the rest. */
+export const COST: Record<CheckKind, number> = { file: 0, unchanged: 1, command: 2, person: 3 }
+
+/** What is wrong with one field of a check. */
+class Flaw extends Error {
+  readonly field: string
+  readonly problem: Problem
+  constructor(field: string, problem: Problem) {
+    super(field)
+    this.field = field
+    this.problem = problem
+  }
+}
+
+const flaw = (field: string, expected: string): Flaw => new Flaw(field, new Problem({ rule: 'invalid', expected }))
+
+const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => Extract<CheckSpec, { kind: K }> } = {
+  command: raw => {
+    const run = words(raw['run'])
+    const [program = '', ...args] = run
+    if (provesNothing(program, args)) {
+      throw flaw('run', 'a command that can fail: this one passes whatever was done')
+    }
+    return {
+      kind: 'command',
+      run,
+      ...defined('cwd', raw['cwd'], value => pathIn('cwd', value)),
+      ...defined('exit', raw['exit'], value => whole('exit', value, 0, 255)),
+      ...defined('contains', raw['contains'], value => sought(value)),
+      ...defined('timeout_ms', raw['timeout_ms'], value => whole('timeout_ms', value, 1_000, MAX_TIMEOUT_MS)),
+    }
+  },
+  file: raw => {
+    const absent = raw['absent'] === true
+    if (raw['absent'] !== undefined && typeof raw['absent'] !== 'boolean') {
+      throw new Flaw('absent', new Problem({ rule: 'not_a_boolean' }))
+    }
+    const path = pathIn('path', raw['path'])
+    if (absent) {
+      if (raw['contains'] !== undefined) throw flaw('contains', 'left out where the file must be absent')
+      return { kind: 'file', path, absent }
+    }
+    return { kind: 'file', path, ...defined('contains', raw['contains'], value => sought(value)) }
+  },
+  unchanged: raw => {
+    const globs = list('paths', raw['paths'], MAX_GLOBS)
+    return { kind: 'unchanged', paths: globs.map((glob, index) => pathIn(`paths[${index}]`, glob)) }
+  },
+  person: raw => ({ kind: 'person', ask: text('ask', raw['ask']) }),
+}
+
+/** Commands that pass whatever was done. */
+function provesNothing(program: string, args: readonly string[]): boolean {
+  const name = program.split('/').at(-1)
+  if (name === 'true' || name === ':' || name === 'echo' || name === 'printf') return true
+  if (name === 'exit') return true
+  const shell = ['sh', 'bash', 'dash', 'zsh'].includes(name ?? '')
+  const script = args.at(-1)?.trim() ?? ''
+  return shell && args.includes('-c') && /^(true|:|exit(\s+0)?|echo\b[^|&;<>$`]*)$/.test(script)
+}
+
+function words(raw: unknown): readonly string[] {
+  const given = list('run', raw, MAX_WORDS)
+  return given.map((word, index) => {
+    if (typeof word !== 'string') throw new Flaw(`run[${index}]`, new Problem({ rule: 'not_text', got: kind(word) }))
+    if (!word.isWellFormed()) throw new Flaw(`run[${index}]`, new Problem({ rule: 'malformed_unicode' }))
+    if (CONTROLS.test(word)) throw flaw(`run[${index}]`, 'a word without control characters')
+    if (index === 0 && word.trim() === '') throw new Flaw('run[0]', new Problem({ rule: 'empty' }))
+    if (word.length > 2_000) {
+      throw new Flaw(`run[${index}]`, new Problem({ rule: 'too_long', limit: 2_000, got: word.length }))
+    }
+    return word
+  })
+}
+
+function list(field: string, raw: unknown, limit: number): readonly unknown[] {
+  if (!Array.isArray(raw)) throw new Flaw(field, new Problem({ rule: 'not_an_array', got: kind(raw) }))
+  if (raw.length === 0) throw new Flaw(field, new Problem({ rule: 'empty' }))
+  if (raw.length > limit) throw new Flaw(field, new Problem({ rule: 'too_many', limit, got: raw.length }))
+  return raw
+}
+
+function text(field: string, raw: unknown): string {
+  const clean = line(raw)
+  if (clean instanceof Problem) throw new Flaw(field, clean)
+  return clean
+}
+
+/** Text that an output or a file must contain. */
+function sought(raw: unknown): string {
+  if (typeof raw !== 'string') throw new Flaw('contains', new Problem({ rule: 'not_text', got: kind(raw) }))
+  if (!raw.isWellFormed()) throw new Flaw('contains', new Problem({ rule: 'malformed_unicode' }))
+  if (raw.trim() === '') throw flaw('contains', 'some text: every output contains an empty one')
+  if (raw.length > LIMITS.title) {
+    throw new Flaw('contains', new Problem({ rule: 'too_long', limit: LIMITS.title, got: raw.length }))
+  }
+  return raw
+}
+
+/** A path or glob that stays inside the workspace, as far as its text shows. */
+function pathIn(field: string, raw: unknown): string {
+  const path = text(field, raw)
+  const parts = path.split(/[\\/]/)
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.startsWith('~') || parts.includes('..')) {
+    throw flaw(field, 'a path inside the workspace: relative, without ".."')
+  }
+  return path
+}
+
+function whole(field: string, raw: unknown, min: number, max: number): number {
+  if (typeof raw !== 'number' || !Number.isInteger(raw)) throw new Flaw(field, new Problem({ rule: 'not_an_integer' }))
+  if (raw < min || raw > max) throw new Flaw(field, new Problem({ rule: 'out_of_range', min, max }))
+  return raw + 0
+}
+
+function defined<K extends string, T>(name: K, raw: unknown, clean: (value: unknown) => T): { readonly [P in K]?: T } {
+  return (raw === undefined || raw === null ? {} : { [name]: clean(raw) }) as { readonly [P in K]?: T }
+}
+
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
