@@ -1,8 +1,8 @@
-import { invalidField, type Refusal } from './refusal.ts'
-import { kind, LIMITS, line, Problem } from './text.ts'
+import { invalidField, Refusal } from './refusal.ts'
+import { isId, kind, LIMITS, line, Problem } from './text.ts'
 
 /** Exits with `exit` (default 0), and its output contains `contains`. `run` is a program and its arguments; no shell. */
-export interface CommandCheck {
+export type CommandCheck = {
   readonly kind: 'command'
   readonly run: readonly string[]
   /** A folder inside the workspace; default its root. */
@@ -13,7 +13,7 @@ export interface CommandCheck {
 }
 
 /** A non-empty regular file exists (and contains that), or with `absent` none does. */
-export interface FileCheck {
+export type FileCheck = {
   readonly kind: 'file'
   readonly path: string
   readonly contains?: string
@@ -21,13 +21,13 @@ export interface FileCheck {
 }
 
 /** The files that these globs match are byte for byte what they were when the plan was confirmed. */
-export interface UnchangedCheck {
+export type UnchangedCheck = {
   readonly kind: 'unchanged'
   readonly paths: readonly string[]
 }
 
 /** A person ticks it. */
-export interface PersonCheck {
+export type PersonCheck = {
   readonly kind: 'person'
   readonly ask: string
 }
@@ -67,6 +67,37 @@ export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec
   } catch (error) {
     if (!(error instanceof Flaw)) throw error
     return invalidField(error.field === '' ? field : `${field}.${error.field}`, error.problem.fact, row)
+  }
+}
+
+/** The checks of a task, with the ids and hashes that the edge gave them. */
+export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal {
+  if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
+  if (raw.length > MAX_CHECKS) return new Problem({ rule: 'too_many', limit: MAX_CHECKS, got: raw.length })
+  const checks: Check[] = []
+  for (const [index, one] of raw.entries()) {
+    const field = `checks[${index}]`
+    const spec = cleanCheck(one, field)
+    if (spec instanceof Refusal) return spec
+    const { id, hash } = one as Partial<Check>
+    if (!isId(id) || !isId(hash))
+      return invalidField(field, { rule: 'invalid', expected: 'a check with an id and a hash' })
+    if (checks.some(other => other.id === id || other.hash === hash))
+      return invalidField(field, { rule: 'duplicate', got: index })
+    checks.push({ ...spec, id, hash })
+  }
+  return checks
+}
+
+/** Globs that stay inside the workspace. */
+export function cleanGlobs(raw: unknown): readonly string[] | Problem {
+  if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
+  if (raw.length > MAX_GLOBS) return new Problem({ rule: 'too_many', limit: MAX_GLOBS, got: raw.length })
+  try {
+    return raw.map((glob, index) => pathIn(`[${index}]`, glob))
+  } catch (error) {
+    if (error instanceof Flaw) return error.problem
+    throw error
   }
 }
 

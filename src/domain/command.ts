@@ -1,8 +1,9 @@
 import type { Judged, Opinion } from './claim.ts'
-import type { DecisionVia, NewEvent, Usage } from './event.ts'
+import type { ClaimEnd, DecisionVia, EventData, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
+import type { ResolvedClaim, RunReason } from './proof.ts'
 import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
@@ -20,7 +21,11 @@ export interface ReviewOrigin {
 }
 
 /** A new task. The caller generates its id, so that `decide` stays pure. */
-export type NewTask = SomeFields & { readonly id: string }
+export type NewTask = SomeFields & {
+  readonly id: string
+  /** The hashes of those of its checks that the configuration allows. */
+  readonly allowed?: readonly string[] | undefined
+}
 
 /** A change to one listed task, by id or number. */
 export interface TaskChange {
@@ -28,6 +33,8 @@ export interface TaskChange {
   readonly fields: SomeFields
   /** A person's If-Match. */
   readonly if_version?: number | undefined
+  /** The hashes of checks of the task that the person approves. */
+  readonly approve?: readonly string[] | undefined
   /** Refuse if the task is already settled, instead of treating the same status as a success. */
   readonly if_open?: boolean | undefined
 }
@@ -122,6 +129,10 @@ export type Command =
       readonly review?: ReviewOrigin
       /** The assessor's verdicts on the claims of this edit. Without them the edit is refused, with its claims. */
       readonly judged?: readonly Judged[] | undefined
+      /** Agents elsewhere: a judge of ours rules on their claims. */
+      readonly judges?: boolean | undefined
+      /** A model's call that is made again: its claims, and how their checks ended. */
+      readonly resolved?: readonly ResolvedClaim[] | undefined
     } & Sources)
   | (Opinion & {
       readonly type: 'assess_task'
@@ -149,9 +160,63 @@ export type Command =
       readonly review_id: string
       readonly new_review_id: string
     }
+  | {
+      /** Stores the claims of a call, which then waits for its checks. */
+      readonly type: 'make_claims'
+      readonly turn_id: string
+      readonly tool_call_id: string
+      readonly basis: number
+      /** A judge of ours rules on them, although the agent is elsewhere. */
+      readonly judge?: true | undefined
+      readonly claims: readonly NewClaim[]
+    }
+  | { readonly type: 'refuse_claims'; readonly turn_id: string; readonly claims: readonly ResolvedClaim[] }
+  | {
+      readonly type: 'settle_claims'
+      readonly turn_id: string
+      readonly tool_call_id: string
+      /** Why those that were not granted were not. */
+      readonly because?: ClaimEnd | undefined
+    }
+  | {
+      readonly type: 'start_check'
+      readonly turn_id: string
+      readonly run_id: string
+      readonly hash: string
+      readonly why: RunReason
+    }
+  | {
+      readonly type: 'end_check'
+      readonly turn_id: string
+      readonly run_id: string
+      readonly hash: string
+      readonly outcome: RunOutcome
+    }
+  | { readonly type: 'request_final'; readonly turn_id: string; readonly fingerprint?: string | undefined }
+  | ({ readonly type: 'take_baseline' } & EventData['baseline_taken'])
+  | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
+  | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
   | { readonly type: 'expire_review'; readonly review_id: string }
   | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }
   | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }
+
+/** A claim on a listed task. */
+export interface NewClaim {
+  readonly claim_id: string
+  readonly task_id: string
+  readonly status: 'completed' | 'cancelled'
+  readonly outcome: string
+  readonly seal: string
+}
+
+/** A check of a task, for a person's command. */
+export interface CheckTarget {
+  readonly task: string | number
+  readonly check_id: string
+}
+
+/** What a run came to. */
+export type RunOutcome = Omit<EventData['check_ran'], 'task_id' | 'check_id' | 'hash' | 'run_id' | 'why' | 'claim_id'>
 
 export type CommandType = Command['type']
 export type CommandOf<T extends CommandType> = Extract<Command, { readonly type: T }>

@@ -2,6 +2,9 @@ import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
+import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
+import { awaitsBaseline, claimsOf, isResolved } from './proof.ts'
+import { afterEdit, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -40,6 +43,14 @@ export interface Conversation {
   readonly unheard_reviews: readonly string[]
   /** The seq of the newest tool answer. */
   readonly answered_seq: number
+  /** Task id to what people and runs have said about its checks. */
+  readonly proof: Table<TaskProof>
+  /** Hash to the runs of that check. */
+  readonly runs: Table<CheckRecord>
+  /** The claims that are not settled yet, by id. */
+  readonly claims: Table<OpenClaim>
+  /** The runs that were asked for, other than by claims. */
+  readonly requests: readonly CheckRequest[]
 }
 
 export function emptyConversation(session_id: string): Conversation {
@@ -64,6 +75,10 @@ export function emptyConversation(session_id: string): Conversation {
     pending_reviews: [],
     unheard_reviews: [],
     answered_seq: 0,
+    proof: Table.from(),
+    runs: Table.from(),
+    claims: Table.from(),
+    requests: [],
   }
 }
 
@@ -171,9 +186,19 @@ export function editedSince(state: Conversation, task: Task, basis: number): Rec
   return Object.fromEntries(fields.map(([field]) => [field, task[field as keyof Task] ?? null]))
 }
 
-/** Whether a turn waits for a review. A parked turn holds no lease and no timer. */
-export const isParked = (state: Conversation, turnId: string): boolean =>
+/** Whether a turn waits for a review. */
+export const awaitsReview = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
+
+/** Whether a turn waits for a review or for checks. A parked turn holds no lease and no timer. */
+export const isParked = (state: Conversation, turnId: string): boolean =>
+  awaitsReview(state, turnId) || awaitsChecks(state, turnId)
+
+/** Whether a turn waits for runs in its workspace, or for a person's tick. */
+export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
+  awaitsBaseline(state, turnId) ||
+  state.requests.some(request => request.turn_id === turnId && request.why === 'final') ||
+  !isResolved(state, claimsOf(state, turnId))
 
 /** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
@@ -209,6 +234,8 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
+  ...PROOF_REDUCERS,
+
   turn_opened: (state, { data: { turn_id, client }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'open', timestamp),
@@ -233,10 +260,14 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     ),
   }),
   tasks_adopted: (state, { data: { turn_id, task_ids } }) => adopt(state, task_ids, turn_id),
-  turn_stop_requested: (state, { data: { turn_id } }) => changeTurn(state, turn_id, { stop_requested: true }),
+  turn_stop_requested: (state, { data: { turn_id } }) => ({
+    ...changeTurn(state, turn_id, { stop_requested: true }),
+    ...withoutRequests(state, turn_id),
+  }),
   turn_failed: unchanged,
   turn_finished: (state, { data: { turn_id, status } }) => ({
     ...changeTurn(state, turn_id, { status }),
+    ...withoutRequests(state, turn_id),
     running_turn: state.running_turn === turn_id ? null : state.running_turn,
   }),
 
@@ -261,6 +292,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   }),
   task_changed: (state, { data: { task, by, from }, seq }) => ({
     ...putTask(state, task),
+    ...(by === 'person' || by === 'file' ? afterEdit(state, task, Object.keys(from)) : {}),
     ...(by === 'person' || by === 'file' ? noteEdit(state, task.id, Object.keys(from), seq) : {}),
   }),
   task_removed: (state, { data: { task, by } }) => ({
@@ -270,6 +302,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
     held: state.held.without(task.id),
     edits: state.edits.without(task.id),
     rejections: state.rejections.without(task.id),
+    ...withoutTask(state, task.id),
     ...changeTurn(state, planTurnOf(state, task), turn => ({
       removed: turn.removed + 1,
       dropped: turn.dropped + (by === 'model' ? 1 : 0),
@@ -310,6 +343,11 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
       return { panels, closes_at: panels.length > 0 || grace === null ? null : plusMs(timestamp, grace) }
     }),
 }
+
+/** A turn that is over needs no runs but those that a person asks for. */
+const withoutRequests = ({ requests }: Conversation, turnId: string): Pick<Conversation, 'requests'> => ({
+  requests: requests.filter(({ turn_id, why }) => turn_id !== turnId || why === 'person'),
+})
 
 function newTurn(id: string, status: 'open' | 'running', started_at: Instant): Turn {
   return { id, status, stop_requested: false, started_at, removed: 0, dropped: 0 }

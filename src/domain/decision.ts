@@ -23,6 +23,10 @@ const RULES: Rules = {
   task_removed: edited,
   task_create_review_required: ({ reopens }) => reopens !== undefined,
   task_create_review_resolved: always,
+  check_approved: ({ via }) => via !== 'configuration',
+  check_requested: ({ why }) => why === 'person',
+  guard_accepted: always,
+  check_ticked: always,
 }
 
 /** The types to read from a log for its decisions. */

@@ -1,6 +1,8 @@
+import type { CheckResult } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
+import type { RunReason, Standing } from './proof.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
@@ -21,6 +23,27 @@ export interface ToolCallRecord {
   readonly arguments: Json
   /** Why the call cannot be made: an unknown tool, or arguments that are not JSON. */
   readonly problem?: string
+}
+
+/** How a claim ended. `reported`: there was nobody to ask. */
+export type ClaimEnd =
+  | 'checks'
+  | 'judge'
+  | 'reported'
+  | 'check_failed'
+  | 'inconclusive'
+  | 'not_ok'
+  | 'unknown'
+  | 'edited'
+  | 'stopped'
+  | 'no_workspace'
+  | 'refused'
+
+/** A check by its task, its id there, and its content. */
+export interface CheckRef {
+  readonly task_id?: string
+  readonly check_id: string
+  readonly hash: string
 }
 
 /** Who decided, and from where. Absent from logs of older versions, and where the event records no decision. */
@@ -55,6 +78,8 @@ export interface EventData {
     readonly because?: EndReason
     readonly remaining: number
     readonly counts: PlanCounts
+    /** The completed tasks of the plan by standing. Absent in logs of older versions. */
+    readonly standings?: Readonly<Record<Standing, number>>
     readonly steps: number
     readonly usage: Usage
   }
@@ -107,6 +132,8 @@ export interface EventData {
     readonly task: Task
     readonly by: Actor
     readonly from: { readonly [field: string]: Json }
+    /** Why the system changed it. */
+    readonly reason?: string
   }
   task_removed: Attributed & { readonly task: Task; readonly by: Actor }
   task_assessed: {
@@ -135,6 +162,68 @@ export interface EventData {
     /** The turn that goes on with a reopened plan, where the turn that asked is over. */
     readonly continued_by?: string
   }
+  /** A model says that a task is settled. Nothing is granted before `claim_settled`. */
+  claim_made: {
+    readonly claim_id: string
+    readonly task_id: string
+    readonly tool_call_id: string
+    readonly status: 'completed' | 'cancelled'
+    readonly outcome: string
+    readonly seal: string
+    /** The seq that the call was based on. */
+    readonly basis: number
+    /** A judge of ours rules on it, although the agent is elsewhere. */
+    readonly judge?: true
+  }
+  claim_settled: {
+    readonly claim_id: string
+    readonly task_id: string
+    readonly result: 'granted' | 'refused'
+    readonly because: ClaimEnd
+  }
+  check_approved: Attributed & {
+    readonly task_id: string
+    readonly check_id: string
+    readonly hash: string
+    readonly via: 'review' | 'edit' | 'configuration'
+  }
+  /** A run that no claim asks for. Without a task: a check of the whole plan. */
+  check_requested: Attributed &
+    CheckRef & {
+      readonly why: Exclude<RunReason, 'claim'>
+      /** Which of the runs before a plan ends it belongs to, from 1. */
+      readonly pass?: number
+    }
+  check_started: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
+  check_ran: CheckRef & {
+    readonly run_id: string
+    readonly why: RunReason
+    readonly claim_id?: string
+    readonly result: CheckResult
+    readonly exit?: number
+    readonly duration_ms: number
+    /** Why it is inconclusive. */
+    readonly reason?: string
+    /** The end of the output. */
+    readonly tail?: string
+    readonly output_sha256?: string
+    /** The workspace before the run. */
+    readonly fingerprint?: string
+    /** The guarded files that differ from those at confirmation, and a digest of how. */
+    readonly guarded?: readonly string[]
+    readonly guard?: string
+  }
+  /** The guarded files at confirmation, each with its hash. */
+  baseline_taken: {
+    readonly turn_id: string
+    /** The globs and paths that were looked at. */
+    readonly covers: readonly string[]
+    readonly files: { readonly [path: string]: string }
+    /** There were too many to watch. */
+    readonly incomplete?: true
+  }
+  guard_accepted: Attributed & { readonly task_id: string; readonly paths: readonly string[]; readonly guard: string }
+  check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
 }

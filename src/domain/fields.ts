@@ -1,4 +1,5 @@
-import { invalidField, type Refusal } from './refusal.ts'
+import { type Check, cleanChecks, cleanGlobs } from './check.ts'
+import { invalidField, Refusal } from './refusal.ts'
 import { PRIORITIES, type Priority, STATUSES, type TaskStatus } from './task.ts'
 import { LIMITS, line, Problem, prose, tagList } from './text.ts'
 
@@ -18,12 +19,16 @@ export interface TaskFields {
   readonly agent_type: string
   readonly parent_id: string
   readonly file_id: string
+  /** With the ids and hashes that the edge gave them. */
+  readonly checks: readonly Check[]
+  /** Globs of guarded files that the task may change. */
+  readonly may_change: readonly string[]
 }
 export type SomeFields = { readonly [K in keyof TaskFields]?: TaskFields[K] | undefined }
 
-type Check<T> = (raw: unknown) => T | Problem
+type Rule<T> = (raw: unknown) => T | Problem | Refusal
 
-const CHECKS: { readonly [K in keyof TaskFields]: Check<TaskFields[K]> } = {
+const RULES: { readonly [K in keyof TaskFields]: Rule<TaskFields[K]> } = {
   title: raw => line(raw),
   details: prose,
   criteria: prose,
@@ -37,6 +42,8 @@ const CHECKS: { readonly [K in keyof TaskFields]: Check<TaskFields[K]> } = {
   agent_type: raw => line(raw, LIMITS.tag),
   parent_id: raw => line(raw, LIMITS.reference),
   file_id: raw => line(raw, LIMITS.reference),
+  checks: cleanChecks,
+  may_change: cleanGlobs,
 }
 
 /** The fields that are set, cleaned; or the first that is invalid. Unknown keys and `undefined` are ignored. */
@@ -44,14 +51,15 @@ export function cleanFields(raw: SomeFields, row?: number): Partial<TaskFields> 
   if (typeof raw !== 'object' || raw === null) return invalidField('row', { rule: 'not_an_object' }, row)
   const clean: Record<string, unknown> = {}
   for (const field of Object.keys(raw) as (keyof TaskFields)[]) {
-    if (raw[field] === undefined || !Object.hasOwn(CHECKS, field)) continue
-    const value = CHECKS[field](raw[field])
+    if (raw[field] === undefined || !Object.hasOwn(RULES, field)) continue
+    const value = RULES[field](raw[field])
+    if (value instanceof Refusal) return row === undefined ? value : value.at(row)
     if (value instanceof Problem) return invalidField(field, value.fact, row)
     clean[field] = value
   }
   return clean
 }
 
-function oneOf<T extends string>(allowed: readonly T[]): Check<T> {
+function oneOf<T extends string>(allowed: readonly T[]): Rule<T> {
   return raw => allowed.find(value => value === raw) ?? new Problem({ rule: 'not_allowed', allowed })
 }

@@ -82,6 +82,30 @@ export interface RefusalData {
   /** Without a field: it was to be deleted. */
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }
+  /** A check of the task is red. */
+  check_failed: InRow & {
+    readonly task: Task
+    readonly check: string
+    readonly exit?: number
+    readonly tail?: string
+    readonly reds: number
+  }
+  /** A check of the task could not be run, or its run was ended. Not counted. */
+  not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }
+  /** Another call has claimed the task, and is being checked. */
+  claim_open: InRow & {
+    readonly task: Task
+    readonly claim_id: string
+    readonly tool_call_id: string
+    readonly turn_id: string
+    readonly joins: boolean
+  }
+  check_not_found: { readonly task: Task; readonly check_id: string }
+  check_not_runnable: {
+    readonly task: Task
+    readonly check: string
+    readonly because: 'person' | 'unapproved' | 'no_workspace'
+  }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {
     readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'use_route'

@@ -1,3 +1,4 @@
+import type { Check } from './check.ts'
 import { cleanFields, type SomeFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
@@ -24,6 +25,9 @@ export type Row = {
   readonly priority: Priority
   readonly status: RowStatus
   readonly tags: readonly string[]
+  readonly checks?: readonly Check[]
+  /** Globs of guarded files that the task may change. */
+  readonly may_change?: readonly string[]
 }
 
 /** A proposed row, with the fields that the panel does not show. */
@@ -31,6 +35,8 @@ export interface DraftRow extends Row {
   readonly agent_type?: string
   readonly parent_id?: string
   readonly order?: number
+  /** The hashes of those of its checks that the configuration allows. */
+  readonly allowed?: readonly string[]
 }
 
 /** A row of a decision, before validation. A draft row may be sent back as it is. */
@@ -40,9 +46,13 @@ export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & 
   readonly agent_type?: string | undefined
   readonly parent_id?: string | undefined
   readonly order?: number | undefined
+  readonly allowed?: readonly string[] | undefined
+  /** The hashes of the proposed checks that the person approves. */
+  readonly approve?: readonly string[] | undefined
 }
 export interface ConfirmedRow extends DraftRow {
   readonly draft_index?: number
+  readonly approve?: readonly string[]
 }
 
 /** What a person is asked to review, as it is stored and sent. */
@@ -208,24 +218,29 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
 }
 
 /** The fields of a submitted row that are set, valid and cleaned. */
-type CleanRow = { readonly [K in keyof Row]?: Row[K] } & { readonly draft_index?: number }
+type CleanRow = { readonly [K in keyof Row]?: Row[K] } & {
+  readonly draft_index?: number
+  readonly approve?: readonly string[]
+}
 
 function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): CleanRow | Refusal {
   if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
-  const { draft_index, status, title, details, criteria, priority, tags } = row
+  const { draft_index, status, title, details, criteria, priority, tags, checks, may_change, approve } = row
   if (draft_index !== undefined && (!Number.isInteger(draft_index) || draft[draft_index] === undefined)) {
     return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
   if (status !== undefined && !isRowStatus(status)) {
     return invalidField('status', { rule: 'not_allowed', allowed: Object.keys(TASK_STATUS) }, index)
   }
-  const fields = cleanFields({ title, details, criteria, priority, tags } satisfies SomeFields, index)
+  const given = { title, details, criteria, priority, tags, checks, may_change } satisfies SomeFields
+  const fields = cleanFields(given, index)
   if (fields instanceof Refusal) return fields
   const { status: _status, ...rest } = fields
   return {
     ...rest,
     ...(status === undefined ? {} : { status }),
     ...(draft_index === undefined ? {} : { draft_index }),
+    ...(approve === undefined ? {} : { approve }),
   }
 }
 
@@ -261,16 +276,44 @@ function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[])
 function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): ConfirmedRow | Refusal {
   const merged = { ...BLANK, ...draft[row.draft_index ?? -1], ...row }
   if (merged.title === undefined) return invalidField('title', { rule: 'empty' }, index)
+  const hashes = (merged.checks ?? []).map(({ hash }) => hash)
+  if (row.approve?.some(hash => !hashes.includes(hash))) {
+    return invalidField('approve', { rule: 'invalid', expected: "hashes of this row's checks" }, index)
+  }
   return { ...merged, title: merged.title }
 }
 
 const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)
 
-function visibleFields({ title, details, criteria, priority, status, tags }: Row): Row {
-  return { title, details, criteria, priority, status, tags }
+function visibleFields({ title, details, criteria, priority, status, tags, checks, may_change }: Row): Row {
+  return {
+    title,
+    details,
+    criteria,
+    priority,
+    status,
+    tags,
+    ...(checks?.length ? { checks } : {}),
+    ...(may_change?.length ? { may_change } : {}),
+  }
+}
+
+/** The checks of a confirmed row that run: approved by hash, newly written by the person, or allowed by the configuration. */
+export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { person: Check[]; configuration: Check[] } {
+  const from = draft[row.draft_index ?? -1]
+  const proposed = new Set((from?.checks ?? []).map(({ hash }) => hash))
+  const isPersons = ({ hash }: Check): boolean => !proposed.has(hash) || (row.approve?.includes(hash) ?? false)
+  const checks = row.checks ?? []
+  return {
+    person: checks.filter(isPersons),
+    configuration: checks.filter(check => !isPersons(check) && (from?.allowed?.includes(check.hash) ?? false)),
+  }
 }
 
 /** Whether a person sees the same; the order of tags says nothing. */
 const sameRow = (a: Row, b: Row): boolean => comparable(a) === comparable(b)
 
-const comparable = (row: Row): string => JSON.stringify({ ...visibleFields(row), tags: row.tags.toSorted() })
+const comparable = (row: Row): string => {
+  const { checks, ...fields } = visibleFields(row)
+  return JSON.stringify({ ...fields, tags: row.tags.toSorted(), checks: checks?.map(({ hash }) => hash) })
+}

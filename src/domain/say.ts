@@ -138,6 +138,18 @@ const ENGLISH: Required<Sentences> = {
   },
   claims_spent: ({ task }, speaker) =>
     `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
+  check_failed: ({ task, check, exit, tail }, speaker) => {
+    const code = exit === undefined ? '' : ` with exit code ${exit}`
+    const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
+    const output = tail ? ` The end of its output:\n${tail}` : ''
+    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${code}.${blocked}${output}`
+  },
+  not_checked: ({ task, check, reason }, speaker) =>
+    `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
+  claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,
+  check_not_found: ({ task, check_id }, speaker) => `Task ${speaker.id(task)} has no check ${check_id}.`,
+  check_not_runnable: ({ task, check, because }, speaker) =>
+    `The check \`${check}\` of task ${speaker.id(task)} cannot be run: ${NOT_RUNNABLE[because]}.`,
   settled_by_person: ({ task, field }, speaker) =>
     field === undefined
       ? `A person settled task ${speaker.id(task)}: it cannot be deleted.`
@@ -172,6 +184,12 @@ const ENGLISH: Required<Sentences> = {
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
+
+const NOT_RUNNABLE = {
+  person: 'a person ticks it',
+  unapproved: 'no person has approved it',
+  no_workspace: 'its turn has no workspace',
+} as const
 
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 

@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts'
 import { Table, type TableRecord } from './table.ts'
 
 /** Raise it whenever the state or `apply` changes: stores then ignore older snapshots and fold the log. */
-export const SNAPSHOT_VERSION = 5
+export const SNAPSHOT_VERSION = 6
 
 /** The state of a conversation as plain data: `JSON.stringify` and `JSON.parse` keep all of it. */
 export type ConversationSnapshot = { readonly version: number } & {
@@ -20,6 +20,9 @@ export function snapshotOf(state: Conversation): ConversationSnapshot {
     rejections: state.rejections.toRecord(),
     turns: state.turns.toRecord(),
     reviews: state.reviews.toRecord(),
+    proof: state.proof.toRecord(),
+    runs: state.runs.toRecord(),
+    claims: state.claims.toRecord(),
   }
 }
 
@@ -37,6 +40,9 @@ export function conversationOf({ version, ...snapshot }: ConversationSnapshot): 
     rejections: Table.fromRecord(snapshot.rejections),
     turns: Table.fromRecord(snapshot.turns),
     reviews: Table.fromRecord(snapshot.reviews),
+    proof: Table.fromRecord(snapshot.proof),
+    runs: Table.fromRecord(snapshot.runs),
+    claims: Table.fromRecord(snapshot.claims),
   }
 }
 

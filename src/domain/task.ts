@@ -1,3 +1,4 @@
+import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
 
 /** Where a task stands. */
@@ -29,6 +30,9 @@ export interface Task {
   readonly source_assistant_message_id?: string
   /** Its id in another program's JSON file, if that is not its number. */
   readonly file_id?: string
+  readonly checks?: readonly Check[]
+  /** Guarded files that this task may change. */
+  readonly may_change?: readonly string[]
   readonly version: number
   readonly created_at: Instant
   readonly updated_at: Instant

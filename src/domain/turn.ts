@@ -1,3 +1,4 @@
+import type { Check, Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
@@ -47,6 +48,14 @@ export interface Turn {
   readonly removed: number
   /** How many of them a model removed. */
   readonly dropped: number
+  /** Where its checks run. */
+  readonly workspace?: Workspace
+  /** The checks that run once before its plan ends. */
+  readonly done_checks?: readonly Check[]
+  /** How often the checks of its finished plan were run again. */
+  readonly passes?: number
+  /** The seq of its newest record of guarded files. */
+  readonly baseline?: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
 }

@@ -1,75 +1,135 @@
-import { type Claim, isSameClaim, type Judged, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
+import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
+import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
+import { claimOn, isChecked, labelOf, MAX_RED_CLAIMS, proofOf, type ResolvedClaim } from '../proof.ts'
 import { Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
+type Edit = CommandOf<'edit_tasks'>
+
 /**
- * What a model's edit claims in a judged run, one claim per task. The edit is made as if every claim were granted; then a
- * claim is granted by its verdict, or left for the assessor.
+ * What a model's edit claims, one claim per task. The edit is made as if every claim were granted; then a claim is granted
+ * by its checks and its verdict, or left open. Where neither is asked, the model's word is taken.
  */
 export class Claims {
-  /** Those that the assessor has not ruled on. */
+  /** Those that nobody has checked or ruled on yet. */
   readonly open: Claim[] = []
   readonly #state: Conversation
-  readonly #judged: readonly Judged[]
+  readonly #edit: Edit
+  /** Whether a judge rules on them. */
+  readonly #isJudged: boolean
   /** Task id to the element that claims it. */
   readonly #rows = new Map<string, number>()
 
-  constructor(state: Conversation, judged: readonly Judged[]) {
+  constructor(state: Conversation, edit: Edit, isJudged: boolean) {
     this.#state = state
-    this.#judged = judged
+    this.#edit = edit
+    this.#isJudged = isJudged
   }
 
   /** The drafts, with those that the model calls done as pending ones: their claims follow once they exist. */
   asPending(drafts: readonly Draft[]): readonly Draft[] {
+    if (!this.#isJudged) return drafts
     return drafts.map((draft, row) => {
       if (draft.status !== 'completed') return draft
       const { outcome = '', ...rest } = draft
       const { title, details = '', criteria = '' } = rest
       const claim: Claim = { task: row, title, details, criteria, status: 'completed', outcome }
-      const judged = judgedOn(this.#judged, row)
+      const judged = judgedOn(this.#edit.judged ?? [], row)
       if (!judged || !isSameClaim(judged.claim, claim)) this.open.push(claim)
       return { ...rest, status: 'pending' }
     })
   }
 
-  /** Notes that an element settles a task, unless that was turned down or is not assessed any more. */
+  /** Notes that an element settles a task, unless that was turned down or is not asked any more. */
   add(task: Task, status: TaskStatus | undefined, row: number): Refusal | undefined {
-    if (!isClaim(task, status)) return undefined
-    const judged = judgedOn(this.#judged, task.id)
+    const resolved = this.#edit.resolved?.find(({ claim }) => claim.task_id === task.id)
+    const other = resolved ? undefined : claimOn(this.#state, task.id)
+    if (other) {
+      const { claim_id, tool_call_id, turn_id } = other
+      return new Refusal('claim_open', { row, task, claim_id, tool_call_id, turn_id, joins: isClaim(task, status) })
+    }
+    if (!isClaim(task, status) || !this.#isAsked(task, status)) return undefined
+    const red = resolved && whyNotGranted(this.#state, resolved, task, row)
+    if (red) return red
+    const judged = judgedOn(this.#edit.judged ?? [], task.id)
     const objection = judged && objectionTo(judged)
     if (objection) return new Refusal('not_accepted', { row, task, ...objection })
-    if (!judged && (this.#state.rejections.get(task.id) ?? 0) >= MAX_REJECTED_CLAIMS) {
-      return new Refusal('claims_spent', { row, task })
-    }
+    if (!judged && !resolved && this.#isSpent(task)) return new Refusal('claims_spent', { row, task })
     this.#rows.set(task.id, row)
     return undefined
   }
 
-  /** Grants what the assessor passed, if it is still what the assessor saw. */
+  /** Grants what passed its checks and the judge, if it is still what the judge saw. */
   settle(editor: ListEditor): Refusal | undefined {
     for (const [id, row] of this.#rows) {
       const task = editor.get(id)
-      const claim = task && claimOn(task)
+      const claim = task && claimIn(task)
       // Reopened by a later element of the same call: nothing is claimed any more.
       if (!claim) continue
-      const judged = judgedOn(this.#judged, id)
-      if (!judged) this.open.push(claim)
-      else if (isSameClaim(judged.claim, claim)) editor.sign(id)
-      else return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
+      const judged = judgedOn(this.#edit.judged ?? [], id)
+      const isPassed = this.#edit.resolved?.some(each => each.claim.task_id === id) ?? false
+      if (!judged && (this.#isJudged || !isPassed)) this.open.push(claim)
+      else if (judged && !isSameClaim(judged.claim, claim)) {
+        return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
+      } else if (judged) editor.sign(id)
     }
     return undefined
+  }
+
+  #isAsked(task: Task, status: TaskStatus | undefined): boolean {
+    return this.#isJudged || (status === 'completed' && isChecked(this.#state, task))
+  }
+
+  #isSpent({ id }: Task): boolean {
+    const { rejections } = this.#state
+    return (rejections.get(id) ?? 0) >= MAX_REJECTED_CLAIMS || proofOf(this.#state, id).reds >= MAX_RED_CLAIMS
   }
 }
 
 const CHANGED = 'It changed after the assessor was asked.'
 
-/** Whether a model needs the assessor's consent for this status. */
+/** Whether a model needs consent for this status. */
 const isClaim = (task: Task, status: TaskStatus | undefined): boolean =>
   status !== undefined && REQUIRES[status].judge && NEXT[task.status].includes(status)
 
-function claimOn({ id, title, details, criteria, status, outcome = '' }: Task): Claim | undefined {
+function claimIn({ id, title, details, criteria, status, outcome = '' }: Task): Claim | undefined {
   if (status !== 'completed' && status !== 'cancelled') return undefined
   return { task: id, title, details, criteria, status, outcome }
+}
+
+/** Why a claim whose checks are over is not granted. */
+function whyNotGranted(
+  state: Conversation,
+  { resolution }: ResolvedClaim,
+  task: Task,
+  row: number,
+): Refusal | undefined {
+  if (resolution.result === 'passed') return undefined
+  if (resolution.result === 'waiting')
+    return new Refusal('not_checked', { row, task, reason: 'Its checks did not end.' })
+  if (resolution.result === 'ended') {
+    return new Refusal('not_checked', { row, task, reason: ENDED[resolution.because] ?? 'It was ended.' })
+  }
+  const { result, run } = resolution
+  const check = labelOf(resolution.check)
+  if (result === 'inconclusive') {
+    return new Refusal('not_checked', { row, task, check, reason: run?.reason ?? 'It could not be run.' })
+  }
+  return new Refusal('check_failed', {
+    row,
+    task,
+    check,
+    ...(run?.exit === undefined ? {} : { exit: run.exit }),
+    ...(run?.tail ? { tail: run.tail } : {}),
+    reds: proofOf(state, task.id).reds,
+  })
+}
+
+const ENDED: Readonly<Record<string, string>> = {
+  edited: 'A person changed its checks meanwhile.',
+  stopped: 'It was stopped.',
+  no_workspace: 'No process with its workspace is running. Start Runsheet there, then claim it again.',
+  gone: 'The task was removed.',
 }

@@ -6,6 +6,19 @@ import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { expireReview, leavePanel, showPanel } from './reviews.ts'
+import {
+  acceptGuards,
+  endCheck,
+  makeClaims,
+  refuseClaims,
+  requestCheck,
+  requestFinal,
+  settleClaims,
+  startCheck,
+  stopCheck,
+  takeBaseline,
+  tickCheck,
+} from './proof.ts'
 import { editTasks } from './tasks.ts'
 import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
@@ -27,6 +40,17 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   assess_task: assessTask,
   decide_review: decideAndContinue,
   reopen_review: reopenReview,
+  make_claims: makeClaims,
+  refuse_claims: refuseClaims,
+  settle_claims: settleClaims,
+  start_check: startCheck,
+  end_check: endCheck,
+  request_check: requestCheck,
+  request_final: requestFinal,
+  stop_check: stopCheck,
+  tick_check: tickCheck,
+  accept_guards: acceptGuards,
+  take_baseline: takeBaseline,
   expire_review: expireReview,
   show_panel: showPanel,
   leave_panel: leavePanel,

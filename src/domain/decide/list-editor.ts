@@ -11,7 +11,11 @@ import { difference, notAllowed, withFields, withStatus } from './transition.ts'
 export type Draft = Partial<TaskFields> &
   Pick<TaskFields, 'title'> &
   Pick<Task, 'id' | 'created_by'> &
-  Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & { readonly number?: number }
+  Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & {
+    readonly number?: number
+    /** The hashes of those of its checks that the configuration allows. */
+    readonly allowed?: readonly string[]
+  }
 
 /**
  * Collects one command's changes to the list. `finish` gives every plan its current task and returns one event, with one
@@ -139,7 +143,8 @@ export class ListEditor {
 
   #make(draft: Draft, turnId: string): Task {
     this.#lastNumber = draft.number ?? this.#lastNumber + 1
-    const { id, number: _number, order: _order, position: _position, status = 'pending', ...fields } = draft
+    const { id, number: _number, order: _order, position: _position, allowed: _allowed, ...rest } = draft
+    const { status = 'pending', ...fields } = rest
     const blank: Task = {
       id,
       number: this.#lastNumber,

@@ -5,6 +5,7 @@ import { type Instant, plusMs } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
 import {
+  approvedIn,
   changeOf,
   type Changes,
   changesBetween,
@@ -19,6 +20,7 @@ import {
 } from '../review.ts'
 import { isOpen } from '../task.ts'
 import { isBlank, isId, LIMITS, line, Problem, prose } from '../text.ts'
+import { approved } from './proof.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 
@@ -162,6 +164,15 @@ function confirm(
   editor.create(drafts, review.conversation_turn_id)
   const events = editor.finish()
   if (events instanceof Refusal) return events
+  const turnId = review.conversation_turn_id
+  const approvals = rows.flatMap((row, index) => {
+    const task = { id: ids[index] ?? '' }
+    const { person, configuration } = approvedIn(review.draft_tasks, row)
+    return [
+      ...approved(state, task, person, 'review', turnId),
+      ...approved(state, task, configuration, 'configuration', turnId),
+    ]
+  })
   const commented = comment === '' ? {} : { comment }
   const data = {
     review_id: review.review_id,
@@ -172,7 +183,7 @@ function confirm(
     changes,
     tasks: rows.map((row, index) => ({ task_id: ids[index] ?? '', change: changeOf(review.draft_tasks, row) })),
   }
-  return [...events, { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }]
+  return [...events, ...approvals, { type: 'task_create_review_resolved', turn_id: turnId, data }]
 }
 
 /** The deadline of a review that is opened now. */
@@ -229,7 +240,7 @@ function panelEvent(type: 'review_panel_opened' | 'review_panel_left', review: R
 
 function asRow(draft: Draft): DraftRow {
   const { title, details = '', criteria = '', priority = 'medium', status = 'pending', tags = [] } = draft
-  const { agent_type, parent_id, order } = draft
+  const { agent_type, parent_id, order, checks, may_change, allowed } = draft
   return {
     title,
     details,
@@ -240,11 +251,14 @@ function asRow(draft: Draft): DraftRow {
     ...(agent_type === undefined ? {} : { agent_type }),
     ...(parent_id === undefined ? {} : { parent_id }),
     ...(order === undefined ? {} : { order }),
+    ...(checks?.length ? { checks } : {}),
+    ...(may_change?.length ? { may_change } : {}),
+    ...(allowed?.length ? { allowed } : {}),
   }
 }
 
 function asDraft(review: Review, row: ConfirmedRow, id: string): Draft {
-  const { draft_index, status, ...fields } = row
+  const { draft_index, status, approve: _approve, allowed: _allowed, ...fields } = row
   const { source_user_message_id, source_assistant_message_id } = review
   return {
     ...fields,

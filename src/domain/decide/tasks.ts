@@ -6,10 +6,12 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
+import { proofOf } from '../proof.ts'
 import { ASKED, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
+import { approved } from './proof.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -38,7 +40,7 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (asked instanceof Refusal) return asked
 
   const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
-  const claims = asModel && isJudged(asModel) ? new Claims(state, command.judged ?? []) : undefined
+  const claims = asModel ? new Claims(state, command, isJudged(asModel, command)) : undefined
   if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
     // With this call's changes so far: reopening a task first must not bypass a rule.
@@ -57,10 +59,41 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (unsettled) return unsettled
   const events = editor.finish()
   if (events instanceof Refusal) return events
+  const approvals = approvalsOf(state, command, reviewed ? [] : drafts, targets, turnId ?? FILE_TURN)
+  if (approvals instanceof Refusal) return approvals
   // Last, so that a call that is refused anyway never reaches the assessor.
   if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
-  if (!opened || events.length === 0) return [...events, ...asked]
+  if (!opened || events.length === 0) return [...events, ...approvals, ...asked]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
+}
+
+/** A person approves what they write, and what they name by its hash; of a model's checks the configuration allows some. */
+function approvalsOf(
+  state: Conversation,
+  { by, change = [] }: Edit,
+  drafts: readonly Draft[],
+  { changes }: Targets,
+  turnId: string,
+): NewEvent[] | Refusal {
+  const created = drafts.flatMap(draft => {
+    const checks = draft.checks ?? []
+    if (by === 'person') return approved(state, draft, checks, 'edit', turnId)
+    const allowed = checks.filter(({ hash }) => draft.allowed?.includes(hash))
+    return approved(state, draft, allowed, 'configuration', turnId)
+  })
+  if (by !== 'person') return created
+  const edited: NewEvent[] = []
+  for (const [row, { task, fields }] of changes.entries()) {
+    const { approve = [] } = change[row] ?? {}
+    const checks = fields.checks ?? task.checks ?? []
+    if (approve.some(hash => !checks.some(check => check.hash === hash))) {
+      return invalidField('approve', { rule: 'invalid', expected: "hashes of the task's checks" }, row)
+    }
+    const isNew = (hash: string): boolean => !task.checks?.some(before => before.hash === hash)
+    const chosen = checks.filter(({ hash }) => isNew(hash) || approve.includes(hash))
+    edited.push(...approved(state, task, chosen, 'edit', planTurnOf(state, task)))
+  }
+  return [...created, ...edited]
 }
 
 /** A listed task by id or number. */
@@ -147,7 +180,8 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
     const next = nextFreeNumber(state, lastNumber)
     const numbered = command.by === 'file' ? numberFromFile(file_id, next) : { number: next }
     lastNumber = numbered.number
-    drafts.push({ ...fields, ...sources, ...numbered, title, id, created_by })
+    const allowed = row.allowed ? { allowed: row.allowed } : {}
+    drafts.push({ ...fields, ...allowed, ...sources, ...numbered, title, id, created_by })
   }
   return starting > 1 ? new Refusal('two_in_progress', {}) : drafts
 }
@@ -183,7 +217,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     const fields = cleanFields(change.fields, row)
     if (fields instanceof Refusal) return fields
     // A task that this call's own verdict blocked is refused with that verdict.
-    if (change.if_open && isSettled(task) && !judgedOn(command.judged ?? [], task.id)) {
+    if (change.if_open && isSettled(task) && !isRuledOn(command, task.id)) {
       const { status } = task
       return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
@@ -193,7 +227,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
-    if (asModel && state.rejections.has(task.id)) {
+    if (asModel && wasTurnedDown(state, task.id)) {
       return new Refusal('rejected_task_stays', { row, task, action: 'delete' })
     }
     if (asModel && task.judged_by === 'person') return new Refusal('settled_by_person', { row, task })
@@ -223,7 +257,7 @@ function target(
 
 /** Why the rules forbid a model's change of a task, whatever the assessor says. */
 function forbidden(
-  { rejections }: Conversation,
+  state: Conversation,
   { policy }: ModelTurn,
   task: Task,
   { status = task.status, ...fields }: Partial<TaskFields>,
@@ -233,7 +267,7 @@ function forbidden(
   if (policy.review && [...changed].some(field => field !== 'outcome')) {
     return new Refusal('reviewed_tasks_are_fixed', { row, action: 'reword' })
   }
-  if (rejections.has(task.id) && ASKED.some(field => changed.has(field))) {
+  if (wasTurnedDown(state, task.id) && ASKED.some(field => changed.has(field))) {
     return new Refusal('rejected_task_stays', { row, task, action: 'reword' })
   }
   if (task.judged_by !== 'person') return undefined
@@ -257,5 +291,13 @@ function missingOutcome(
   return new Refusal('outcome_required', { row, field: 'outcome', task, to: status })
 }
 
-/** Whether the assessor, not the model, decides what is done. */
-const isJudged = ({ turn, policy }: ModelTurn): boolean => isRunning(turn) && policy.assessor
+/** Whether the assessor, not the model, decides what is done: in our own runs, and elsewhere where we have a judge for it. */
+const isJudged = ({ turn, policy }: ModelTurn, { judges }: Edit): boolean =>
+  policy.assessor && (isRunning(turn) || judges === true)
+
+/** Whether the assessor or a check has turned down a claim of the task. */
+const wasTurnedDown = (state: Conversation, taskId: string): boolean =>
+  state.rejections.has(taskId) || proofOf(state, taskId).reds > 0
+
+const isRuledOn = ({ judged, resolved }: Edit, taskId: string): boolean =>
+  judgedOn(judged ?? [], taskId) !== undefined || (resolved?.some(({ claim }) => claim.task_id === taskId) ?? false)

@@ -30,11 +30,24 @@ function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
 
 /** The task with other fields. A model that changes what the assessor judged loses the verdict. */
 export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): Task {
-  const { outcome, ...rest } = fields
-  const kept = outcome === '' ? withoutOutcome(task) : task
-  const next = { ...kept, ...rest, ...(outcome ? { outcome } : {}) }
+  const { outcome, checks, may_change, ...rest } = fields
+  const kept = without(task, { outcome: outcome === '', checks: isNone(checks), may_change: isNone(may_change) })
+  const next = {
+    ...kept,
+    ...rest,
+    ...(outcome ? { outcome } : {}),
+    ...(checks?.length ? { checks } : {}),
+    ...(may_change?.length ? { may_change } : {}),
+  }
   const isSealed = by !== 'model' || SEALED.every(field => task[field] === next[field])
   return task.judged_by === 'assessor' && !isSealed ? { ...next, judged_by: null } : next
+}
+
+const isNone = (list: readonly unknown[] | undefined): boolean => list?.length === 0
+
+/** The task without those of these fields that are to go. */
+function without(task: Task, gone: { readonly [K in keyof Task]?: boolean }): Task {
+  return Object.fromEntries(Object.entries(task).filter(([field]) => !gone[field as keyof Task])) as unknown as Task
 }
 
 /** The names of the fields that these would change. */
@@ -53,11 +66,9 @@ export function difference(before: Task, after: Task): { [field: string]: Json }
   return from
 }
 
-/** Deep equality: tags are the only field that is not a primitive. */
-function same(a: Task[keyof Task], b: Task[keyof Task]): boolean {
-  if (a === b) return true
-  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((tag, index) => tag === b[index])
-}
+/** Deep equality: some fields are lists. Values that we made ourselves have their keys in the same order. */
+const same = (a: Task[keyof Task], b: Task[keyof Task]): boolean =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
 export function notAllowed(task: Task, to: TaskStatus, row: number | undefined): Refusal {
   const { status: from } = task

@@ -161,6 +161,7 @@ describe('finishing', () => {
       turn_id: 'turn-1',
       status: 'incomplete',
       because: 'answered',
+      standings: { proven: 0, confirmed: 1, judged: 0, reported: 0 },
       remaining: 2,
       counts: { completed: 1, blocked: 1, cancelled: 1, removed: 1, open: 2 },
       steps: 3,

@@ -1,13 +1,24 @@
 import type { CommandOf } from '../command.ts'
-import { apply, type Conversation, isParked, openTasks, planCounts, planTurnOf, stamped } from '../conversation.ts'
+import {
+  apply,
+  type Conversation,
+  isParked,
+  listed,
+  openTasks,
+  planCounts,
+  planTurnOf,
+  stamped,
+} from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
+import { standingsOf } from '../proof.ts'
 import { isBlank, isId } from '../text.ts'
 import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
+import { stopClaimsOf } from './proof.ts'
 import { turnRunning } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
@@ -78,7 +89,7 @@ export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, n
   if (!turn) return turnNotFound(command.turn_id)
   if (turn.stop_requested || isFinished(turn)) return []
   const { turn_id } = command
-  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...cancelReviewsOf(state, turn_id, now)]
+  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...endWaits(state, turn_id, now)]
 }
 
 export function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
@@ -98,9 +109,16 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const status = finalStatus(ending, counts, state.policy, turn.dropped)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
-  const data = { turn_id, status, because, remaining: counts.open, counts, steps, usage }
-  return [...cancelReviewsOf(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
+  const standings = standingsOf(state, listed(state, turn_id))
+  const data = { turn_id, status, because, remaining: counts.open, counts, standings, steps, usage }
+  return [...endWaits(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
+
+/** Ends what a turn that is over waits for. */
+const endWaits = (state: Conversation, turnId: string, now: Instant): NewEvent[] => [
+  ...cancelReviewsOf(state, turnId, now),
+  ...stopClaimsOf(state, turnId, now),
+]
 
 /** Whether a turn of an agent elsewhere has nothing open and waits for no review. */
 const isIdle = (state: Conversation, turnId: string): boolean =>

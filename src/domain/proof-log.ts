@@ -1,0 +1,158 @@
+import type { Check } from './check.ts'
+import type { Conversation } from './conversation.ts'
+import type { EventData, EventType, StoredEvent } from './event.ts'
+import { type CheckRecord, type CheckRun, NO_PROOF, proofOf, recordOf, type TaskProof } from './proof.ts'
+import type { Handlers } from './projection.ts'
+import { valuesIn } from './table.ts'
+import { ASKED, type Task } from './task.ts'
+
+type ProofEvent = Extract<EventType, `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted'>
+type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
+
+/** Of an output, in the state: enough for an answer. The log keeps more. */
+const MAX_TAIL = 2_000
+
+/** The reducers of claims and checks. */
+export const PROOF_REDUCERS: Reducers = {
+  claim_made: (state, { data, turn_id, seq, timestamp }) => ({
+    claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
+  }),
+  claim_settled: (state, { data: { claim_id, task_id, because } }) => ({
+    claims: state.claims.without(claim_id),
+    ...(because === 'check_failed' && state.tasks.has(task_id)
+      ? changeProof(state, task_id, ({ reds }) => ({ reds: reds + 1 }))
+      : {}),
+  }),
+
+  check_approved: (state, { data: { task_id, hash } }) =>
+    changeProof(state, task_id, ({ approved }) => ({ approved: [...approved.filter(each => each !== hash), hash] })),
+  check_requested: (state, { data: { task_id, check_id, hash, why, pass }, turn_id, timestamp }) => {
+    const turn = state.turns.get(turn_id ?? '')
+    const request = { turn_id: turn_id ?? '', ...about(task_id), check_id, hash, why, at: timestamp }
+    const isSame = (other: typeof request): boolean => other.hash === hash && other.why === why
+    return {
+      requests: [...state.requests.filter(other => !isSame(other)), request],
+      ...(turn && pass !== undefined ? { turns: state.turns.with(turn.id, { ...turn, passes: pass }) } : {}),
+    }
+  },
+  check_started: (state, { data: { task_id, check_id, hash, run_id, why, claim_id }, timestamp }) => {
+    const record = recordOf(state, hash)
+    const started = {
+      run_id,
+      ...about(task_id),
+      check_id,
+      why,
+      ...(claim_id === undefined ? {} : { claim_id }),
+      at: timestamp,
+      tries: (record.started?.tries ?? 0) + 1,
+    }
+    return { runs: state.runs.with(hash, { ...record, started }) }
+  },
+  check_ran: afterRun,
+  baseline_taken: (state, { data: { turn_id }, seq }) => {
+    const turn = state.turns.get(turn_id)
+    return turn ? { turns: state.turns.with(turn_id, { ...turn, baseline: seq }) } : {}
+  },
+  guard_accepted: (state, { data: { task_id, guard } }) =>
+    changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
+  check_ticked: (state, { data: { task_id, check_id } }) =>
+    changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
+}
+
+/** A run ended: for its claim, for its request, and for every task that has the same check. */
+function afterRun(
+  state: Conversation,
+  { data, turn_id, seq, timestamp }: StoredEvent<'check_ran'>,
+): Partial<Conversation> {
+  const { hash, why, result, claim_id } = data
+  const before = recordOf(state, hash)
+  const claim = claim_id === undefined ? undefined : state.claims.get(claim_id)
+  return {
+    runs: state.runs.with(hash, { ...turned(before, data), last: runOf(data, turn_id ?? '', seq, timestamp) }),
+    requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
+    ...(claim
+      ? { claims: state.claims.with(claim.claim_id, { ...claim, results: { ...claim.results, [hash]: result } }) }
+      : {}),
+    ...(why === 'baseline' ? withBaseline(state, data) : {}),
+  }
+}
+
+/** Whether it is red now, and what it proves. */
+function turned(
+  record: CheckRecord,
+  { result, why, task_id }: EventData['check_ran'],
+): Pick<CheckRecord, 'red' | 'proves'> {
+  if (result === 'failed') return { red: true }
+  // What passes at the start was not made to pass by the work.
+  if (result === 'passed' && why === 'baseline') return { red: false }
+  if (result !== 'passed' || why !== 'claim' || !record.red || task_id === undefined) {
+    return { red: record.red, ...(record.proves === undefined ? {} : { proves: record.proves }) }
+  }
+  return { red: false, proves: task_id }
+}
+
+function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {
+  const { task_id: _task, check_id: _check, hash: _hash, claim_id: _claim, output_sha256: _sha, tail, ...run } = data
+  const shown = data.result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
+  return { ...run, ...shown, turn_id, seq, at }
+}
+
+/** Each open task with the same check learns how it stood at the start. */
+function withBaseline(state: Conversation, { hash, result }: EventData['check_ran']): Pick<Conversation, 'proof'> {
+  let { proof } = state
+  for (const id of state.open) {
+    const task = state.tasks.get(id)
+    const before = proofOf({ proof }, id)
+    if (!task?.checks?.some(check => check.hash === hash) || before.baseline[hash] !== undefined) continue
+    proof = proof.with(id, { ...before, baseline: { ...before.baseline, [hash]: result } })
+  }
+  return { proof }
+}
+
+/** A person's edit of a task: what it asks for clears the count of red claims; other checks end its claims. */
+export function afterEdit(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
+  const clears = fields.some(field => CLEARS.has(field))
+  const before = state.proof.get(task.id)
+  const proof = before && clears && before.reds > 0 ? state.proof.with(task.id, { ...before, reds: 0 }) : state.proof
+  return fields.includes('checks') ? { ...withoutRuns(state, task), proof } : { proof }
+}
+
+const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
+
+/** The checks of a task changed: its claims end, and runs of checks that it no longer has do, too. */
+function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
+  const has = (hash: string): boolean => task.checks?.some((check: Check) => check.hash === hash) ?? false
+  let { claims, runs } = state
+  for (const claim of valuesIn(state.claims)) {
+    if (claim.task_id === task.id) claims = claims.with(claim.claim_id, { ...claim, ended: 'edited' })
+  }
+  for (const [hash, record] of state.runs.entries()) {
+    const { started, ...rest } = record
+    if (started?.task_id === task.id && !has(hash)) runs = runs.with(hash, rest)
+  }
+  return { claims, runs, requests: state.requests.filter(({ task_id, hash }) => task_id !== task.id || has(hash)) }
+}
+
+/** The state without what was known of a removed task's checks. */
+export function withoutTask(state: Conversation, taskId: string): Partial<Conversation> {
+  let { claims } = state
+  for (const claim of valuesIn(state.claims)) {
+    if (claim.task_id === taskId) claims = claims.with(claim.claim_id, { ...claim, ended: 'gone' })
+  }
+  return {
+    claims,
+    proof: state.proof.without(taskId),
+    requests: state.requests.filter(({ task_id }) => task_id !== taskId),
+  }
+}
+
+function changeProof(
+  state: Conversation,
+  taskId: string,
+  change: (proof: TaskProof) => Partial<TaskProof>,
+): Pick<Conversation, 'proof'> {
+  const before = state.proof.get(taskId) ?? NO_PROOF
+  return { proof: state.proof.with(taskId, { ...before, ...change(before) }) }
+}
+
+const about = (task_id: string | undefined): { readonly task_id?: string } => (task_id === undefined ? {} : { task_id })

@@ -1,0 +1,383 @@
+import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import type { Instant } from './instant.ts'
+import { type Keyed, valueIn, valuesIn } from './table.ts'
+import { isOpen, type Task } from './task.ts'
+import type { Turn } from './turn.ts'
+
+/** Why a check runs: at confirmation, for a claim, before the plan ends, or because a person asked. */
+export type RunReason = 'baseline' | 'claim' | 'final' | 'person'
+
+/** A run that has ended. */
+export interface CheckRun {
+  readonly run_id: string
+  readonly why: RunReason
+  readonly result: CheckResult
+  readonly duration_ms: number
+  readonly exit?: number
+  /** Why it is inconclusive. */
+  readonly reason?: string
+  /** The end of the output of a run that did not pass. */
+  readonly tail?: string
+  /** The workspace as the run left it. Without one, the run is out of date. */
+  readonly fingerprint?: string
+  /** The guarded files that differ from those at confirmation, and a digest of how. */
+  readonly guarded?: readonly string[]
+  readonly guard?: string
+  readonly turn_id: string
+  readonly at: Instant
+  readonly seq: number
+}
+
+/** A run under way. After a crash the next one replaces it. */
+export interface StartedRun {
+  readonly run_id: string
+  readonly task_id?: string
+  readonly check_id: string
+  readonly why: RunReason
+  readonly claim_id?: string
+  readonly at: Instant
+  /** How often a run was started without one that ended. */
+  readonly tries: number
+}
+
+/** What is known of one distinct check. Tasks with the same check in the same workspace share its runs. */
+export interface CheckRecord {
+  readonly last?: CheckRun
+  readonly started?: StartedRun
+  /** It failed, and no claim has seen it pass since. */
+  readonly red: boolean
+  /** The task whose claim first saw it pass after its last failure. For every other task it only guards. */
+  readonly proves?: string
+}
+
+/** What people and runs have said about the checks of one task. */
+export interface TaskProof {
+  /** The hashes that a person, or the configuration, approved. */
+  readonly approved: readonly string[]
+  /** Hash to the result at confirmation. */
+  readonly baseline: Readonly<Record<string, CheckResult>>
+  /** The ids of the checks that a person ticked. */
+  readonly ticked: readonly string[]
+  /** The digests of changes to guarded files that a person accepted. */
+  readonly accepted: readonly string[]
+  /** Claims that a red check refused, since a person last changed the task. */
+  readonly reds: number
+}
+
+export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], accepted: [], reds: 0 }
+
+/** Red claims after which a task is blocked, and after which further claims are refused unchecked. */
+export const MAX_REDS = 5
+export const MAX_RED_CLAIMS = MAX_REDS + 1
+
+/** A run that died with its process is tried again this often. */
+export const MAX_TRIES = 2
+
+/** A model's word that a task is settled, while it is checked and judged. */
+export interface OpenClaim {
+  readonly claim_id: string
+  readonly task_id: string
+  readonly turn_id: string
+  readonly tool_call_id: string
+  readonly status: 'completed' | 'cancelled'
+  readonly outcome: string
+  /** A hash of the title, details, criteria and outcome that are claimed. */
+  readonly seal: string
+  /** The seq that the call was based on. */
+  readonly basis: number
+  /** An agent elsewhere whose claim a judge of ours rules on. */
+  readonly judge?: true
+  /** The seq of its call, whose arguments are in the log. */
+  readonly seq: number
+  readonly at: Instant
+  /** Hash to the result of this claim's own run. */
+  readonly results: Readonly<Record<string, CheckResult>>
+  /** Why no further check of it is run. */
+  readonly ended?: string
+}
+
+/** A run that was asked for, other than by a claim. */
+export interface CheckRequest {
+  readonly turn_id: string
+  readonly task_id?: string
+  readonly check_id: string
+  readonly hash: string
+  readonly why: Exclude<RunReason, 'claim'>
+  readonly at: Instant
+}
+
+/** What these functions read: a state or its snapshot. */
+export interface Proofs {
+  readonly tasks: Keyed<Task>
+  readonly turns: Keyed<Turn>
+  readonly adopted: Keyed<string>
+  readonly proof: Keyed<TaskProof>
+  readonly runs: Keyed<CheckRecord>
+  readonly claims: Keyed<OpenClaim>
+  readonly requests: readonly CheckRequest[]
+}
+
+export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof =>
+  valueIn(state.proof, taskId) ?? NO_PROOF
+
+export const NO_RUNS: CheckRecord = { red: false }
+
+export const recordOf = (state: Pick<Proofs, 'runs'>, hash: string): CheckRecord => valueIn(state.runs, hash) ?? NO_RUNS
+
+/** A person's check needs no approval: it runs nothing. */
+export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: Check): boolean =>
+  check.kind === 'person' || proofOf(state, taskId).approved.includes(check.hash)
+
+/** The checks of a task that count, cheapest first: an unapproved one never runs and is in nobody's way. */
+export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task): readonly Check[] {
+  const cost = (check: Check): number => COST[check.kind] * 1e9 + (recordOf(state, check.hash).last?.duration_ms ?? 0)
+  return (task.checks ?? []).filter(check => isApproved(state, task.id, check)).toSorted((a, b) => cost(a) - cost(b))
+}
+
+/** The turn of the plan that a task belongs to. */
+const turnOf = ({ adopted }: Pick<Proofs, 'adopted'>, task: Task): string =>
+  valueIn(adopted, task.id) ?? task.conversation_turn_id
+
+/** The workspace that a task's checks run in. */
+export const workspaceOf = (state: Pick<Proofs, 'turns' | 'adopted'>, task: Task): Workspace | undefined =>
+  valueIn(state.turns, task.conversation_turn_id)?.workspace ?? valueIn(state.turns, turnOf(state, task))?.workspace
+
+/** Whether a claim of this task has something to wait for. */
+export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'adopted'>, task: Task): boolean =>
+  workspaceOf(state, task) !== undefined && countingChecks(state, task).length > 0
+
+/** How the checks of a claim stand. */
+export type Resolution =
+  | { readonly result: 'waiting' }
+  | { readonly result: 'passed' }
+  | { readonly result: 'failed' | 'inconclusive'; readonly check: Check; readonly run?: CheckRun }
+  /** The checks do not matter any more. */
+  | { readonly result: 'ended'; readonly because: string }
+
+/** A claim of a call that is made again, and how its checks ended. */
+export interface ResolvedClaim {
+  readonly claim: OpenClaim
+  readonly resolution: Resolution
+}
+
+/** The claims of a call, once all are checked. */
+export const resolvedClaims = (state: Proofs, turnId: string, callId: string): readonly ResolvedClaim[] =>
+  claimsOf(state, turnId, callId).map(claim => ({ claim, resolution: resolutionOf(state, claim) }))
+
+export function resolutionOf(state: Proofs, claim: OpenClaim): Resolution {
+  if (claim.ended !== undefined) return { result: 'ended', because: claim.ended }
+  const task = valueIn(state.tasks, claim.task_id)
+  if (!task) return { result: 'ended', because: 'gone' }
+  if (claim.status === 'cancelled') return { result: 'passed' }
+  for (const check of countingChecks(state, task)) {
+    const result = resultFor(state, claim, check)
+    if (result === undefined) return { result: 'waiting' }
+    const { last } = recordOf(state, check.hash)
+    if (result !== 'passed') return { result, check, ...(last ? { run: last } : {}) }
+  }
+  return { result: 'passed' }
+}
+
+function resultFor(state: Proofs, claim: OpenClaim, check: Check): CheckResult | undefined {
+  if (check.kind !== 'person') return claim.results[check.hash]
+  return proofOf(state, claim.task_id).ticked.includes(check.id) ? 'passed' : undefined
+}
+
+/** The open claims of a turn, or of one of its calls, oldest first. */
+export function claimsOf({ claims }: Pick<Proofs, 'claims'>, turnId: string, callId?: string): OpenClaim[] {
+  return [...valuesIn(claims)]
+    .filter(claim => claim.turn_id === turnId && (callId === undefined || claim.tool_call_id === callId))
+    .sort((a, b) => a.seq - b.seq || (a.claim_id < b.claim_id ? -1 : 1))
+}
+
+export const claimOn = ({ claims }: Pick<Proofs, 'claims'>, taskId: string): OpenClaim | undefined =>
+  [...valuesIn(claims)].find(claim => claim.task_id === taskId)
+
+/** A run to make now. */
+export interface RunToMake {
+  readonly turn_id: string
+  readonly task_id?: string
+  readonly check: Check
+  readonly why: RunReason
+  readonly claim_id?: string
+  /** When it was asked for. */
+  readonly at: Instant
+}
+
+/** The next run in a turn's plan. Follows from the log alone, so that any process with the workspace goes on in the same way. */
+export function nextRun(state: Proofs, turnId: string): RunToMake | undefined {
+  const asked = state.requests.filter(request => request.turn_id === turnId)
+  const baseline = asked.find(({ why }) => why === 'baseline')
+  return (baseline && requested(state, baseline)) ?? claimed(state, turnId) ?? (asked[0] && requested(state, asked[0]))
+}
+
+function claimed(state: Proofs, turnId: string): RunToMake | undefined {
+  for (const claim of claimsOf(state, turnId)) {
+    const task = valueIn(state.tasks, claim.task_id)
+    if (!task || resolutionOf(state, claim).result !== 'waiting') continue
+    const check = countingChecks(state, task).find(each => each.kind !== 'person' && !claim.results[each.hash])
+    const { claim_id, at } = claim
+    if (check) return { turn_id: turnId, task_id: task.id, check, why: 'claim', claim_id, at }
+  }
+  return undefined
+}
+
+function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequest): RunToMake | undefined {
+  const check = findCheck(state, turn_id, task_id, hash)
+  return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
+}
+
+/** A check of a task by its hash, or without a task one of the plan's own. */
+export function findCheck(
+  state: Pick<Proofs, 'tasks' | 'turns'>,
+  turnId: string,
+  taskId: string | undefined,
+  hash: string,
+): Check | undefined {
+  const checks = taskId === undefined ? valueIn(state.turns, turnId)?.done_checks : valueIn(state.tasks, taskId)?.checks
+  return checks?.find(check => check.hash === hash)
+}
+
+/** Whether the checks of a plan have still to be run as they are at the start. */
+export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
+
+/** Whether all claims of a call are checked: then it is performed. */
+export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
+  claims.every(claim => resolutionOf(state, claim).result !== 'waiting')
+
+/** The distinct checks of a plan's completed tasks, and of the plan itself, that did not run on this fingerprint. */
+export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
+  const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
+  for (const task of valuesIn(state.tasks)) {
+    if (task.status !== 'completed' || turnOf(state, task) !== turnId) continue
+    for (const { hash, id, kind } of countingChecks(state, task)) {
+      if (kind !== 'person' && !found.has(hash))
+        found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
+    }
+  }
+  for (const { hash, id } of valueIn(state.turns, turnId)?.done_checks ?? []) {
+    if (!found.has(hash)) found.set(hash, { turn_id: turnId, check_id: id, hash })
+  }
+  const isFresh = ({ hash }: Pick<CheckRequest, 'hash'>): boolean => {
+    const { last } = recordOf(state, hash)
+    return fingerprint !== undefined && last?.fingerprint === fingerprint && last.result !== 'inconclusive'
+  }
+  return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
+}
+
+/** The plan's own checks that failed when they last ran. */
+export const failingDoneChecks = (state: Pick<Proofs, 'runs' | 'turns'>, turnId: string): readonly Check[] =>
+  (valueIn(state.turns, turnId)?.done_checks ?? []).filter(
+    ({ hash }) => recordOf(state, hash).last?.result === 'failed',
+  )
+
+export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
+
+/** How a check of a task stands, for people. */
+export function checkState(state: Proofs, task: Task, check: Check): CheckState {
+  if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
+  const { last, started } = recordOf(state, check.hash)
+  if (started) return 'running'
+  if (!last) return 'waiting'
+  return last.result === 'passed' && isStale(state, last) ? 'stale' : last.result
+}
+
+/** Whether a later run in the same workspace saw other files. Runs of a final pass are fresh whatever the others of it write. */
+function isStale(state: Proofs, run: CheckRun): boolean {
+  const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
+  for (const { last } of valuesIn(state.runs)) {
+    if (!last || last.seq <= run.seq || place(last.turn_id) !== place(run.turn_id)) continue
+    if (last.fingerprint !== run.fingerprint && !(run.why === 'final' && last.why === 'final')) return true
+  }
+  return false
+}
+
+/** The guarded files that keep a check of a task from proving anything, until a person accepts them. */
+export function waitingGuards(state: Pick<Proofs, 'runs' | 'proof'>, task: Task, check: Check): readonly string[] {
+  const { last } = recordOf(state, check.hash)
+  if (!last?.guarded?.length) return []
+  return proofOf(state, task.id).accepted.includes(last.guard ?? '') ? [] : last.guarded
+}
+
+/** How a completed task got there, strongest first. */
+export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
+
+export interface Stood {
+  readonly standing: Standing
+  readonly reasons: readonly string[]
+}
+
+/** The standing of a completed task, derived from the log and never stored; undefined for any other task. */
+export function standingOf(state: Proofs, task: Task): Stood | undefined {
+  if (task.status !== 'completed') return undefined
+  const { proves, reasons } = whatChecksSay(state, task)
+  const word = wordFor(task)
+  return proves ? { standing: 'proven', reasons } : { standing: word.standing, reasons: [word.reason, ...reasons] }
+}
+
+function wordFor({ judged_by }: Task): { readonly standing: Standing; readonly reason: string } {
+  if (judged_by === 'person') return { standing: 'confirmed', reason: 'a person settled it' }
+  if (judged_by === 'assessor') return { standing: 'judged', reason: 'the judge said ok to exactly this text' }
+  return { standing: 'reported', reason: "the agent's word" }
+}
+
+function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; readonly reasons: readonly string[] } {
+  const reasons: string[] = []
+  let proving = 0
+  let inTheWay = 0
+  for (const check of task.checks ?? []) {
+    const name = labelOf(check)
+    if (!isApproved(state, task.id, check)) {
+      reasons.push(`${name}: not approved, so it never runs`)
+      continue
+    }
+    const now = checkState(state, task, check)
+    const guards = waitingGuards(state, task, check)
+    if (now === 'failed') reasons.push(`${name}: fails now`)
+    else if (now === 'stale') reasons.push(`${name}: passed before the workspace changed`)
+    else if (now !== 'passed') reasons.push(`${name}: has not passed`)
+    else if (guards.length > 0) reasons.push(`${name}: proves nothing until a person accepts ${guards.join(', ')}`)
+    else if (check.kind === 'person') reasons.push(`${name}: a person ticked it`)
+    else if (recordOf(state, check.hash).proves === task.id) reasons.push(`${name}: failed before, passes now`)
+    else reasons.push(`${name}: ${guardsOnly(state, task, check)}`)
+    if (now !== 'passed' || guards.length > 0) inTheWay += 1
+    else if (check.kind !== 'person' && recordOf(state, check.hash).proves === task.id) proving += 1
+  }
+  return { proves: proving > 0 && inTheWay === 0, reasons }
+}
+
+function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
+  const baseline = proofOf(state, task.id).baseline[hash]
+  if (baseline === 'passed') return 'passed already, so it only guards'
+  const { proves } = recordOf(state, hash)
+  const other = proves === undefined ? undefined : valueIn(state.tasks, proves)
+  if (other) return `proves task ${other.number}, so here it only guards`
+  return 'never failed first, so it only guards'
+}
+
+/** A check in a few words, for people and models. */
+export function labelOf(check: Check): string {
+  switch (check.kind) {
+    case 'command':
+      return check.run
+        .map(word => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+        .join(' ')
+    case 'file':
+      return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
+    case 'unchanged':
+      return `${check.paths.join(', ')} unchanged`
+    case 'person':
+      return check.ask
+  }
+}
+
+/** How many completed tasks have each standing. */
+export function standingsOf(state: Proofs, tasks: readonly Task[]): Readonly<Record<Standing, number>> {
+  const counts = { proven: 0, confirmed: 0, judged: 0, reported: 0 }
+  for (const task of tasks) {
+    const stood = isOpen(task) ? undefined : standingOf(state, task)
+    if (stood) counts[stood.standing] += 1
+  }
+  return counts
+}
