@@ -265,7 +265,7 @@ export const storedEvents = [
     z.object({
       claim_id,
       task_id,
-      result: z.enum(['granted', 'refused']),
+      result: described(z.enum(['granted', 'refused']), 'whether the task has the claimed status now'),
       because: described(
         z.enum([
           'checks',
@@ -301,7 +301,10 @@ export const storedEvents = [
   )(
     z.object({
       ...checkRef,
-      why: z.enum(['baseline', 'final', 'person']),
+      why: described(
+        z.enum(['baseline', 'final', 'person']),
+        'when the plan was confirmed, before it ends, or because a person asked',
+      ),
       pass: described(z.int(), 'which of the runs before the plan ends it belongs to, from 1').exactOptional(),
       ...decided,
     }),

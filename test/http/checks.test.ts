@@ -70,7 +70,7 @@ describe('a decision', () => {
     expect(resolved?.data).toMatchObject({ tasks: [{ change: 'edited' }, { change: 'edited' }] })
   })
 
-  it('[PF2] a hash that is none of the row is refused, and the review stays', async () => {
+  it('[PF1] a hash that is none of the row is refused, and the review stays', async () => {
     const bench = await Bench.set()
     const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] }, { title: 'B' })
     const { status, body } = await bench.confirms(review, { draft_index: 0 }, { draft_index: 1, approve: [HASH] })
