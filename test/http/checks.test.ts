@@ -34,7 +34,7 @@ describe('a decision', () => {
   })
 
   it.each([
-    ['the row as it was', (_: unknown) => ({ draft_index: 0 })],
+    ['the row as it was', () => ({ draft_index: 0 })],
     ['its checks as they were', (row: object) => ({ ...row, draft_index: 0 })],
     ['its checks, without a draft_index', (row: object) => ({ ...row, title: 'Another title' })],
     ['what they say, without id and hash', () => ({ draft_index: 0, checks: [NPM_TEST] })],
