@@ -1,3 +1,4 @@
+import type { Check, Workspace } from './check.ts'
 import type { Judged, Opinion } from './claim.ts'
 import type { ClaimEnd, DecisionVia, EventData, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
@@ -91,6 +92,9 @@ export type Command =
       readonly plans?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
+      /** Where the checks of a new turn run, and those that run before its plan ends. */
+      readonly workspace?: Workspace | undefined
+      readonly done_checks?: readonly Check[] | undefined
     }
   | {
       readonly type: 'start_turn'
@@ -101,6 +105,8 @@ export type Command =
       readonly policy?: PolicyPatch
       readonly host?: PolicyPatch
       readonly continue_turn_id?: string | undefined
+      readonly workspace?: Workspace | undefined
+      readonly done_checks?: readonly Check[] | undefined
     }
   | { readonly type: 'stop_turn'; readonly turn_id: string }
   | { readonly type: 'record'; readonly turn_id: string; readonly fact: Fact }

@@ -246,6 +246,16 @@ export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: s
 export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
   claims.every(claim => resolutionOf(state, claim).result !== 'waiting')
 
+/** The claims of the oldest call of a turn that is checked, and can be made again. */
+export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] {
+  const claims = claimsOf(state, turnId)
+  for (const { tool_call_id } of claims) {
+    const together = claims.filter(claim => claim.tool_call_id === tool_call_id)
+    if (isResolved(state, together)) return together
+  }
+  return []
+}
+
 /** The distinct checks of a plan's completed tasks, and of the plan itself, that did not run on this fingerprint. */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()

@@ -1,9 +1,11 @@
+import type { Judged } from '../domain/claim.ts'
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { awaitCall, beginCall } from '../toolsets/calls.ts'
+import { claimsOf } from '../domain/proof.ts'
+import { awaitCall, beginCall, type CallState, resumeCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
@@ -53,16 +55,20 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
+    checks: deps.workspaces?.checksFor(run.state.turns.get(run.turn)?.workspace),
   } satisfies ToolContext
   if (call.review?.decided) {
     await awaitCall(call.id, context, signal)
     return
   }
-  let state = await beginCall(toolset, call.tool, call.arguments, context)
-  if (state.status === 'claimed') {
-    const judged = await judgeAll(turn, deps, step, call.id, state.claims, signal)
-    state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
-  }
+  // Its claims are stored and checked: it is made again, with the verdicts of the judge.
+  const isClaimed = claimsOf(run.state, run.turn, call.id).length > 0
+  const make = (judged?: readonly Judged[]): Promise<CallState> =>
+    isClaimed
+      ? resumeCall(toolset, call.tool, call.arguments, call.id, context, judged ? { judged } : {})
+      : beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
+  let state = await make()
+  if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
 }
 
