@@ -6,6 +6,7 @@ import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
 import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'
+import { awaitClaims } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
@@ -105,6 +106,7 @@ export class Turn {
       const call = await beginCall(this.#toolset, name, args, context)
       if (call.status === 'answered') return call.result
       if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
+      if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
       const { reviewer, door, ref } = this.#deps
       return await reviewer.during(door, ref, call.review_id, ending =>
         awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),

@@ -15,7 +15,7 @@ import { todosOf } from '../toolsets/todos.ts'
 import { recordVerdicts, sealOf } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
-import { makeCall, recordAnswer } from './tool-calls.ts'
+import { makeCall, recordAnswer, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { HeldLease } from './held-lease.ts'
 import { judgeAll } from './judging.ts'
@@ -124,7 +124,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   const { run } = turn
   const number = run.steps.length + 1
   const current = currentTask(run.state, run.turn)
-  const toolset = toolsets[run.policy.toolset]
+  const toolset = toolsetOf(run, deps)
   const message_id = deps.door.newId()
   const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
   const instructions = [

@@ -7,6 +7,7 @@ import type { ToolContext } from '../toolsets/context.ts'
 import { claimsOf } from '../domain/proof.ts'
 import { awaitCall, beginCall, type CallState, resumeCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
+import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
 import { judgeAll } from './judging.ts'
@@ -14,6 +15,12 @@ import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import type { Call, Run, Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
+
+/** The tools of a run. */
+export function toolsetOf({ policy, state, turn }: Run, { workspaces }: Pick<TurnDeps, 'workspaces'>): Toolset {
+  const toolset = toolsets[policy.toolset]
+  return workspaces?.checksFor(state.turns.get(turn)?.workspace) ? withChecks(toolset) : toolset
+}
 
 /** Makes one tool call of a step. Afterwards it is answered or waits for a review. */
 export async function makeCall(
@@ -23,7 +30,7 @@ export async function makeCall(
   call: Call,
   signal: AbortSignal,
 ): Promise<void> {
-  const toolset = toolsets[turn.run.policy.toolset]
+  const toolset = toolsetOf(turn.run, deps)
   if (call.problem !== undefined && call.problem !== UNKNOWN_TOOL)
     return refuse(turn, deps, call, `Error: ${call.problem}`)
   const isOffered = call.problem === undefined
@@ -43,7 +50,7 @@ export async function makeCall(
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
   const { door, models } = deps
-  const toolset = toolsets[run.policy.toolset]
+  const toolset = toolsetOf(run, deps)
   const context = {
     door,
     tenant: lease.tenant,

@@ -12,7 +12,7 @@ import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
-import { awaitClaims } from './claims.ts'
+import { awaitBaseline, awaitClaims } from './claims.ts'
 import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
@@ -73,6 +73,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   const { toolset, tool } = askedBy(review, policy)
   const started = performance.now()
   const record = await door.reviews.await(tenant, review.review_id, signal)
+  if (!run) await awaitBaseline(context, review.conversation_turn_id, signal)
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const items = record.review.draft_tasks.length

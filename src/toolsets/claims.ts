@@ -1,8 +1,9 @@
 import { checkIn, workspaceKey } from '../domain/needs.ts'
-import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
+import { awaitsBaseline as hasBaselineToTake, type OpenClaim, workspaceOf } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { Door, Ref } from '../door/door.ts'
 import { type CallState, type Learnt, resumeCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import { toolsets } from './index.ts'
@@ -57,6 +58,35 @@ export async function awaitClaims(
   }
 }
 
+/**
+ * Waits until the checks of a plan have run as things are before the work. Not for ever: if no process with the workspace
+ * is alive, the plan is answered without.
+ */
+export async function awaitBaseline(context: ToolContext, turnId: string, signal?: AbortSignal): Promise<void> {
+  const { door, tenant, conversation } = context
+  const ref = { tenant, conversation }
+  const leave = new AbortController()
+  const ends = signal ? AbortSignal.any([signal, leave.signal]) : leave.signal
+  const look = async (): Promise<void> => {
+    const { turns } = await door.read(ref)
+    const workspace = turns.get(turnId)?.workspace
+    if (!workspace || !(await door.turns.served(checkIn(workspaceKey(workspace))))) leave.abort()
+  }
+  const timer = setInterval(() => void look(), UNSERVED_MS)
+  timer.unref()
+  try {
+    for (;;) {
+      const state = await door.read(ref)
+      if (!hasBaselineToTake(state, turnId) || leave.signal.aborted) return
+      await nextCommit(context, state.seq, ends).catch((error: unknown) => {
+        if (!leave.signal.aborted) throw error
+      })
+    }
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 /** Makes the call of these claims again, with its arguments from the log. */
 export async function settleCall(context: ToolContext, claim: OpenClaim, learnt: Learnt = {}): Promise<CallState> {
   const { door, tenant, conversation } = context
@@ -66,6 +96,17 @@ export async function settleCall(context: ToolContext, claim: OpenClaim, learnt:
   const toolset = toolsets[policy?.toolset ?? 'runsheet']
   const { tool, arguments: args } = called.data
   return resumeCall(toolset, tool, args, claim.tool_call_id, { ...context, turn: claim.turn_id }, learnt)
+}
+
+/** The call that made a claim, whether or not that is settled. */
+export async function claimCall(
+  { conversations }: Door,
+  ref: Ref,
+  claimId: string,
+): Promise<{ readonly turn_id: string; readonly tool_call_id: string } | undefined> {
+  const claims = await conversations.events(ref, { types: ['claim_made'], last: MAX_CALLS })
+  const made = claims.findLast(event => event.type === 'claim_made' && event.data.claim_id === claimId)
+  return made?.type === 'claim_made' ? { turn_id: made.turn_id ?? '', tool_call_id: made.data.tool_call_id } : undefined
 }
 
 const openOnes = ({ claims }: Conversation, ids: readonly string[]): OpenClaim[] =>

@@ -119,11 +119,11 @@ export class ToolCall implements View {
   }
 
   /** A model's command line as the checks of a new task. Without a workspace there are none. */
-  checked(line: string | undefined): Pick<NewTask, 'checks' | 'allowed'> {
+  checked(line: string | undefined, row?: number): Pick<NewTask, 'checks' | 'allowed'> {
     const { checks } = this.#deps
     if (!checks || line === undefined || line.trim() === '') return {}
     const made = checks.fromLine(line)
-    if (made instanceof Refusal) throw made
+    if (made instanceof Refusal) throw made.at(row)
     const { check, isAllowed } = made
     return { checks: [check], ...(isAllowed ? { allowed: [check.hash] } : {}) }
   }

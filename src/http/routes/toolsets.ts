@@ -7,6 +7,7 @@ import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '.
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall } from '../../toolsets/calls.ts'
+import { awaitClaims } from '../../toolsets/claims.ts'
 import { countItems, observe } from '../../toolsets/observe.ts'
 import type { Toolset } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
@@ -165,7 +166,7 @@ async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
   }
 }
 
-/** The answer of the call, or `pending_review` after `reviewWaitMs`; at once where too many calls wait already. */
+/** The answer of the call, or `pending_review` or `checking` after `reviewWaitMs`; at once where too many calls wait already. */
 async function waitedFor(
   { toolset, tool, input, context, caller, connection }: Asked,
   { limits, reviewWaitMs, closing }: Deps,
@@ -176,7 +177,10 @@ async function waitedFor(
   })
   if (call.status === 'answered') return { status: 200, body: { result: call.result } satisfies ToolAnswer }
   if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
-  const { call_id, review_id } = call
+  const waiting =
+    call.status === 'checking'
+      ? ({ status: 'checking', claim_id: call.claim_ids[0] ?? '' } as const)
+      : ({ status: 'pending_review', review_id: call.review_id } as const)
   const release = limits.wait(caller)
   const giveUp = new AbortController()
   const stop = (): void => giveUp.abort()
@@ -186,12 +190,15 @@ async function waitedFor(
   // The server may have begun to close while the call was stored.
   if (!release || closing.aborted) stop()
   try {
-    const result = await awaitCall(call_id, context, giveUp.signal)
+    const result =
+      call.status === 'checking'
+        ? (await awaitClaims(call, context, giveUp.signal)).result
+        : await awaitCall(call.call_id, context, giveUp.signal)
     return { status: 200, body: { result } satisfies ToolAnswer }
   } catch (error) {
     if (!giveUp.signal.aborted) throw error
     const headers = release ? {} : { 'retry-after': String(RETRY_AFTER_S) }
-    return { status: 202, headers, body: { status: 'pending_review', review_id } satisfies ToolAnswer }
+    return { status: 202, headers, body: waiting satisfies ToolAnswer }
   } finally {
     release?.()
     clearTimeout(timer)
