@@ -6,21 +6,19 @@ import { type ResolvedClaim, resolvedClaims } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
 import { type At, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
-import { currentToolContext, type ToolContext } from './context.ts'
+import type { ToolContext } from './context.ts'
 import { callHash, reviewOfEqualCall } from './equal-call.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
-import { awaitBaseline, awaitClaims } from './claims.ts'
+import { awaitBaseline } from './baseline.ts'
 import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import { sealOf } from './verdicts.ts'
 import type { View } from './view.ts'
-
-export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
 
 /** The state of a call. */
 export type CallState =
@@ -93,26 +91,6 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
     observe(context, { callId, toolset: toolset.name, tool: tool.name, items, started, outcome, stored })
   }
   return value
-}
-
-/** Begins a call and waits for its answer. Refusals and storage failures are answers, too. */
-export async function callTool(
-  toolset: Toolset,
-  name: string,
-  input: unknown,
-  context: ToolContext | undefined = currentToolContext(),
-  signal?: AbortSignal,
-): Promise<Json> {
-  if (!context) return NO_CONTEXT
-  try {
-    const call = await beginCall(toolset, name, input, context)
-    if (call.status === 'answered') return call.result
-    if (call.status === 'claimed') throw new Refusal('assessment_required', { claims: call.claims })
-    if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
-    return await awaitCall(call.call_id, context, signal)
-  } catch (error) {
-    return failureAnswer(toolset, error, context)
-  }
 }
 
 /** A refusal or storage failure as an answer for the model: no stack, no path, no SQL. Other errors are rethrown. */

@@ -1,15 +1,13 @@
 import { checkIn, workspaceKey } from '../domain/needs.ts'
-import { awaitsBaseline as hasBaselineToTake, type OpenClaim, workspaceOf } from '../domain/proof.ts'
+import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Door, Ref } from '../door/door.ts'
+import { nextCommit, UNSERVED_MS } from './baseline.ts'
 import { type CallState, type Learnt, resumeCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import { toolsets } from './index.ts'
-
-/** How long claims may wait for a process with their workspace before it counts as gone. */
-const UNSERVED_MS = 10_000
 
 /** Of a turn's newest calls, to find the one of a claim. */
 const MAX_CALLS = 1_000
@@ -51,35 +49,6 @@ export async function awaitClaims(
       if (isUnserved) return await endUnserved(context, call_id, open)
       await nextCommit(context, state.seq, ends).catch((error: unknown) => {
         if (!isUnserved) throw error
-      })
-    }
-  } finally {
-    clearInterval(timer)
-  }
-}
-
-/**
- * Waits until the checks of a plan have run as things are before the work. Not for ever: if no process with the workspace
- * is alive, the plan is answered without.
- */
-export async function awaitBaseline(context: ToolContext, turnId: string, signal?: AbortSignal): Promise<void> {
-  const { door, tenant, conversation } = context
-  const ref = { tenant, conversation }
-  const leave = new AbortController()
-  const ends = signal ? AbortSignal.any([signal, leave.signal]) : leave.signal
-  const look = async (): Promise<void> => {
-    const { turns } = await door.read(ref)
-    const workspace = turns.get(turnId)?.workspace
-    if (!workspace || !(await door.turns.served(checkIn(workspaceKey(workspace))))) leave.abort()
-  }
-  const timer = setInterval(() => void look(), UNSERVED_MS)
-  timer.unref()
-  try {
-    for (;;) {
-      const state = await door.read(ref)
-      if (!hasBaselineToTake(state, turnId) || leave.signal.aborted) return
-      await nextCommit(context, state.seq, ends).catch((error: unknown) => {
-        if (!leave.signal.aborted) throw error
       })
     }
   } finally {
@@ -154,14 +123,4 @@ async function callOf(
   )
   if (!called) throw new TypeError(`The log has no call ${claim.tool_call_id}.`)
   return called
-}
-
-/** Resolves when the log has grown beyond `seq`. */
-async function nextCommit(
-  { door, tenant, conversation }: ToolContext,
-  seq: number,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const _ of door.tail({ tenant, conversation }, { after: seq, signal })) return
-  signal.throwIfAborted()
 }
