@@ -1,3 +1,4 @@
+import type { Workspace } from './check.ts'
 import type { Judged, Opinion } from './claim.ts'
 import type { DecisionVia, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
@@ -82,6 +83,8 @@ export type Command =
       readonly client?: string | undefined
       /** The call makes a plan of its own, so it adopts no tasks. */
       readonly plans?: boolean
+      /** Where its checks run, if the turn is new. */
+      readonly workspace?: Workspace | undefined
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
     }
@@ -94,6 +97,8 @@ export type Command =
       readonly policy?: PolicyPatch
       readonly host?: PolicyPatch
       readonly continue_turn_id?: string | undefined
+      /** Where its checks run. */
+      readonly workspace?: Workspace | undefined
     }
   | { readonly type: 'stop_turn'; readonly turn_id: string }
   | { readonly type: 'record'; readonly turn_id: string; readonly fact: Fact }

@@ -209,19 +209,21 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
-  turn_opened: (state, { data: { turn_id, client }, timestamp }) => ({
+  turn_opened: (state, { data: { turn_id, client, workspace }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'open', timestamp),
       ...(client === undefined ? {} : { client }),
+      ...(workspace === undefined ? {} : { workspace }),
     }),
     latest_turn: turn_id,
   }),
-  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id }, timestamp }) => ({
+  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id, workspace }, timestamp }) => ({
     policy,
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'running', timestamp),
       model,
       ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
+      ...(workspace === undefined ? {} : { workspace }),
     }),
     running_turn: turn_id,
     latest_turn: turn_id,

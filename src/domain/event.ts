@@ -1,3 +1,4 @@
+import type { Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
@@ -35,6 +36,8 @@ export interface EventData {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
+    /** Where its checks run. */
+    readonly workspace?: Workspace
   }
   turn_started: Attributed & {
     readonly turn_id: string
@@ -43,6 +46,8 @@ export interface EventData {
     readonly policy: Policy
     readonly model: string
     readonly continue_turn_id?: string
+    /** Where its checks run. */
+    readonly workspace?: Workspace
   }
   /** Open tasks of other plans join the plan of this turn. */
   tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }

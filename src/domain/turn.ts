@@ -1,3 +1,4 @@
+import type { Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
@@ -49,6 +50,8 @@ export interface Turn {
   readonly dropped: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
+  /** Where its checks run, fixed when it began. */
+  readonly workspace?: Workspace
 }
 
 /** The tasks of a plan, counted by how they ended. */

@@ -61,6 +61,8 @@ export function decideAndContinue(
       message: messageFor(decision, rows),
       model: turn.model,
       continue_turn_id: turn.id,
+      // The plan goes on where it was.
+      workspace: turn.workspace,
     },
     now,
   )
