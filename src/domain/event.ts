@@ -1,4 +1,4 @@
-import type { CheckResult } from './check.ts'
+import type { Check, CheckResult, Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
@@ -58,6 +58,10 @@ export interface EventData {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
+    /** Where its checks run. */
+    readonly workspace?: Workspace
+    /** The checks that run once before its plan ends. */
+    readonly done_checks?: readonly Check[]
   }
   turn_started: Attributed & {
     readonly turn_id: string
@@ -66,6 +70,10 @@ export interface EventData {
     readonly policy: Policy
     readonly model: string
     readonly continue_turn_id?: string
+    /** Where its checks run. */
+    readonly workspace?: Workspace
+    /** The checks that run once before its plan ends. */
+    readonly done_checks?: readonly Check[]
   }
   /** Open tasks of other plans join the plan of this turn. */
   tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }

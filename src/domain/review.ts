@@ -301,7 +301,8 @@ function visibleFields({ title, details, criteria, priority, status, tags, check
 /** The checks of a confirmed row that run: approved by hash, newly written by the person, or allowed by the configuration. */
 export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { person: Check[]; configuration: Check[] } {
   const from = draft[row.draft_index ?? -1]
-  const proposed = new Set((from?.checks ?? []).map(({ hash }) => hash))
+  // Of any row: a row that a person moved or reworded beyond recognition still has the model's check.
+  const proposed = new Set(draft.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
   const isPersons = ({ hash }: Check): boolean => !proposed.has(hash) || (row.approve?.includes(hash) ?? false)
   const checks = row.checks ?? []
   return {

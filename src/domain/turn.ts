@@ -48,8 +48,6 @@ export interface Turn {
   readonly removed: number
   /** How many of them a model removed. */
   readonly dropped: number
-  /** Where its checks run. */
-  readonly workspace?: Workspace
   /** The checks that run once before its plan ends. */
   readonly done_checks?: readonly Check[]
   /** How often the checks of its finished plan were run again. */
@@ -58,6 +56,8 @@ export interface Turn {
   readonly baseline?: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
+  /** Where its checks run, fixed when it began. */
+  readonly workspace?: Workspace
 }
 
 /** The tasks of a plan, counted by how they ended. */

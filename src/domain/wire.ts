@@ -1,3 +1,4 @@
+import type { Workspace } from './check.ts'
 import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
@@ -34,6 +35,8 @@ export interface TurnView {
   readonly removed: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
+  /** Where its checks run. */
+  readonly workspace?: Workspace
   /** A limit ended it. */
   readonly limit_reached?: true
 }

@@ -6,6 +6,7 @@ import type { Command, Decision } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
@@ -14,6 +15,7 @@ import type { Commit } from '../store/commit.ts'
 import type { ReviewRecord } from '../store/rows.ts'
 import type {
   At,
+  ClaimOptions,
   Committed,
   ConversationSummary,
   Hint,
@@ -37,7 +39,19 @@ export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
 export type { ReviewRecord } from '../store/rows.ts'
 export { refKey } from '../store/store.ts'
-export type { At, Committed, Found, Hint, Lease, LiveEntry, Page, Paged, Ref, Search } from '../store/store.ts'
+export type {
+  At,
+  ClaimOptions,
+  Committed,
+  Found,
+  Hint,
+  Lease,
+  LiveEntry,
+  Page,
+  Paged,
+  Ref,
+  Search,
+} from '../store/store.ts'
 
 /** What `openDoor` needs. */
 export interface DoorOptions {
@@ -241,10 +255,12 @@ export interface Templates {
   delete(tenant: string, name: string): Promise<boolean>
 }
 
-/** Leases: the right to drive a running turn. */
+/** Leases: the right to act on a turn. */
 export interface Turns {
-  /** Claims a running turn without a driver, or the wanted one; undefined if there is none to claim. */
-  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
+  /** Claims a turn that needs one of the abilities and has no lease, or the wanted one; undefined if there is none. */
+  claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
+  /** Whether a lease for this need is held now, by whichever process. */
+  served(need: Need): Promise<boolean>
   /** Extends a lease. Resolves with false if another runner has taken over. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Gives a lease back. */

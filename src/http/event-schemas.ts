@@ -3,7 +3,20 @@ import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
 import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
 import { type Difference, exact } from './exact.ts'
 import { decided } from './origin-schema.ts'
-import { changes, instant, json, policy, review, role, described, seq, task, toolCall, turnFields } from './schemas.ts'
+import {
+  changes,
+  instant,
+  json,
+  policy,
+  review,
+  role,
+  described,
+  seq,
+  task,
+  toolCall,
+  turnFields,
+  workspace,
+} from './schemas.ts'
 
 const turn_id = described(z.string(), 'the turn')
 const message_id = described(z.string(), 'the message')
@@ -67,6 +80,7 @@ export const storedEvents = [
     z.object({
       turn_id,
       client: described(z.string(), 'the program that began it and its folder').exactOptional(),
+      workspace: workspace.exactOptional(),
       ...decided,
     }),
   ),
@@ -81,6 +95,7 @@ export const storedEvents = [
       policy: described(policy, 'the policy that it runs under'),
       model: described(z.string(), 'the name of the model'),
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
+      workspace: workspace.exactOptional(),
       ...decided,
     }),
   ),

@@ -1,5 +1,6 @@
 import { ID_PATTERN } from '../domain/text.ts'
 import * as z from 'zod'
+import type { Workspace } from '../domain/check.ts'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
 import type { Changes, DraftRow, ReviewRequest, Row, SubmittedRow } from '../domain/review.ts'
@@ -216,12 +217,22 @@ const turnStatus = described(
   z.enum(['open', 'running', 'done', 'incomplete', 'failed', 'stopped']),
   'the state of the turn',
 )
+export const workspace = described(
+  exact<Workspace>()(
+    z.object({
+      machine: described(z.string(), 'the id of the machine'),
+      path: described(z.string(), 'the folder'),
+    }),
+  ),
+  'where its checks run',
+)
 export const turnFields = {
   status: turnStatus,
   stop_requested: z.boolean(),
   started_at: instant,
   removed: described(z.int(), 'the number of tasks that were removed from its plan'),
   continues: described(z.string(), 'the turn whose open tasks it adopted').exactOptional(),
+  workspace: workspace.exactOptional(),
 }
 export const turn = exact<TurnView>()(
   z

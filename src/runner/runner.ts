@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { originOf } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
-import { isRunning } from '../domain/turn.ts'
-import { isParked } from '../domain/conversation.ts'
+import { DRIVE, driveIn, type Need, needsOf } from '../domain/needs.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 import { HeldLease } from './held-lease.ts'
 import { type TurnDeps, drive } from './drive.ts'
@@ -17,6 +16,8 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
+  /** The workspaces that this process has, by their keys: it also drives turns in these. */
+  readonly workspaces?: readonly string[]
   /** Knows the secrets of this composition. Default: only their shapes. */
   readonly redact?: Redactor
   /** Receives the growing text of each step. */
@@ -47,6 +48,7 @@ export class Runner {
   readonly #options: RunnerOptions
   readonly #deps: TurnDeps
   readonly #id: string
+  readonly #abilities: readonly Need[]
   readonly #leaseMs: number
   readonly #pollMs: number
   readonly #driven = new Map<string, DrivenTurn>()
@@ -61,6 +63,7 @@ export class Runner {
     const door = options.door.from(originOf('agent', 'turn'))
     this.#options = options
     this.#id = door.newId()
+    this.#abilities = [DRIVE, ...(options.workspaces ?? []).map(driveIn)]
     this.#leaseMs = options.leaseMs ?? LEASE_MS
     this.#pollMs = Math.min(POLL_MS, this.#leaseMs)
     this.#deps = {
@@ -135,7 +138,7 @@ export class Runner {
   }
 
   #claim(wanted?: Ref & { readonly turn: string }): Promise<HeldLease | undefined> {
-    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, wanted)
+    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, { abilities: this.#abilities, wanted })
   }
 
   #drive(held: HeldLease): void {
@@ -198,12 +201,11 @@ export class Runner {
     try {
       const state = await this.#options.door.read({ tenant: ref.tenant, conversation: ref.conversation })
       const { running_turn } = state
-      const turn = running_turn === null ? undefined : state.turns.get(running_turn)
-      if (!turn || !isRunning(turn)) return
+      if (running_turn === null) return
       const driven = this.#driven.get(refKey(ref))
       if (driven) {
-        if (turn.stop_requested) driven.stop.abort(new Error('Stopped.'))
-      } else if (!isParked(state, turn.id)) await this.take(ref, turn.id)
+        if (state.turns.get(running_turn)?.stop_requested) driven.stop.abort(new Error('Stopped.'))
+      } else if (this.#abilities.some(need => need === needsOf(state, running_turn))) await this.take(ref, running_turn)
     } catch (error) {
       if (!this.#ending.signal.aborted && !isUnreadable(error)) {
         this.#options.onError?.(error)

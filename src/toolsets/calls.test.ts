@@ -338,7 +338,7 @@ describe('a call in a run', () => {
       model: 'demo',
       policy: { toolset: 'turn_todos', ...policy },
     })
-    const lease = await door.turns.claim('me', 60_000)
+    const lease = await door.turns.claim('me', 60_000, { abilities: ['drive'] })
     if (!lease) throw new Error('no lease')
     return lease
   }

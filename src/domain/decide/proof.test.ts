@@ -207,7 +207,9 @@ describe('a claim', () => {
     const next = nextRun(plan.state, 'turn-1')
     plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r', hash: next?.check.hash ?? '', why: 'claim' })
     plan.run(plan.sets('person', 1, { checks: [FILE] }))
-    expect(resolvedClaims(plan.state, 'turn-1', CALL)).toMatchObject([{ resolution: { result: 'ended', because: 'edited' } }])
+    expect(resolvedClaims(plan.state, 'turn-1', CALL)).toMatchObject([
+      { resolution: { result: 'ended', because: 'edited' } },
+    ])
     const outcome = { result: 'passed', duration_ms: 1 } as const
     expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, outcome })).toEqual([])
   })
@@ -231,7 +233,10 @@ describe('a claim', () => {
     plan.run({ type: 'tick_check', task: 1, check_id: TICK.id })
     expect(awaitsChecks(plan.state, 'turn-1')).toBe(false)
     plan.resumes(1)
-    expect(plan.standing(1)).toMatchObject({ standing: 'reported', reasons: [expect.anything(), 'Looks right?: a person ticked it'] })
+    expect(plan.standing(1)).toMatchObject({
+      standing: 'reported',
+      reasons: [expect.anything(), 'Looks right?: a person ticked it'],
+    })
   })
 })
 

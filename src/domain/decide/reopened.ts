@@ -61,6 +61,9 @@ export function decideAndContinue(
       message: messageFor(decision, rows),
       model: turn.model,
       continue_turn_id: turn.id,
+      // The plan goes on where it was.
+      workspace: turn.workspace,
+      done_checks: turn.done_checks,
     },
     now,
   )

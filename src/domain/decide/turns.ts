@@ -45,7 +45,8 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   if (policy instanceof Refusal) return policy
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
   const client = command.client === undefined ? {} : { client: command.client }
-  const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client } }]
+  const place = placeOf(command)
+  const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client, ...place } }]
   const goesOn = !plans && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
   if (!goesOn) return [...fixes, ...opened]
   return withCurrent(state, [...fixes, ...opened, ...adoption(openTasks(state), turn_id)], [turn_id], now)
@@ -74,9 +75,10 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   if (policy instanceof Refusal) return policy
   const sets = !state.policy || !samePolicy(state.policy, policy)
   const continued = continue_turn_id === undefined ? {} : { continue_turn_id }
+  const place = placeOf(command)
   const started: NewEvent[] = [
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
-    { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued } },
+    { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued, ...place } },
   ]
   const taken = continue_turn_id === undefined ? [] : takenOver(state, continue_turn_id)
   const plans = new Set([turn_id, ...taken.map(task => planTurnOf(state, task))])
@@ -113,6 +115,15 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const data = { turn_id, status, because, remaining: counts.open, counts, standings, steps, usage }
   return [...endWaits(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
+
+/** Where the checks of a turn run. */
+const placeOf = ({
+  workspace,
+  done_checks,
+}: CommandOf<'open_turn' | 'start_turn'>): Pick<Turn, 'workspace' | 'done_checks'> => ({
+  ...(workspace === undefined ? {} : { workspace }),
+  ...(done_checks?.length ? { done_checks } : {}),
+})
 
 /** Ends what a turn that is over waits for. */
 const endWaits = (state: Conversation, turnId: string, now: Instant): NewEvent[] => [

@@ -250,7 +250,7 @@ function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string
 export function turnsOf(state: Conversation): TurnView[] {
   const adopted = Map.groupBy(listed(state), ({ id }) => state.adopted.get(id))
   return [...state.turns.values()]
-    .map(({ id, status, stop_requested, started_at, removed, continues }) => ({
+    .map(({ id, status, stop_requested, started_at, removed, continues, workspace }) => ({
       turn_id: id,
       status,
       stop_requested,
@@ -259,6 +259,7 @@ export function turnsOf(state: Conversation): TurnView[] {
       adopted: (adopted.get(id) ?? []).map(task => task.id),
       removed,
       ...(continues === undefined ? {} : { continues }),
+      ...(workspace === undefined ? {} : { workspace }),
     }))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
 }
