@@ -17,7 +17,9 @@ export type { EventData, EventType, Json, StoredEvent } from './domain/event.ts'
 export type { Origin } from './domain/origin.ts'
 export type { Policy, PolicyPatch, ToolsetName } from './domain/policy.ts'
 export type { Resolution } from './domain/resolution.ts'
-export type { Changes, DraftRow, ReviewRequest, Row, SubmittedRow } from './domain/review.ts'
+export type { Changes, DraftRow, ReviewRequest, Row } from './domain/review.ts'
+export type { Check, CheckSpec, Workspace } from './domain/check.ts'
+export type { CheckState, Standing } from './domain/proof.ts'
 export type { ConversationSnapshot } from './domain/snapshot.ts'
 export type { Task, TaskStatus } from './domain/task.ts'
 export type { PlanCounts, TurnStatus } from './domain/turn.ts'
@@ -27,7 +29,13 @@ export type {
   ConversationResult,
   MessageResult,
   SearchAnswer,
+  CheckStanding,
+  CheckView,
   SearchResult,
+  SentCheck,
+  SentChecks,
+  SentRow,
   Session,
   TaskResult,
+  TaskView,
 } from './domain/wire.ts'

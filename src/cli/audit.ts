@@ -99,6 +99,10 @@ const WORDS: Words = {
   task_create_review_required: ({ data }) => `review ${data.reopens} reopened as ${data.review_id}`,
   task_create_review_resolved: ({ data: { review_id, action, reason } }, created) =>
     action === 'confirm' ? `review ${review_id} confirmed: ${tasks(created)}` : `review ${review_id} ended: ${reason}`,
+  check_approved: ({ data }) => `check ${data.check_id} of task ${data.task_id} approved: ${data.hash}`,
+  check_requested: ({ data }) => `check ${data.check_id} of task ${data.task_id} run`,
+  guard_accepted: ({ data }) => `changes accepted for task ${data.task_id}: ${data.paths.join(', ')}`,
+  check_ticked: ({ data }) => `check ${data.check_id} of task ${data.task_id} ticked`,
 }
 
 const policyWords = ({ toolset, review, assessor, gate }: Policy): string =>

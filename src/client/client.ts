@@ -1,8 +1,7 @@
-import type { CommandOf } from '../domain/command.ts'
 import type { Json } from '../domain/event.ts'
 import type { TaskFields } from '../domain/fields.ts'
 import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
-import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -17,6 +16,9 @@ import type {
   ReviewAnswer,
   ReviewsAnswer,
   SearchAnswer,
+  SentChecks,
+  SentDecision,
+  SentRow,
   SessionAnswer,
   SessionsAnswer,
   SnapshotAnswer,
@@ -39,7 +41,7 @@ export type PersonsFields = {
   readonly [K in 'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position']?:
     | TaskFields[K]
     | undefined
-}
+} & SentChecks
 /** A tool call, and the conversation and turn it belongs to. */
 export interface ToolCallRequest {
   readonly session_id: string
@@ -75,6 +77,8 @@ export function createClient(options: ClientOptions) {
   const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(watched, path, request)
   const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
   const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
+  const check = (id: string, taskId: string, checkId: string, action: 'run' | 'stop' | 'tick') =>
+    json<TaskAnswer>(`${task(id, taskId)}/checks/${encodeURIComponent(checkId)}/${action}`, { method: 'POST' })
   const review = (id: string): string => `/api/task-manager/reviews/${encodeURIComponent(id)}`
   const panel = (id: string, name: string): string => `${review(id)}/panels/${encodeURIComponent(name)}`
   const template = (name: string): string => `/api/task-manager/templates/${encodeURIComponent(name)}`
@@ -118,7 +122,7 @@ export function createClient(options: ClientOptions) {
     /** Tasks with these words in title, details and outcome, newest first. */
     search: (q: string, query: Page = {}) => json<FoundTasksAnswer>('/api/tasks', { query: { q, ...query } }),
     /** With a key, a repeated request returns the first one's answer. */
-    addTask: (id: string, fields: PersonsFields & { title: string }, key?: string) =>
+    addTask: (id: string, fields: Omit<PersonsFields, 'approve'> & { title: string }, key?: string) =>
       json<TaskAnswer>(`${session(id)}/tasks`, {
         method: 'POST',
         body: fields,
@@ -128,6 +132,15 @@ export function createClient(options: ClientOptions) {
       json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, headers: { 'if-match': String(version) } }),
     removeTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
+
+    /** Asks for a run of an approved check. Its result comes with the events. */
+    runCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'run'),
+    stopCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'stop'),
+    /** Ticks a check that a person looks at. */
+    tickCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'tick'),
+    /** Accepts changes to guarded files: all that the checks of the task wait for. */
+    acceptGuards: (id: string, taskId: string, paths: readonly string[]) =>
+      json<TaskAnswer>(`${task(id, taskId)}/guards/accept`, { method: 'POST', body: { paths } }),
 
     /** Pending reviews by deadline, of one conversation or of all, page by page. */
     pendingReviews: (sessionId?: string, page: Page = {}) =>
@@ -139,7 +152,7 @@ export function createClient(options: ClientOptions) {
       if (!only) throw new RunsheetError(404, { code: 'review_not_found', message: `There is no review ${id}.` })
       return { review: only, ...answer }
     },
-    decide: (id: string, decision: CommandOf<'decide_review'>['decision']) =>
+    decide: (id: string, decision: SentDecision) =>
       json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision }),
     /** Opens a review again that nobody decided. */
     reopen: (id: string) => json<ReopenAnswer>(`${review(id)}/reopen`, { method: 'POST' }),
@@ -148,7 +161,7 @@ export function createClient(options: ClientOptions) {
 
     templates: () => json<TemplatesAnswer>('/api/task-manager/templates'),
     template: (name: string) => json<Template>(template(name)),
-    saveTemplate: (name: string, tasks: readonly SubmittedRow[]) =>
+    saveTemplate: (name: string, tasks: readonly SentRow[]) =>
       json<Template>(template(name), { method: 'PUT', body: { tasks } }),
     deleteTemplate: (name: string) => json<void>(template(name), { method: 'DELETE' }),
 

@@ -45,15 +45,15 @@ export interface TaskRemoval {
 }
 
 /** A person's answer to a review: confirm with the edited rows, cancel, or send it back to be revised. */
-export type Decision =
-  | { readonly action: 'confirm'; readonly tasks: readonly SubmittedRow[]; readonly comment?: string | undefined }
+export type Decision<Row = SubmittedRow> =
+  | { readonly action: 'confirm'; readonly tasks: readonly Row[]; readonly comment?: string | undefined }
   | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
   | {
       readonly action: 'revise'
       /** What to change. */
       readonly comment: string
       /** The rows as the person edited them; nothing is written. */
-      readonly tasks?: readonly SubmittedRow[] | undefined
+      readonly tasks?: readonly Row[] | undefined
     }
 
 /** Facts of a run. They are recorded as long as their turn is not over. */

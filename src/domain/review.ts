@@ -49,10 +49,13 @@ export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & 
   readonly allowed?: readonly string[] | undefined
   /** The hashes of the proposed checks that the person approves. */
   readonly approve?: readonly string[] | undefined
+  /** The hashes of checks that come from elsewhere, such as a template: only `approve` approves them. */
+  readonly inserted?: readonly string[] | undefined
 }
 export interface ConfirmedRow extends DraftRow {
   readonly draft_index?: number
   readonly approve?: readonly string[]
+  readonly inserted?: readonly string[]
 }
 
 /** What a person is asked to review, as it is stored and sent. */
@@ -221,11 +224,12 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
 type CleanRow = { readonly [K in keyof Row]?: Row[K] } & {
   readonly draft_index?: number
   readonly approve?: readonly string[]
+  readonly inserted?: readonly string[]
 }
 
 function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): CleanRow | Refusal {
   if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
-  const { draft_index, status, title, details, criteria, priority, tags, checks, may_change, approve } = row
+  const { draft_index, status, title, details, criteria, priority, tags, checks, may_change, approve, inserted } = row
   if (draft_index !== undefined && (!Number.isInteger(draft_index) || draft[draft_index] === undefined)) {
     return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
@@ -241,6 +245,7 @@ function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number):
     ...(status === undefined ? {} : { status }),
     ...(draft_index === undefined ? {} : { draft_index }),
     ...(approve === undefined ? {} : { approve }),
+    ...(inserted === undefined ? {} : { inserted }),
   }
 }
 
@@ -276,8 +281,8 @@ function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[])
 function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): ConfirmedRow | Refusal {
   const merged = { ...BLANK, ...draft[row.draft_index ?? -1], ...row }
   if (merged.title === undefined) return invalidField('title', { rule: 'empty' }, index)
-  const hashes = (merged.checks ?? []).map(({ hash }) => hash)
-  if (row.approve?.some(hash => !hashes.includes(hash))) {
+  const hashes = new Set((merged.checks ?? []).map(({ hash }) => hash))
+  if (row.approve?.some(hash => !hashes.has(hash))) {
     return invalidField('approve', { rule: 'invalid', expected: "hashes of this row's checks" }, index)
   }
   return { ...merged, title: merged.title }
@@ -285,7 +290,8 @@ function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): Co
 
 const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)
 
-function visibleFields({ title, details, criteria, priority, status, tags, checks, may_change }: Row): Row {
+/** The row as a person sees it. */
+export function visibleFields({ title, details, criteria, priority, status, tags, checks, may_change }: Row): Row {
   return {
     title,
     details,
@@ -301,8 +307,11 @@ function visibleFields({ title, details, criteria, priority, status, tags, check
 /** The checks of a confirmed row that run: approved by hash, newly written by the person, or allowed by the configuration. */
 export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { person: Check[]; configuration: Check[] } {
   const from = draft[row.draft_index ?? -1]
-  // Of any row: a row that a person moved or reworded beyond recognition still has the model's check.
-  const proposed = new Set(draft.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
+  // Of all rows: what is sent back with another row was not written by the person either.
+  const proposed = new Set([
+    ...draft.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)),
+    ...(row.inserted ?? []),
+  ])
   const isPersons = ({ hash }: Check): boolean => !proposed.has(hash) || (row.approve?.includes(hash) ?? false)
   const checks = row.checks ?? []
   return {

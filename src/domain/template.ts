@@ -1,5 +1,5 @@
 import { invalidField, Refusal } from './refusal.ts'
-import { confirmedRows, type Row, type SubmittedRow } from './review.ts'
+import { confirmedRows, type Row, type SubmittedRow, visibleFields } from './review.ts'
 import { LIMITS, line, Problem } from './text.ts'
 
 /** A saved batch of rows to insert into a review. */
@@ -8,7 +8,7 @@ export interface Template {
   readonly tasks: readonly Row[]
 }
 
-/** Validates the rows like those of a review and fills in the defaults. */
+/** Validates the rows like those of a review and fills in the defaults. Their checks are kept, approvals are not. */
 export function templateOf(rawName: string, rows: readonly SubmittedRow[]): Template | Refusal {
   const name = line(rawName, LIMITS.tag)
   if (name instanceof Problem) return invalidField('name', name.fact)
@@ -19,5 +19,5 @@ export function templateOf(rawName: string, rows: readonly SubmittedRow[]): Temp
       expected: 'one line without control characters or surrounding spaces',
     })
   const tasks = confirmedRows([], rows)
-  return tasks instanceof Refusal ? tasks : { name, tasks }
+  return tasks instanceof Refusal ? tasks : { name, tasks: tasks.map(visibleFields) }
 }

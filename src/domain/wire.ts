@@ -1,8 +1,10 @@
-import type { Workspace } from './check.ts'
+import type { Check, CheckSpec, Workspace } from './check.ts'
+import type { Decision } from './command.ts'
 import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
-import type { ReviewRequest } from './review.ts'
+import type { CheckState, Standing } from './proof.ts'
+import type { ReviewRequest, SubmittedRow } from './review.ts'
 import type { Part } from './search-marks.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -21,6 +23,45 @@ export interface Session {
   readonly updated_at: Instant
 }
 
+/** How a check of a task stands. */
+export interface CheckStanding {
+  /** Whether it runs: a person, or the configuration, approved exactly this content. */
+  readonly approved: boolean
+  readonly state: CheckState
+  /** How it stood when the plan was confirmed. */
+  readonly baseline: 'failed' | 'passed' | 'not_run'
+  /** Guarded files that changed: it proves nothing until a person accepts them. */
+  readonly guarded?: readonly string[]
+}
+/** A check as the API shows it. */
+export type CheckView = Check & CheckStanding
+
+/** A task as the API shows it: with how its checks stand and, once it is completed, how far that can be trusted. */
+export interface TaskView extends Omit<Task, 'checks'> {
+  readonly checks?: readonly CheckView[]
+  readonly standing?: Standing
+  readonly standing_reasons?: readonly string[]
+}
+
+/** A check as a caller sends it: a new one, or one as it was read. Its id and hash are never taken as they are. */
+export type SentCheck = CheckSpec & Partial<Pick<Check, 'id' | 'hash'> & CheckStanding>
+
+/** The checks of a task as a caller sends them. */
+export interface SentChecks {
+  /** All of them: what a person writes anew is approved by that. */
+  readonly checks?: readonly SentCheck[] | undefined
+  /** Short for one command in `checks`: its command line, without a shell. */
+  readonly check?: string | undefined
+  /** The hashes of checks that the person approves. */
+  readonly approve?: readonly string[] | undefined
+  /** Globs of guarded files that the task may change. */
+  readonly may_change?: readonly string[] | undefined
+}
+/** A row of a decision or a template as it is sent. */
+export type SentRow = Omit<SubmittedRow, 'checks' | 'inserted'> & SentChecks
+/** A decision as it is sent. */
+export type SentDecision = Decision<SentRow>
+
 /** A turn as the API shows it. */
 export interface TurnView {
   readonly turn_id: string
@@ -37,6 +78,8 @@ export interface TurnView {
   readonly continues?: string
   /** Where its checks run. */
   readonly workspace?: Workspace
+  /** The completed tasks of its plan by standing; absent while there are none. */
+  readonly standings?: Readonly<Record<Standing, number>>
   /** A limit ended it. */
   readonly limit_reached?: true
 }
@@ -47,7 +90,7 @@ export interface SessionAnswer {
   readonly policy: Policy | null
   readonly messages: readonly Message[]
   readonly turns: readonly TurnView[]
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly TaskView[]
   readonly reviews: readonly ReviewRequest[]
   readonly seq: number
 }
@@ -67,14 +110,14 @@ export interface SessionsAnswer {
 }
 /** A page of tasks that match a search. */
 export interface FoundTasksAnswer {
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly TaskView[]
   readonly next_cursor: string | null
   /** Some of the older tasks are not indexed yet. */
   readonly indexing?: true
 }
 /** A page of the tasks of a conversation. */
 export interface TasksAnswer {
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly TaskView[]
   readonly next_cursor: string | null
   readonly seq: number
 }
@@ -120,7 +163,7 @@ export interface MessageResult {
 }
 /** A task after a change to it, and the seq of that change. */
 export interface TaskAnswer {
-  readonly task: Task
+  readonly task: TaskView
   readonly seq: number
 }
 /** The policy of a conversation after a change to it. */

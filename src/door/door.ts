@@ -1,16 +1,18 @@
+import type { CheckMaker } from './checks.ts'
 import type { EventObserver } from './every-commit.ts'
 import type { StorageObserver } from './storage-health.ts'
 import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
-import type { Command, Decision } from '../domain/command.ts'
+import type { Command } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
-import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
+import type { SentDecision, SentRow } from '../domain/wire.ts'
 import type { Commit } from '../store/commit.ts'
 import type { ReviewRecord } from '../store/rows.ts'
 import type {
@@ -29,11 +31,12 @@ import type {
 } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
+export { type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
 export type { EventObserver } from './every-commit.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
 export { Transaction } from './transaction.ts'
-export type { Decision } from '../domain/command.ts'
+export type { SentDecision as Decision } from '../domain/wire.ts'
 export type { Edge } from '../domain/event.ts'
 export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
@@ -59,6 +62,8 @@ export interface DoorOptions {
   readonly store: Store
   /** Draws the ids of tasks and reviews; UUID v7 unless given. */
   readonly newId?: () => string
+  /** How checks are made where they run. Default: without knowledge of any program. */
+  readonly checks?: CheckMaker
   /** Receives failures that no caller waits for, except those of storage: `observeStorage` reports them. */
   readonly onError?: (error: unknown) => void
   /** Only reads: reviews do not expire through this door. */
@@ -107,6 +112,8 @@ export type Observer = (call: ObservedCall) => void
 export interface Door {
   /** Draws an id for a task, a review or a message. */
   readonly newId: () => string
+  /** Reads command lines and hashes checks. */
+  readonly checks: CheckMaker
   /** Conversations and their logs. */
   readonly conversations: Conversations
   /** Tasks as rows, for lists. */
@@ -222,12 +229,12 @@ export interface Reviews {
   /** The conversation that the review belongs to. */
   locate(tenant: string, reviewId: string): Promise<Ref>
   /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */
-  decide(tenant: string, reviewId: string, decision: Decision, via: DecisionVia): Promise<ReviewRecord>
+  decide(tenant: string, reviewId: string, decision: SentDecision, via: DecisionVia): Promise<ReviewRecord>
   /** Decides, and makes the answer in the same commit. `answer` must return JSON; repetitions get it again. */
   decide<T>(
     tenant: string,
     reviewId: string,
-    decision: Decision,
+    decision: SentDecision,
     via: DecisionVia,
     answer: (conversation: Conversation, record: ReviewRecord) => T,
   ): Promise<T>
@@ -250,7 +257,7 @@ export interface Templates {
   /** A template, or undefined if none has the name. */
   get(tenant: string, name: string): Promise<Template | undefined>
   /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
-  save(tenant: string, name: string, rows: readonly SubmittedRow[]): Promise<Template>
+  save(tenant: string, name: string, rows: readonly SentRow[]): Promise<Template>
   /** Deletes a template. Resolves with false if none has the name. */
   delete(tenant: string, name: string): Promise<boolean>
 }

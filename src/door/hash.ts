@@ -7,7 +7,8 @@ export function hashOf(body: unknown): string {
     .digest('base64url')
 }
 
-function sorted(value: unknown): unknown {
+/** JSON with its keys in order, without those that are undefined. */
+export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)

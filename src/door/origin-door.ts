@@ -26,6 +26,10 @@ export class OriginDoor implements Door {
     return this.#door.newId
   }
 
+  get checks(): Door['checks'] {
+    return this.#door.checks
+  }
+
   get conversations(): Door['conversations'] {
     return this.#door.conversations
   }

@@ -6,9 +6,10 @@ import type { Decision, LocatedReview, Reviews, Door } from './door.ts'
 import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
 import type { Page, Paged, Ref, Store } from '../store/store.ts'
+import { preparedDecision } from './checks.ts'
 import { hashOf } from './hash.ts'
 
-type DoorPart = Pick<Door, 'newId' | 'transact' | 'tail'>
+type DoorPart = Pick<Door, 'newId' | 'checks' | 'transact' | 'tail'>
 type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 
 /** Reviews behind the door: a decision costs one lookup and one commit. */
@@ -62,7 +63,7 @@ export class DoorReviews implements Reviews {
       const events = transaction.mustRun({
         type: 'decide_review',
         review_id: reviewId,
-        decision,
+        decision: preparedDecision(before, this.#door, reviewId, decision),
         via,
         ids,
         continuation,

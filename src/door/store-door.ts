@@ -21,6 +21,7 @@ import type {
 import { closed } from '../store/store-error.ts'
 import type { At, Committed, Hint, LiveEntry, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
+import { type CheckMaker, plainMaker, preparedRows } from './checks.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
 import { OriginDoor } from './origin-door.ts'
@@ -33,6 +34,7 @@ import { watchedStore } from './watched-store.ts'
 /** The door on one store, which is private to it. */
 export class StoreDoor implements Door {
   readonly newId: () => string
+  readonly checks: CheckMaker
   readonly conversations: Conversations
   readonly tasks: Tasks
   readonly search: Search
@@ -52,16 +54,17 @@ export class StoreDoor implements Door {
   #hasPage = false
 
   constructor(options: DoorOptions) {
-    const { newId = v7, observe, onReviewOpened, readOnly } = options
+    const { newId = v7, checks = plainMaker, observe, onReviewOpened, readOnly } = options
     const onError = exceptStorage(options.onError ?? (() => {}))
     this.#health = new StorageHealth(options.store)
     const store = watchedStore(options.store, this.#health)
     this.newId = newId
+    this.checks = checks
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
     this.search = searchIn(store)
     this.reviews = new DoorReviews(store, this)
-    this.templates = templatesIn(store)
+    this.templates = templatesIn(store, this)
     this.turns = turnsIn(store)
     this.liveText = liveTextIn(store)
     this.#store = store
@@ -225,13 +228,13 @@ function searchIn(store: Store): Search {
   }
 }
 
-function templatesIn(store: Store): Templates {
+function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templates {
   return {
     list: tenant => store.templates.list(tenant),
     get: (tenant, name) => store.templates.get(tenant, name),
     save: async (tenant, name, rows) => {
       checkTenant(tenant)
-      const template = templateOf(name, rows)
+      const template = templateOf(name, preparedRows(rows, [], undefined, door))
       if (template instanceof Refusal) throw template
       await store.templates.put(tenant, template)
       return template

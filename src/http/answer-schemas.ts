@@ -6,6 +6,7 @@ import type { Turn } from '../domain/turn.ts'
 import type { View } from '../domain/view.ts'
 import type { TurnWork } from '../domain/work.ts'
 import type * as wire from '../domain/wire.ts'
+import * as c from './check-schemas.ts'
 import { event, resolution } from './event-schemas.ts'
 import { exact } from './exact.ts'
 import * as s from './schemas.ts'
@@ -22,7 +23,7 @@ export const session = exact<wire.SessionAnswer>()(
     policy: s.policy.nullable(),
     messages: z.array(s.message),
     turns: z.array(s.turn),
-    tasks: z.array(s.task),
+    tasks: z.array(s.taskView),
     reviews: z.array(s.review),
     seq: z.int(),
   }),
@@ -35,6 +36,9 @@ const turn = exact<Turn>()(
     dropped: s.described(z.int(), 'how many of the removed tasks a model removed'),
     model: s.described(z.string(), 'the model that drives it; absent in a turn of an agent elsewhere').exactOptional(),
     client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
+    done_checks: s.described(z.array(c.check), 'run once before its plan ends').exactOptional(),
+    passes: s.described(z.int(), 'how often its checks were run before its plan ended').exactOptional(),
+    baseline: s.described(z.int(), 'the seq of its newest record of guarded files').exactOptional(),
   }),
 )
 const review = exact<Review>()(
@@ -77,6 +81,10 @@ const conversation = exact<ConversationSnapshot>()(
       pending_reviews: z.array(z.string()),
       unheard_reviews: s.described(z.array(z.string()), 'decided reviews whose answer the agent has not received'),
       answered_seq: s.described(z.int(), 'the seq of the latest answer that the agent received'),
+      proof: s.described(byTask(c.taskProof), 'task to what people and runs have said about its checks'),
+      runs: s.described(z.record(z.string(), c.checkRecord), 'hash of a check to its runs'),
+      claims: s.described(z.record(z.string(), c.openClaim), 'the claims that are not settled yet, by id'),
+      requests: s.described(z.array(c.checkRequest), 'runs that were asked for, other than by claims'),
     })
     .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to apply events to' }),
 )
@@ -117,8 +125,10 @@ export const oneEvent = exact<wire.EventAnswer>()(z.object({ event }))
 export const policy = exact<wire.PolicyAnswer>()(z.object({ policy: s.policy, seq: z.int() }))
 export const oneTurn = exact<wire.TurnAnswer>()(z.object({ turn: s.turn, seq: z.int() }))
 
-export const tasks = exact<wire.TasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor, seq: z.int() }))
-export const foundTasks = exact<wire.FoundTasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor, indexing }))
+export const tasks = exact<wire.TasksAnswer>()(z.object({ tasks: z.array(s.taskView), next_cursor, seq: z.int() }))
+export const foundTasks = exact<wire.FoundTasksAnswer>()(
+  z.object({ tasks: z.array(s.taskView), next_cursor, indexing }),
+)
 
 const part = z.object({
   text: z.string(),
@@ -155,7 +165,7 @@ export const search = exact<wire.SearchAnswer>()(
     indexing: s.described(z.boolean(), 'older texts are still being indexed: there may be more'),
   }),
 )
-export const task = exact<wire.TaskAnswer>()(z.object({ task: s.task, seq: z.int() }))
+export const task = exact<wire.TaskAnswer>()(z.object({ task: s.taskView, seq: z.int() }))
 
 export const reviews = exact<wire.ReviewsAnswer>()(
   z.object({

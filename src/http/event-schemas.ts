@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
 import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
+import { check, checkRef, claimFields, runFields, runReason, standings } from './check-schemas.ts'
 import { type Difference, exact } from './exact.ts'
 import { decided } from './origin-schema.ts'
 import {
@@ -22,6 +23,8 @@ const turn_id = described(z.string(), 'the turn')
 const message_id = described(z.string(), 'the message')
 const tool_call_id = described(z.string(), 'the call, unique in its turn')
 const review_id = described(z.string(), 'the review')
+const task_id = described(z.string(), 'the task')
+const claim_id = described(z.string(), 'the claim')
 const panel = described(z.string(), 'the panel, by a name of its own')
 const taskNow = described(task, 'the whole task as it is now')
 const tool = described(z.string(), 'the name of the tool')
@@ -81,6 +84,7 @@ export const storedEvents = [
       turn_id,
       client: described(z.string(), 'the program that began it and its folder').exactOptional(),
       workspace: workspace.exactOptional(),
+      done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
       ...decided,
     }),
   ),
@@ -96,6 +100,7 @@ export const storedEvents = [
       model: described(z.string(), 'the name of the model'),
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
       workspace: workspace.exactOptional(),
+      done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
       ...decided,
     }),
   ),
@@ -136,6 +141,7 @@ export const storedEvents = [
         }),
         'the tasks of the plan by status',
       ),
+      standings: described(standings, 'its completed tasks by standing; older logs lack it').exactOptional(),
       steps: described(z.int(), 'model calls'),
       usage,
     }),
@@ -229,6 +235,7 @@ export const storedEvents = [
       task: taskNow,
       by,
       from: described(z.record(z.string(), json), 'the previous values of the changed fields'),
+      reason: described(z.string(), 'why the system changed it').exactOptional(),
       ...decided,
     }),
   ),
@@ -238,7 +245,7 @@ export const storedEvents = [
     'The assessor judged a claim about a task.',
   )(
     z.object({
-      task_id: described(z.string(), 'the task'),
+      task_id,
       verdict: described(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
       reason: described(z.string(), "the assessor's words"),
       model: described(z.string(), "the assessor's model"),
@@ -252,6 +259,93 @@ export const storedEvents = [
   ),
   stored('task_create_review_required', 'A person is asked to confirm new tasks.')(review.extend(decided)),
   stored('task_create_review_resolved', 'A review was confirmed, cancelled or expired.')(resolution),
+  stored('claim_made', 'A model says that a task is settled; it is checked and judged first.')(z.object(claimFields)),
+  stored(
+    'claim_settled',
+    'A claim was granted or refused.',
+  )(
+    z.object({
+      claim_id,
+      task_id,
+      result: z.enum(['granted', 'refused']),
+      because: described(
+        z.enum([
+          'checks',
+          'judge',
+          'reported',
+          'check_failed',
+          'inconclusive',
+          'not_ok',
+          'unknown',
+          'edited',
+          'stopped',
+          'no_workspace',
+          'refused',
+        ]),
+        'what decided it',
+      ),
+    }),
+  ),
+  stored(
+    'check_approved',
+    'A check of a task may run: a person, or the configuration, approved exactly this content.',
+  )(
+    z.object({
+      ...checkRef,
+      task_id,
+      via: described(z.enum(['review', 'edit', 'configuration']), 'how it was approved'),
+      ...decided,
+    }),
+  ),
+  stored(
+    'check_requested',
+    'A run was asked for, other than by a claim.',
+  )(
+    z.object({
+      ...checkRef,
+      why: z.enum(['baseline', 'final', 'person']),
+      pass: described(z.int(), 'which of the runs before the plan ends it belongs to, from 1').exactOptional(),
+      ...decided,
+    }),
+  ),
+  stored(
+    'check_started',
+    'A run began.',
+  )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
+  stored(
+    'check_ran',
+    'A run ended.',
+  )(
+    z.object({
+      ...checkRef,
+      ...runFields,
+      claim_id: claim_id.exactOptional(),
+      output_sha256: described(z.string(), 'a hash of the whole output').exactOptional(),
+    }),
+  ),
+  stored(
+    'baseline_taken',
+    'The guarded files were recorded, as they were when the plan was confirmed.',
+  )(
+    z.object({
+      turn_id,
+      covers: described(z.array(z.string()), 'the globs and paths that were looked at'),
+      files: described(z.record(z.string(), z.string()), 'path to a hash of its content'),
+      incomplete: described(z.literal(true), 'there were too many to watch').exactOptional(),
+    }),
+  ),
+  stored(
+    'guard_accepted',
+    'A person accepted changes to guarded files.',
+  )(
+    z.object({
+      task_id,
+      paths: described(z.array(z.string()), 'the files'),
+      guard: described(z.string(), 'a hash of how they differ'),
+      ...decided,
+    }),
+  ),
+  stored('check_ticked', 'A person ticked a check.')(z.object({ task_id, check_id: checkRef.check_id, ...decided })),
   stored('review_panel_opened', 'A panel shows the review.')(z.object({ review_id, panel })),
   stored('review_panel_left', 'A panel no longer shows the review.')(z.object({ review_id, panel })),
 ] as const

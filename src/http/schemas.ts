@@ -3,17 +3,19 @@ import * as z from 'zod'
 import type { Workspace } from '../domain/check.ts'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
-import type { Changes, DraftRow, ReviewRequest, Row, SubmittedRow } from '../domain/review.ts'
+import type { Changes, DraftRow, ReviewRequest, Row } from '../domain/review.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
-import type { ErrorBody, Session, TurnView } from '../domain/wire.ts'
+import type { ErrorBody, SentRow, Session, TaskView, TurnView } from '../domain/wire.ts'
+import { approve, checkView, sentChecks, standings, storedChecks } from './check-schemas.ts'
+import { described } from './described.ts'
 import { exact } from './exact.ts'
+
+export { described }
 
 /** The message of a failed id check, by which a parser recognises it. */
 export const INVALID_ID = 'invalid_id'
-
-export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 
 export const id = described(
   z.string({ error: INVALID_ID }).regex(ID_PATTERN, { error: INVALID_ID }),
@@ -60,9 +62,13 @@ const personsFields = {
   status: taskStatus,
   outcome: text,
   position: z.number(),
+  ...sentChecks,
 }
 export const newTask = z.strictObject(personsFields).partial().required({ title: true }).meta({ id: 'NewTask' })
-export const taskPatch = z.strictObject(personsFields).partial().meta({ id: 'TaskPatch' })
+export const taskPatch = z
+  .strictObject({ ...personsFields, approve })
+  .partial()
+  .meta({ id: 'TaskPatch' })
 
 const rowFields = {
   title,
@@ -72,14 +78,17 @@ const rowFields = {
   status: rowStatus,
   tags,
 }
-const submittedRow = exact<SubmittedRow>()(
+const sentRow = exact<SentRow>()(
   z
     .strictObject({
       ...rowFields,
+      ...sentChecks,
+      approve,
       draft_index: described(z.int().min(0), 'the index of its draft row, from 0'),
       agent_type: described(z.string(), 'accepted and ignored: it is as in the draft'),
       parent_id: described(z.string(), 'accepted and ignored: it is as in the draft'),
       order: described(z.number(), 'accepted and ignored: it is as in the draft'),
+      allowed: described(z.array(z.string()), 'accepted and ignored: it is as in the draft'),
     })
     .partial()
     .meta({ id: 'SubmittedRow' }),
@@ -87,16 +96,16 @@ const submittedRow = exact<SubmittedRow>()(
 const comment = described(text, 'for the agent').optional()
 export const decision = z
   .discriminatedUnion('action', [
-    z.strictObject({ action: z.literal('confirm'), tasks: z.array(submittedRow), comment }),
+    z.strictObject({ action: z.literal('confirm'), tasks: z.array(sentRow), comment }),
     z.strictObject({ action: z.literal('cancel'), reason: z.string().optional(), comment }),
     z.strictObject({
       action: z.literal('revise'),
       comment: described(text, 'what the agent is to change'),
-      tasks: described(z.array(submittedRow), 'the rows as edited; nothing is written').optional(),
+      tasks: described(z.array(sentRow), 'the rows as edited; nothing is written').optional(),
     }),
   ])
   .meta({ id: 'Decision' })
-export const templateBody = z.strictObject({ name: z.string().optional(), tasks: z.array(submittedRow) })
+export const templateBody = z.strictObject({ name: z.string().optional(), tasks: z.array(sentRow) })
 
 const policyFields = {
   toolset: described(toolset, 'the tools of the model'),
@@ -121,40 +130,56 @@ export const policy = exact<Policy>()(
   z.object(policyFields).meta({ id: 'Policy', description: 'The rules of a conversation' }),
 )
 
+const taskFields = {
+  id: described(z.string(), 'a UUIDv7'),
+  number: described(z.int(), 'its number in the conversation, from 1'),
+  session_id: described(z.string(), 'the conversation'),
+  conversation_turn_id: described(z.string(), 'the turn that created it'),
+  parent_id: described(z.string(), 'its parent task').exactOptional(),
+  title,
+  details: described(text, 'what to do'),
+  criteria: described(text, 'how to tell that it is done'),
+  agent_type: described(z.string(), 'the kind of agent it is for').exactOptional(),
+  priority,
+  position: described(z.number(), 'sorts the list; not a rank'),
+  tags,
+  status: taskStatus,
+  outcome: described(text, 'the result').exactOptional(),
+  judged_by: described(z.enum(['assessor', 'person']).nullable(), 'who settled it, if not the model'),
+  created_by: described(z.enum(['tool', 'user', 'file']), 'a model, a person, or a JSON file'),
+  source_user_message_id: messageOfHost,
+  source_assistant_message_id: messageOfHost,
+  file_id: described(z.string(), 'its id in a JSON file, if not its number').exactOptional(),
+  version: described(z.int(), 'increases with each change; send it as If-Match'),
+  created_at: described(instant, 'when it was created'),
+  updated_at: described(instant, 'when it last changed'),
+  started_at: described(instant, 'when it was first in progress').exactOptional(),
+  completed_at: described(instant, 'when it was completed').exactOptional(),
+  removed_at: described(instant, 'when it was removed from the list').exactOptional(),
+  may_change: storedChecks.may_change,
+}
 export const task = exact<Task>()(
+  z.object({ ...taskFields, ...storedChecks }).meta({ id: 'Task', description: 'A task as it is stored' }),
+)
+/** A task as answers show it. */
+export const taskView = exact<TaskView>()(
   z
     .object({
-      id: described(z.string(), 'a UUIDv7'),
-      number: described(z.int(), 'its number in the conversation, from 1'),
-      session_id: described(z.string(), 'the conversation'),
-      conversation_turn_id: described(z.string(), 'the turn that created it'),
-      parent_id: described(z.string(), 'its parent task').exactOptional(),
-      title,
-      details: described(text, 'what to do'),
-      criteria: described(text, 'how to tell that it is done'),
-      agent_type: described(z.string(), 'the kind of agent it is for').exactOptional(),
-      priority,
-      position: described(z.number(), 'sorts the list; not a rank'),
-      tags,
-      status: taskStatus,
-      outcome: described(text, 'the result').exactOptional(),
-      judged_by: described(z.enum(['assessor', 'person']).nullable(), 'who settled it, if not the model'),
-      created_by: described(z.enum(['tool', 'user', 'file']), 'a model, a person, or a JSON file'),
-      source_user_message_id: messageOfHost,
-      source_assistant_message_id: messageOfHost,
-      file_id: described(z.string(), 'its id in a JSON file, if not its number').exactOptional(),
-      version: described(z.int(), 'increases with each change; send it as If-Match'),
-      created_at: described(instant, 'when it was created'),
-      updated_at: described(instant, 'when it last changed'),
-      started_at: described(instant, 'when it was first in progress').exactOptional(),
-      completed_at: described(instant, 'when it was completed').exactOptional(),
-      removed_at: described(instant, 'when it was removed from the list').exactOptional(),
+      ...taskFields,
+      checks: described(z.array(checkView), 'how to see whether it is done').exactOptional(),
+      standing: described(
+        z.enum(['proven', 'confirmed', 'judged', 'reported']),
+        'of a completed task: a check proves it, a person settled it, the assessor accepted it, or it is the word of the model',
+      ).exactOptional(),
+      standing_reasons: described(z.array(z.string()), 'why it stands so, for people').exactOptional(),
     })
-    .meta({ id: 'Task', description: 'A task as it is stored, sent and shown' }),
+    .meta({ id: 'TaskView', description: 'A task, how its checks stand, and how far its completion can be trusted' }),
 )
 
 export const row = exact<Row>()(
-  z.object(rowFields).meta({ id: 'Row', description: 'A task as a person sees and edits it in a review' }),
+  z
+    .object({ ...rowFields, ...storedChecks })
+    .meta({ id: 'Row', description: 'A task as a person sees and edits it in a review' }),
 )
 const draftRow = exact<DraftRow>()(
   z
@@ -163,6 +188,8 @@ const draftRow = exact<DraftRow>()(
       agent_type: described(z.string(), 'the kind of agent it is for; not shown').exactOptional(),
       parent_id: described(z.string(), 'its parent task; not shown').exactOptional(),
       order: described(z.number(), 'where the model put it; not shown').exactOptional(),
+      ...storedChecks,
+      allowed: described(z.array(z.string()), 'the hashes of its checks that the configuration allows').exactOptional(),
     })
     .meta({ id: 'DraftRow', description: 'A row that a model proposed' }),
 )
@@ -241,6 +268,7 @@ export const turn = exact<TurnView>()(
       ...turnFields,
       parked: described(z.boolean(), "waits for a person's decision"),
       adopted: described(z.array(z.string()), 'tasks of earlier turns that it took over'),
+      standings: described(standings, 'the completed tasks of its plan by standing, if there are any').exactOptional(),
       limit_reached: described(z.literal(true), 'a limit ended it').exactOptional(),
     })
     .meta({ id: 'Turn' }),

@@ -1,14 +1,23 @@
-import type { Commit, Decision, Door, Ref, TailOptions } from '../door/door.ts'
-import type { TaskChange } from '../domain/command.ts'
+import {
+  type Commit,
+  type Decision,
+  type Door,
+  preparedChange,
+  preparedTask,
+  type Ref,
+  type TailOptions,
+} from '../door/door.ts'
 import { listed } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import type { Policy, PolicyPatch } from '../domain/policy.ts'
+import { taskOnWire } from '../domain/proof-view.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Resolution } from '../domain/resolution.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { type ConversationSnapshot, snapshotOf } from '../domain/snapshot.ts'
 import type { Task } from '../domain/task.ts'
+import type { SentChecks, TaskView } from '../domain/wire.ts'
 import { reviewAnswer } from '../toolsets/review-answer.ts'
 import type { Reviewer } from './reviewer.ts'
 import { Turn, type TurnOptions } from './turn.ts'
@@ -25,7 +34,8 @@ export interface ConversationDeps {
 export type TaskEdit = Pick<
   SomeFields,
   'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position'
->
+> &
+  SentChecks
 
 /** A decided review. */
 export interface DecidedReview {
@@ -87,28 +97,35 @@ export class Conversation {
     return snapshotOf(await this.#read())
   }
 
-  /** The listed tasks, in order. */
-  async tasks(): Promise<readonly Task[]> {
-    return listed(await this.#read())
+  /** The listed tasks, in order, with how their checks stand. */
+  async tasks(): Promise<readonly TaskView[]> {
+    const state = await this.#read()
+    return listed(state).map(task => taskOnWire(state, task))
   }
 
   /** Adds a task on a person's behalf. It joins the running or latest turn. */
-  async addTask(fields: TaskEdit & { readonly title: string }): Promise<Task> {
+  async addTask(fields: Omit<TaskEdit, 'approve'> & { readonly title: string }): Promise<TaskView> {
     const { door, ref } = this.#deps
     const id = door.newId()
-    const { events } = await door.run(ref, { type: 'edit_tasks', by: 'person', create: [{ ...fields, id }] })
-    return taskIn(events, id)
+    const { value } = await door.transact(ref, transaction => {
+      const create = [preparedTask(transaction.state, door, id, fields)]
+      const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
+      return taskOnWire(transaction.state, taskIn(events, id))
+    })
+    return value
   }
 
   /** Changes a task, by id or number, on a person's behalf. With `version` it fails if the task was changed since. */
-  async changeTask(task: string | number, fields: TaskEdit, { version }: { version?: number } = {}): Promise<Task> {
+  async changeTask(task: string | number, fields: TaskEdit, { version }: { version?: number } = {}): Promise<TaskView> {
     const { door, ref } = this.#deps
-    const change: TaskChange[] = [{ task, fields, if_version: version }]
-    const { conversation } = await door.run(ref, { type: 'edit_tasks', by: 'person', change })
+    const { conversation } = await door.transact(ref, transaction => {
+      const change = [preparedChange(transaction.state, door, task, fields, version)]
+      transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
+    })
     const changed = typeof task === 'string' ? conversation.tasks.get(task) : undefined
     const found = changed ?? listed(conversation).find(({ number }) => number === task)
     if (!found) throw new TypeError('the changed task is not listed')
-    return found
+    return taskOnWire(conversation, found)
   }
 
   /** Removes a task, by id or number, on a person's behalf. Its history stays. */

@@ -40,6 +40,8 @@ export const chineseErrors: ErrorStrings = {
     },
     outcome_required: () => '请先填写任务的结果。',
     version_mismatch: () => '该任务刚刚有改动，现在显示的是最新内容。',
+    check_not_found: () => '该检查已不存在。',
+    check_not_runnable: ({ because }) => (because === 'unapproved' ? '请先批准这项检查。' : '无法在此运行这项检查。'),
     no_turn: () => '请先发送一条消息，再添加任务。',
     turn_not_found: () => '找不到这一轮对话。',
     turn_running: () => '智能体仍在处理，请停止或等待完成。',

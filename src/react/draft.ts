@@ -1,6 +1,7 @@
-import type { DraftRow, ReviewRequest, RowStatus, SubmittedRow } from '../domain/review.ts'
+import type { DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
+import type { SentRow } from '../domain/wire.ts'
 import type { Strings } from './strings.ts'
 
 export const MAX_ROWS = LIMITS.batch
@@ -50,7 +51,7 @@ export function fieldsOf(row: Omit<DraftRow, 'order'>): RowFields {
 }
 
 /** A row as it is sent: every field, so that what was seen is what is written. */
-export function submittedRow(row: EditableRow): SubmittedRow {
+export function submittedRow(row: EditableRow): SentRow {
   const { title, details, criteria, priority, status, tags, draft_index } = row
   const fields = { title, details, criteria, priority, status, tags: parseTags(tags) }
   return draft_index === undefined ? fields : { ...fields, draft_index }

@@ -40,6 +40,9 @@ export const englishErrors: ErrorStrings = {
     },
     outcome_required: () => 'Add an outcome first.',
     version_mismatch: () => 'This task has just changed. You are looking at the latest version now.',
+    check_not_found: () => 'This check no longer exists.',
+    check_not_runnable: ({ because }) =>
+      because === 'unapproved' ? 'This check has to be approved first.' : 'This check cannot be run here.',
     no_turn: () => 'Send a message first: there is no plan to add this task to.',
     turn_not_found: () => 'This turn no longer exists.',
     turn_running: () => 'The agent is still working. Stop it or wait until it is done.',

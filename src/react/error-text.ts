@@ -19,6 +19,9 @@ type AgentCode =
   | 'claims_spent'
   | 'settled_by_person'
   | 'rejected_task_stays'
+  | 'check_failed'
+  | 'not_checked'
+  | 'claim_open'
   | 'assessor_required'
   | 'too_many_reviews'
 

@@ -1,13 +1,12 @@
 import { useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
-import type { CommandOf } from '../domain/command.ts'
+import type { SentDecision } from '../domain/wire.ts'
 import { type Draft, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'
 
-type Decided = CommandOf<'decide_review'>['decision']
-export type Action = Decided['action']
+export type Action = SentDecision['action']
 
 /** Why the server did not accept a decision. */
 export interface ReviewError {
@@ -99,7 +98,7 @@ function errorOf({ message, row, action, comment }: Failure, send: Decision['sen
   return row ? { message, row } : { message, retry: () => send(action, comment) }
 }
 
-function decisionOf(action: Action, comment: string, { draft, areRowsEdited }: DecisionOptions): Decided {
+function decisionOf(action: Action, comment: string, { draft, areRowsEdited }: DecisionOptions): SentDecision {
   const commented = comment === '' ? {} : { comment }
   const tasks = sentRows(action, draft).map(submittedRow)
   switch (action) {

@@ -13,9 +13,10 @@ function plan(): Task {
 
 /** A client whose server has a newer version of a task. */
 function clientWith(newer: Task, sent: number[]) {
+  const { checks: _checks, ...fieldsOf } = newer
   const changeNewer = async (_: string, __: string, version: number, fields: PersonsFields) => {
     sent.push(version)
-    if (version === newer.version) return { task: { ...newer, version: version + 1, ...(fields as object) }, seq: 9 }
+    if (version === newer.version) return { task: { ...fieldsOf, version: version + 1, ...(fields as object) }, seq: 9 }
     throw new RunsheetError(412, { code: 'version_mismatch', message: 'It moved on.', task: newer })
   }
   return { ...createClient({ url: 'http://127.0.0.1:1' }), changeTask: changeNewer }

@@ -65,11 +65,18 @@ export async function changeTask(client: Client, task: Task, fields: PersonsFiel
     return await send(task.version)
   } catch (error) {
     const now = error instanceof RunsheetError && error.code === 'version_mismatch' ? error.details.task : undefined
-    const isSame = now && (Object.keys(fields) as (keyof PersonsFields)[]).every(field => now[field] === task[field])
+    const isSame =
+      now &&
+      Object.keys(fields)
+        .map(fieldOfTask)
+        .every(field => now[field] === task[field])
     if (!isSame) throw error
     return send(now.version)
   }
 }
+
+const fieldOfTask = (name: string): keyof Task =>
+  name === 'check' || name === 'approve' ? 'checks' : (name as keyof Task)
 
 type Optimistic = Partial<Pick<Task, (typeof OPTIMISTIC)[number]>>
 

@@ -258,7 +258,7 @@ function asRow(draft: Draft): DraftRow {
 }
 
 function asDraft(review: Review, row: ConfirmedRow, id: string): Draft {
-  const { draft_index, status, approve: _approve, allowed: _allowed, ...fields } = row
+  const { draft_index, status, approve: _approve, allowed: _allowed, inserted: _inserted, ...fields } = row
   const { source_user_message_id, source_assistant_message_id } = review
   return {
     ...fields,

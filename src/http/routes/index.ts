@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts'
 import { chatRoutes } from './chat.ts'
+import { checkRoutes } from './checks.ts'
 import { loginRoutes } from './login.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,
   ...taskRoutes,
+  ...checkRoutes,
   ...searchRoutes,
   ...reviewRoutes,
   ...templateRoutes,

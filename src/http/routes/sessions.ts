@@ -1,11 +1,14 @@
 import * as z from 'zod'
-import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
+import { type Conversation, isParked, listed, planTurnOf } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import { limitedTurns } from '../../domain/limited-turns.ts'
 import { withoutOrigin } from '../../domain/origin.ts'
+import { standingsOf } from '../../domain/proof.ts'
+import { taskOnWire } from '../../domain/proof-view.ts'
 import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
 import { snapshotOf } from '../../domain/snapshot.ts'
+import type { Task } from '../../domain/task.ts'
 import { TIMELINE } from '../../domain/timeline.ts'
 import { title } from '../../domain/title.ts'
 import { transcript } from '../../domain/transcript.ts'
@@ -224,7 +227,7 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
     policy,
     messages,
     turns: turnsOf(state).map(turn => (limited.turns.includes(turn.turn_id) ? { ...turn, limit_reached: true } : turn)),
-    tasks: listed(state),
+    tasks: listed(state).map(task => taskOnWire(state, task)),
     reviews: requests.flatMap(request => reviewAt(request, state, now)),
     seq,
   }
@@ -249,6 +252,7 @@ function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string
 
 export function turnsOf(state: Conversation): TurnView[] {
   const adopted = Map.groupBy(listed(state), ({ id }) => state.adopted.get(id))
+  const plans = Map.groupBy(listed(state), task => planTurnOf(state, task))
   return [...state.turns.values()]
     .map(({ id, status, stop_requested, started_at, removed, continues, workspace }) => ({
       turn_id: id,
@@ -260,8 +264,14 @@ export function turnsOf(state: Conversation): TurnView[] {
       removed,
       ...(continues === undefined ? {} : { continues }),
       ...(workspace === undefined ? {} : { workspace }),
+      ...standingsIn(state, plans.get(id) ?? []),
     }))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
+}
+
+function standingsIn(state: Conversation, plan: readonly Task[]): Pick<TurnView, 'standings'> {
+  const isAny = plan.some(({ status }) => status === 'completed')
+  return isAny ? { standings: standingsOf(state, plan) } : {}
 }
 
 function lastEventId(raw: string | undefined): number {

@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { invalidId, Refusal } from '../../domain/refusal.ts'
+import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
+import { needsState, taskOnWire } from '../../domain/proof-view.ts'
 import type { Task } from '../../domain/task.ts'
-import type { FoundTasksAnswer, TaskAnswer, TasksAnswer } from '../../domain/wire.ts'
-import { hashOf } from '../../door/door.ts'
+import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../domain/wire.ts'
+import { type Door, hashOf, preparedChange, preparedTask } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
@@ -12,7 +14,7 @@ import * as s from '../schemas.ts'
 import { known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
-const ofTask = ofSession.extend({ task_id: s.id })
+export const ofTask = ofSession.extend({ task_id: s.id })
 const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
 
 /** In a very busy conversation the list may be newer than its seq: readers then see some changes twice. */
@@ -51,7 +53,8 @@ export const taskRoutes = [
         const { items, next_cursor } = await pageOf(door.tasks.list(ref, { turn, status }, page))
         const { seq } = await door.read(ref)
         if (seq !== state.seq && retries < MAX_RETRIES) continue
-        return { body: { tasks: items, next_cursor, seq: state.seq } satisfies TasksAnswer }
+        const tasks = items.map(task => taskOnWire(state, task))
+        return { body: { tasks, next_cursor, seq: state.seq } satisfies TasksAnswer }
       }
     },
   }),
@@ -76,7 +79,7 @@ export const taskRoutes = [
     handle: async ({ query, caller }, { door }) => {
       const { q, ...page } = query
       const { items, ...rest } = await pageOf(door.search.tasks(caller.tenant, q, page))
-      return { body: { tasks: items, ...rest } satisfies FoundTasksAnswer }
+      return { body: { tasks: await shown(door, caller.tenant, items), ...rest } satisfies FoundTasksAnswer }
     },
   }),
   route({
@@ -97,11 +100,12 @@ export const taskRoutes = [
       if (key !== undefined && !s.id.safeParse(key).success) throw invalidId('Idempotency-Key')
       const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
       const at = { tenant: caller.tenant, conversation: params.session_id, once }
-      const create = [{ ...body, id: door.newId() }]
+      const id = door.newId()
       const { value } = await asOne(
         door.transact(at, transaction => {
+          const create = [preparedTask(transaction.state, door, id, body)]
           const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
-          return { task: touched(events, create[0]?.id ?? ''), seq: transaction.state.seq }
+          return { task: taskOnWire(transaction.state, touched(events, id)), seq: transaction.state.seq }
         }),
       )
       return answered(value, 201)
@@ -124,13 +128,14 @@ export const taskRoutes = [
     },
     handle: async ({ params, body, caller, header }, { door }) => {
       const { session_id, task_id } = params
-      const change = [{ task: task_id, fields: body, if_version: versionOf(header('if-match')) }]
+      const version = versionOf(header('if-match'))
       const { conversation } = await asOne(
-        door.run({ tenant: caller.tenant, conversation: session_id }, { type: 'edit_tasks', by: 'person', change }),
+        door.transact({ tenant: caller.tenant, conversation: session_id }, transaction => {
+          const change = [preparedChange(transaction.state, door, task_id, body, version)]
+          transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
+        }),
       )
-      const task = conversation.tasks.get(task_id)
-      if (!task) throw new TypeError('the changed task does not exist')
-      return answered({ task, seq: conversation.seq })
+      return answered(taskIn(conversation, task_id))
     },
   }),
   route({
@@ -151,13 +156,40 @@ export const taskRoutes = [
       const { session_id, task_id } = params
       const remove = [{ task: task_id, if_version: versionOf(header('if-match')) }]
       const ref = { tenant: caller.tenant, conversation: session_id }
-      const { events, conversation } = await asOne(door.run(ref, { type: 'edit_tasks', by: 'person', remove }))
-      return answered({ task: touched(events, task_id), seq: conversation.seq })
+      const { value } = await asOne(
+        door.transact(ref, transaction => {
+          const before = transaction.state
+          const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', remove })
+          return { task: taskOnWire(before, touched(events, task_id)), seq: transaction.state.seq }
+        }),
+      )
+      return answered(value)
     },
   }),
 ]
 
-function answered(body: TaskAnswer, status = 200): Answer {
+/** A listed task as it is now. */
+export function taskIn(conversation: Conversation, id: string): TaskAnswer {
+  const task = conversation.tasks.get(id)
+  if (!task) throw new TypeError('the changed task does not exist')
+  return { task: taskOnWire(conversation, task), seq: conversation.seq }
+}
+
+/** Tasks of several conversations, with how their checks stand. */
+async function shown(door: Door, tenant: string, tasks: readonly Task[]): Promise<readonly TaskView[]> {
+  const ids = new Set(tasks.filter(needsState).map(({ session_id }) => session_id))
+  const read = async (conversation: string): Promise<[string, Conversation]> => [
+    conversation,
+    await door.read({ tenant, conversation }),
+  ]
+  const states = new Map(await Promise.all([...ids].map(read)))
+  return tasks.map(task => taskOnWire(states.get(task.session_id) ?? NO_STATE, task))
+}
+
+/** What is known of the checks of a task that has none. */
+const NO_STATE = emptyConversation('')
+
+export function answered(body: TaskAnswer, status = 200): Answer {
   return { status, body, headers: { etag: `"${body.task.version}"` } }
 }
 
@@ -168,7 +200,7 @@ function touched(events: readonly StoredEvent[], id: string): Task {
 }
 
 /** Removes the row from a refusal: a single task has none. */
-async function asOne<T>(work: Promise<T>): Promise<T> {
+export async function asOne<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

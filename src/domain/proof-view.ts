@@ -1,0 +1,30 @@
+import type { Check } from './check.ts'
+import { checkState, isApproved, proofOf, type Proofs, standingOf, waitingGuards } from './proof.ts'
+import type { Task } from './task.ts'
+import type { CheckView, TaskView } from './wire.ts'
+
+/** A task as the API shows it: with how its checks stand and, once it is completed, its standing. */
+export function taskOnWire(state: Proofs, task: Task): TaskView {
+  const { checks, ...fields } = task
+  const stood = standingOf(state, task)
+  return {
+    ...fields,
+    ...(checks ? { checks: checks.map(check => checkOnWire(state, task, check)) } : {}),
+    ...(stood ? { standing: stood.standing, standing_reasons: stood.reasons } : {}),
+  }
+}
+
+/** Whether the state says more about a task than the task itself does. */
+export const needsState = ({ checks }: Task): boolean => checks !== undefined
+
+function checkOnWire(state: Proofs, task: Task, check: Check): CheckView {
+  const baseline = proofOf(state, task.id).baseline[check.hash]
+  const guarded = waitingGuards(state, task, check)
+  return {
+    ...check,
+    approved: isApproved(state, task.id, check),
+    state: checkState(state, task, check),
+    baseline: baseline === 'failed' || baseline === 'passed' ? baseline : 'not_run',
+    ...(guarded.length > 0 ? { guarded } : {}),
+  }
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import { type Check, type CheckSpec, cleanCheck, MAX_CHECKS, type Workspace } from '../domain/check.ts'
+import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { findTask } from '../domain/decide/tasks.ts'
+import type { SomeFields } from '../domain/fields.ts'
+import { workspaceOf } from '../domain/proof.ts'
+import { invalidField, Refusal } from '../domain/refusal.ts'
+import type { DraftRow, SubmittedRow } from '../domain/review.ts'
+import { Problem } from '../domain/text.ts'
+import type { SentChecks, SentDecision, SentRow } from '../domain/wire.ts'
+import { sorted } from './hash.ts'
+
+/** Reads command lines, and says what exactly a person approves. */
+export interface CheckMaker {
+  /** The words of a command line, or what is wrong with it. */
+  split(line: string): readonly string[] | Problem
+  /** A hash of everything that decides what would run. */
+  hash(spec: CheckSpec, workspace: Workspace | undefined): string
+}
+
+/** The part of a door that makes checks. */
+interface Making {
+  readonly checks: CheckMaker
+  readonly newId: () => string
+}
+
+/** Fields of a task as a person sends them. */
+export type SentFields = Omit<SomeFields, keyof SentChecks> & SentChecks
+
+/**
+ * A person's new task, with its checks as they are stored. Like all of these: throws the refusal if a check is invalid,
+ * and takes no id and no hash from outside.
+ */
+export function preparedTask(state: Conversation, door: Making, id: string, sent: SentFields): NewTask {
+  const { checks, check, approve: _approve, ...fields } = sent
+  const turn = state.turns.get(state.running_turn ?? state.latest_turn ?? '')
+  return { ...fields, ...prepareChecks({ checks, check }, [], turn?.workspace, door).fields, id }
+}
+
+/** A person's change to a task. */
+export function preparedChange(
+  state: Conversation,
+  door: Making,
+  ref: string | number,
+  sent: SentFields,
+  if_version?: number,
+): TaskChange {
+  const { checks, check, approve, ...fields } = sent
+  const task = findTask(state, ref)
+  const workspace = task && workspaceOf(state, task)
+  const prepared = prepareChecks({ checks, check, approve }, task?.checks ?? [], workspace, door)
+  return { task: ref, fields: { ...fields, ...prepared.fields }, if_version, approve: prepared.approve }
+}
+
+/** A decision on a review. */
+export function preparedDecision(
+  state: Conversation,
+  door: Making,
+  reviewId: string,
+  decision: SentDecision,
+): Decision {
+  if (decision.action === 'cancel') return decision
+  const review = state.reviews.get(reviewId)
+  const { workspace } = state.turns.get(review?.conversation_turn_id ?? '') ?? {}
+  const prepared = (rows: readonly SentRow[]): readonly SubmittedRow[] =>
+    preparedRows(rows, review?.draft_tasks ?? [], workspace, door)
+  if (decision.action === 'confirm') return { ...decision, tasks: prepared(decision.tasks) }
+  return { ...decision, tasks: decision.tasks && prepared(decision.tasks) }
+}
+
+/** The rows of a decision on this draft, or of a template. */
+export function preparedRows(
+  rows: readonly SentRow[],
+  draft: readonly DraftRow[],
+  workspace: Workspace | undefined,
+  door: Making,
+): readonly SubmittedRow[] {
+  const proposed = draft.flatMap(({ checks = [] }) => checks)
+  return rows.map((row, index) => {
+    // Said by the domain.
+    if (typeof row !== 'object' || row === null) return row
+    const { checks, check, approve, ...fields } = row
+    const known = [...(draft[row.draft_index ?? -1]?.checks ?? []), ...proposed]
+    const prepared = prepareChecks({ checks, check, approve }, known, workspace, door, index)
+    const { inserted } = prepared
+    return { ...fields, ...prepared.fields, approve: prepared.approve, ...(inserted.length > 0 ? { inserted } : {}) }
+  })
+}
+
+interface Prepared {
+  readonly fields: { readonly checks?: readonly Check[] }
+  readonly approve: readonly string[] | undefined
+  /** The hashes of those that came with the hash of another place, such as a template. */
+  readonly inserted: readonly string[]
+}
+
+/**
+ * The checks as they are stored. One that equals a known check is that check; any other gets an id and a hash here. What
+ * was sent as id and hash only tells where a check was read.
+ */
+export function prepareChecks(
+  { checks, check, approve }: SentChecks,
+  known: readonly Check[],
+  workspace: Workspace | undefined,
+  { checks: maker, newId }: Making,
+  row?: number,
+): Prepared {
+  if (approve !== undefined && !isTexts(approve)) throw invalidField('approve', { rule: 'not_an_array' }, row)
+  if (checks !== undefined && check !== undefined) {
+    throw invalidField('check', { rule: 'invalid', expected: 'left out where checks is sent' }, row)
+  }
+  const sent: unknown = checks ?? (check === undefined ? undefined : [commandOf(check, maker, row)])
+  if (sent === undefined) return { fields: {}, approve, inserted: [] }
+  if (!Array.isArray(sent)) throw invalidField('checks', { rule: 'not_an_array' }, row)
+  if (sent.length > MAX_CHECKS) {
+    throw invalidField('checks', { rule: 'too_many', limit: MAX_CHECKS, got: sent.length }, row)
+  }
+  /** The hash that was sent to the one that counts. */
+  const inserted = new Map<string, string>()
+  const prepared = sent.map((raw: Partial<Check>, index: number): Check => {
+    const spec = cleanCheck(raw, `checks[${index}]`, row)
+    if (spec instanceof Refusal) throw spec
+    const same = known.find(other => contentOf(other) === contentOf(spec))
+    if (same) return same
+    const hash = maker.hash(spec, workspace)
+    if (typeof raw.hash === 'string' && !known.some(({ id }) => id === raw.id)) inserted.set(raw.hash, hash)
+    return { ...spec, id: newId(), hash }
+  })
+  return {
+    fields: { checks: prepared },
+    approve: approve?.map(hash => inserted.get(hash) ?? hash),
+    inserted: [...inserted.values()],
+  }
+}
+
+function commandOf(line: string, maker: CheckMaker, row: number | undefined): CheckSpec {
+  const run = typeof line === 'string' ? maker.split(line) : new Problem({ rule: 'not_text' })
+  if (run instanceof Problem) throw invalidField('check', run.fact, row)
+  return { kind: 'command', run }
+}
+
+const isTexts = (raw: unknown): boolean => Array.isArray(raw) && raw.every(each => typeof each === 'string')
+
+const contentOf = (check: CheckSpec & Partial<Check>): string => {
+  const { id: _id, hash: _hash, ...spec } = check
+  return JSON.stringify(sorted(spec))
+}
+
+/** Until a composition says how checks run here. */
+export const plainMaker: CheckMaker = {
+  split: splitPlain,
+  hash: (spec, workspace) =>
+    createHash('sha256')
+      .update(JSON.stringify(sorted([spec, workspace ?? null])))
+      .digest('hex'),
+}
+
+const WORD = /\s*(?:((?:[^\s'"|&;<>$`\\]|'[^']*'|"[^"$`\\]*")+)|$)/y
+
+function splitPlain(line: string): readonly string[] | Problem {
+  const words: string[] = []
+  WORD.lastIndex = 0
+  while (WORD.lastIndex < line.length) {
+    const found = WORD.exec(line)
+    if (!found)
+      return new Problem({
+        rule: 'invalid',
+        expected: 'one command without shell syntax: put it in a script and name the script',
+      })
+    if (found[1] !== undefined) words.push(found[1].replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
+    else break
+  }
+  return words.length === 0 ? new Problem({ rule: 'empty' }) : words
+}
