@@ -31,7 +31,7 @@ import type {
 } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
-export { type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
+export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
 export type { EventObserver } from './every-commit.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'

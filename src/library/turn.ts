@@ -12,7 +12,7 @@ import { digestOf } from '../toolsets/digest.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import { namesOf, promptFor, retryFor, withPrefix } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { Toolset } from '../toolsets/toolset.ts'
+import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
 
 /** Which tools a turn offers, and under which names. */
@@ -76,7 +76,8 @@ export class Turn {
     if (!isId(id)) throw invalidId('turn')
     this.id = id
     this.#deps = deps
-    this.#toolset = withPrefix(offered(toolset ?? deps.policy.toolset ?? 'runsheet', names), prefix)
+    const chosen = offered(toolset ?? deps.policy.toolset ?? 'runsheet', names)
+    this.#toolset = withPrefix(deps.door.checks.offered?.() ? withChecks(chosen) : chosen, prefix)
   }
 
   /** The definitions for the model. */

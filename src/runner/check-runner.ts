@@ -50,7 +50,6 @@ export class CheckRunner {
   readonly #options: CheckRunnerOptions
   readonly #door: Door
   readonly #id: string
-  readonly #abilities: readonly Need[]
   readonly #leaseMs: number
   readonly #work = new Map<string, Work>()
   readonly #ending = new AbortController()
@@ -61,8 +60,12 @@ export class CheckRunner {
     this.#options = options
     this.#door = options.door.from(originOf('system', 'system'))
     this.#id = this.#door.newId()
-    this.#abilities = options.workspaces.keys.map(checkIn)
     this.#leaseMs = options.leaseMs ?? LEASE_MS
+  }
+
+  /** More workspaces may come, as when an MCP client names its root. */
+  get #abilities(): readonly Need[] {
+    return this.#options.workspaces.keys.map(checkIn)
   }
 
   start(): void {

@@ -8,6 +8,7 @@ import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { isUnreadable } from './turn.ts'
+import type { Workspaces } from './workspaces.ts'
 import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS, withoutSecrets } from './outside.ts'
 
 export interface RunnerOptions {
@@ -16,8 +17,8 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
-  /** The workspaces that this process has, by their keys: it also drives turns in these. */
-  readonly workspaces?: readonly string[]
+  /** The workspaces that this process has: it also drives turns in these. */
+  readonly workspaces?: Workspaces | undefined
   /** Knows the secrets of this composition. Default: only their shapes. */
   readonly redact?: Redactor
   /** Receives the growing text of each step. */
@@ -63,7 +64,7 @@ export class Runner {
     const door = options.door.from(originOf('agent', 'turn'))
     this.#options = options
     this.#id = door.newId()
-    this.#abilities = [DRIVE, ...(options.workspaces ?? []).map(driveIn)]
+    this.#abilities = [DRIVE, ...(options.workspaces?.keys ?? []).map(driveIn)]
     this.#leaseMs = options.leaseMs ?? LEASE_MS
     this.#pollMs = Math.min(POLL_MS, this.#leaseMs)
     this.#deps = {
@@ -73,6 +74,7 @@ export class Runner {
       limits,
       instructions,
       redact,
+      workspaces: options.workspaces,
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,

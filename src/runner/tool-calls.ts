@@ -17,9 +17,10 @@ import type { Call, Run, Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
 /** The tools of a run. */
-export function toolsetOf({ policy, state, turn }: Run, { workspaces }: Pick<TurnDeps, 'workspaces'>): Toolset {
+export function toolsetOf({ policy, state, turn }: Run, { door }: Pick<TurnDeps, 'door'>): Toolset {
   const toolset = toolsets[policy.toolset]
-  return workspaces?.checksFor(state.turns.get(turn)?.workspace) ? withChecks(toolset) : toolset
+  const workspace = state.turns.get(turn)?.workspace
+  return workspace && door.checks.offered?.(workspace) ? withChecks(toolset) : toolset
 }
 
 /** Makes one tool call of a step. Afterwards it is answered or waits for a review. */
@@ -62,7 +63,6 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
     source_user_message_id: run.request.message_id,
     source_assistant_message_id: step.message_id,
-    checks: deps.workspaces?.checksFor(run.state.turns.get(run.turn)?.workspace),
   } satisfies ToolContext
   if (call.review?.decided) {
     await awaitCall(call.id, context, signal)

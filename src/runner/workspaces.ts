@@ -1,7 +1,6 @@
 import type { Check, Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { EventData } from '../domain/event.ts'
-import type { CallChecks } from '../toolsets/context.ts'
 
 /** The guarded files as they were at confirmation. */
 export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'incomplete'>
@@ -22,8 +21,6 @@ export interface RunOptions {
 export interface Workspaces {
   /** Their keys. */
   readonly keys: readonly string[]
-  /** What calls of a turn in this workspace can do; undefined if it is not one of ours. */
-  checksFor(workspace: Workspace | undefined): CallChecks | undefined
   /** A hash of the files in it; undefined if there is none, which counts as out of date. */
   fingerprint(workspace: Workspace): Promise<string | undefined>
   /** The guarded files of these checks that `known` does not cover yet, as they are now; undefined if it covers all. */

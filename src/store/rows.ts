@@ -140,7 +140,9 @@ function turnRow(state: Conversation, turn: string): TurnRow | undefined {
 
 /** The turns that events name, and those whose plans had or have the tasks that events name. */
 function touchedTurns(states: readonly Conversation[], events: readonly StoredEvent[]): ReadonlySet<string> {
-  const turns = new Set<string>()
+  // Claims and requested runs may be about tasks that have moved to other plans since.
+  const waiting = states.flatMap(({ claims, requests }) => [...claims.values(), ...requests])
+  const turns = new Set(waiting.map(({ turn_id }) => turn_id))
   for (const event of events) {
     if (event.turn_id !== null) turns.add(event.turn_id)
     // It adopts the open tasks of that plan without naming them.

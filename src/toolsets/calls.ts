@@ -5,7 +5,14 @@ import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
 import { type ResolvedClaim, resolvedClaims } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
-import { type At, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
+import {
+  type At,
+  type CallChecks,
+  type ObservedCall,
+  type ReviewRecord,
+  StoreError,
+  type Transaction,
+} from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 import { callHash, reviewOfEqualCall } from './equal-call.ts'
 import { explain } from './explain.ts'
@@ -150,9 +157,9 @@ async function begin(
     const { client } = context
     const plans = tool.created !== undefined
     if (!run) {
-      const { workspace, done } = context.checks ?? {}
-      const checks = { workspace, done_checks: done }
-      transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, client, plans, ...checks })
+      const { workspace, done: done_checks } = door.checks.offered?.() ?? {}
+      const opened = { turn_id: turn, toolset: toolset.name, host, client, plans, workspace, done_checks }
+      transaction.mustRun({ type: 'open_turn', ...opened })
     }
     // A call joins the review of an equal one: without an id the one that waits, in any case the one a person reopened.
     const repeats = context.toolCallId === undefined && tool.created
@@ -235,6 +242,12 @@ export async function resumeCall(
 
 const STOPPED: CallState = { status: 'answered', result: 'Error: The turn was stopped.', ok: false, stored: false }
 
+/** What the call can do about checks, where its turn has a workspace of this process. */
+function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {
+  const workspace = state.turns.get(turn)?.workspace
+  return workspace && door.checks.offered?.(workspace)
+}
+
 /** The lease that a commit of this call needs, if any. */
 const leaseOf = ({ run, lease = run?.lease }: ToolContext): Pick<At, 'lease'> => (lease ? { lease } : {})
 
@@ -283,7 +296,7 @@ function perform(deps: PerformDeps): CallState {
     judged: judged ?? [],
     resolved,
     judges: context.judges,
-    checks: context.checks,
+    checks: checksIn(transaction, context),
     lastText: run?.lastText,
   })
   try {

@@ -2,9 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Edge, Lease, Door } from '../door/door.ts'
-import type { Check, Workspace } from '../domain/check.ts'
 import type { Judged } from '../domain/claim.ts'
-import type { Refusal } from '../domain/refusal.ts'
 
 /** The conversation and turn of a tool call. The host sets it; nothing in it comes from the model. */
 export interface ToolContext extends Sources {
@@ -22,23 +20,12 @@ export interface ToolContext extends Sources {
   readonly edge?: Edge | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
-  /** Where the checks of this call's turn run. Absent: its tools offer none. */
-  readonly checks?: CallChecks | undefined
   /** Agents elsewhere: a judge of ours rules on their claims. */
   readonly judges?: boolean | undefined
   /** The lease of a process that settles the claims of a call. */
   readonly lease?: Lease | undefined
   /** Set for calls from our own runs. */
   readonly run?: RunContext | undefined
-}
-
-/** What an edge that has a workspace knows about checks. */
-export interface CallChecks {
-  readonly workspace: Workspace
-  /** The checks that run once before a plan ends. */
-  readonly done: readonly Check[]
-  /** A model's command line as a check, and whether the configuration allows it. */
-  readonly fromLine: (line: string) => { readonly check: Check; readonly isAllowed: boolean } | Refusal
 }
 
 export interface RunContext {

@@ -299,6 +299,13 @@ describe('one turn, several runners', () => {
   })
 })
 
+/** Workspaces in which nothing is run. */
+const NO_RUNS = {
+  fingerprint: async () => undefined,
+  baselineOf: async () => undefined,
+  run: () => Promise.reject(new Error('there is no check')),
+}
+
 describe('a turn with a workspace', () => {
   const workspace = { machine: 'm1', path: '/work' }
   const start = {
@@ -317,7 +324,8 @@ describe('a turn with a workspace', () => {
     await runner.take(ref, 't1')
     expect([runner.size, await statusOf(here, 't1')]).toEqual([0, 'running'])
     const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
-    const there = new Runner({ door, models, workspaces: ['m1:/other', 'm1:/work'] })
+    const workspaces = { ...NO_RUNS, keys: ['m1:/other', 'm1:/work'] }
+    const there = new Runner({ door, models, workspaces })
     onTestFinished(() => there.close())
     there.start()
     await expect.poll(() => statusOf(here, 't1')).toBe('done')
