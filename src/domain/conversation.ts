@@ -231,10 +231,8 @@ const UNCHANGED: Partial<Conversation> = {}
 const unchanged = (): Partial<Conversation> => UNCHANGED
 
 /** `Required`: a new event type does not compile without a reducer. */
-const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
+const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withProof({
   policy_set: (_, { data: { policy } }) => ({ policy }),
-
-  ...PROOF_REDUCERS,
 
   turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
@@ -346,6 +344,12 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
       const grace = state.policy?.panel_grace_ms ?? null
       return { panels, closes_at: panels.length > 0 || grace === null ? null : plusMs(timestamp, grace) }
     }),
+})
+
+type Reducers = Required<Handlers<Conversation, Partial<Conversation>>>
+
+function withProof(own: Omit<Reducers, keyof typeof PROOF_REDUCERS>): Reducers {
+  return { ...own, ...PROOF_REDUCERS }
 }
 
 /** A turn that is over needs no runs but those that a person asks for. */

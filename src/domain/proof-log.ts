@@ -1,7 +1,15 @@
 import type { Check } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
-import { type CheckRecord, type CheckRun, NO_PROOF, proofOf, recordOf, type TaskProof } from './proof.ts'
+import {
+  type CheckRecord,
+  type CheckRequest,
+  type CheckRun,
+  NO_PROOF,
+  proofOf,
+  recordOf,
+  type TaskProof,
+} from './proof.ts'
 import type { Handlers } from './projection.ts'
 import { valuesIn } from './table.ts'
 import { ASKED, type Task } from './task.ts'
@@ -26,26 +34,20 @@ export const PROOF_REDUCERS: Reducers = {
 
   check_approved: (state, { data: { task_id, hash } }) =>
     changeProof(state, task_id, ({ approved }) => ({ approved: [...approved.filter(each => each !== hash), hash] })),
-  check_requested: (state, { data: { task_id, check_id, hash, why, pass }, turn_id, timestamp }) => {
+  check_requested: (state, { data: { pass, origin: _origin, ...asked }, turn_id, timestamp }) => {
     const turn = state.turns.get(turn_id ?? '')
-    const request = { turn_id: turn_id ?? '', ...about(task_id), check_id, hash, why, at: timestamp }
-    const isSame = (other: typeof request): boolean => other.hash === hash && other.why === why
+    const isSame = ({ hash, why }: CheckRequest): boolean => hash === asked.hash && why === asked.why
     return {
-      requests: [...state.requests.filter(other => !isSame(other)), request],
+      requests: [
+        ...state.requests.filter(other => !isSame(other)),
+        { ...asked, turn_id: turn_id ?? '', at: timestamp },
+      ],
       ...(turn && pass !== undefined ? { turns: state.turns.with(turn.id, { ...turn, passes: pass }) } : {}),
     }
   },
-  check_started: (state, { data: { task_id, check_id, hash, run_id, why, claim_id }, timestamp }) => {
+  check_started: (state, { data: { hash, ...run }, timestamp }) => {
     const record = recordOf(state, hash)
-    const started = {
-      run_id,
-      ...about(task_id),
-      check_id,
-      why,
-      ...(claim_id === undefined ? {} : { claim_id }),
-      at: timestamp,
-      tries: (record.started?.tries ?? 0) + 1,
-    }
+    const started = { ...run, at: timestamp, tries: (record.started?.tries ?? 0) + 1 }
     return { runs: state.runs.with(hash, { ...record, started }) }
   },
   check_ran: afterRun,
@@ -154,5 +156,3 @@ function changeProof(
   const before = state.proof.get(taskId) ?? NO_PROOF
   return { proof: state.proof.with(taskId, { ...before, ...change(before) }) }
 }
-
-const about = (task_id: string | undefined): { readonly task_id?: string } => (task_id === undefined ? {} : { task_id })

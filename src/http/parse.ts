@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
 import { problemIn, unknownKey } from '../toolsets/input.ts'
 import { HttpError } from './http-error.ts'
@@ -27,9 +27,12 @@ export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T 
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
   if (issue.message === INVALID_ID) throw invalidId(fieldOf(issue))
-  const row = issue.path.find(step => typeof step === 'number')
-  const field = fieldOf(issue)
-  throw invalidField(field, problemIn(issue, raw), row)
+  const [list, row] = issue.path
+  throw invalidField(
+    fieldOf(issue),
+    problemIn(issue, raw),
+    list === 'tasks' && typeof row === 'number' ? row : undefined,
+  )
 }
 
 /** The same fault in a URL is a bad request, not an unprocessable body. */
@@ -43,8 +46,9 @@ function attempt<T>(schema: z.ZodType<T> | undefined, raw: unknown): { issue?: z
   return issue ? { issue } : {}
 }
 
-/** The name of the field at fault: the last name on its path, or the unknown key. */
+/** The name of the field at fault: the unknown key, or its path in the row. */
 function fieldOf(issue: z.core.$ZodIssue): string {
-  const named = issue.path.findLast(step => typeof step === 'string')
-  return unknownKey(issue) ?? (typeof named === 'string' ? named.slice(0, 64).toWellFormed() : 'body')
+  const path = issue.path[0] === 'tasks' && issue.path.length > 2 ? issue.path.slice(2) : issue.path
+  const named = path.slice(0, path.findLastIndex(step => typeof step === 'string') + 1)
+  return unknownKey(issue) ?? (named.length > 0 ? z.core.toDotPath(named).slice(0, 64).toWellFormed() : 'body')
 }

@@ -31,8 +31,9 @@ const TOOLSET_OF: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Figures about calls, turns, verdicts, reviews and tokens. They are counted from committed events, so that every edge
- * and process counts in the same way and a repetition does not; only calls that left no event are counted as observed.
+ * Figures about calls, turns, claims, checks, verdicts, reviews and tokens. They are counted from committed events, so that
+ * every edge and process counts in the same way and a repetition does not; only calls that left no event are counted as
+ * observed.
  */
 export class PlanMetrics {
   readonly #door: Door
@@ -68,6 +69,8 @@ export class PlanMetrics {
       ]),
       finished: counter('runsheet_turns_finished_total', 'Turns that ended.', ['status', 'reason']),
       verdicts: counter('runsheet_verdicts_total', 'Verdicts on claims.', ['verdict', 'model']),
+      claims: counter('runsheet_claims_total', 'Claims that were granted or refused.', ['result', 'because']),
+      runs: counter('runsheet_check_runs_total', 'Runs of checks.', ['result', 'why']),
       opened: counter('runsheet_reviews_opened_total', 'Reviews that were opened.', ['toolset']),
       resolved: counter('runsheet_reviews_resolved_total', 'Reviews that ended.', ['action', 'reason']),
       waited: histogram('runsheet_review_wait_seconds', 'From a review to its end.', ['action'], REVIEW_SECONDS),
@@ -115,6 +118,8 @@ export class PlanMetrics {
       this.#metrics.verdicts.inc({ verdict, model: this.#model(model) })
       this.#tokens(model, 'judge', usage)
     },
+    claim_settled: (_, { data: { result, because } }) => this.#metrics.claims.inc({ result, because }),
+    check_ran: (_, { data: { result, why } }) => this.#metrics.runs.inc({ result, why }),
     task_create_review_required: (ref, { data: { review_id, toolset = 'unknown' }, timestamp }) => {
       this.#openedAt.set(keyOf(ref, review_id), timestamp)
       this.#metrics.opened.inc({ toolset })

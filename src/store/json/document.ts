@@ -48,7 +48,8 @@ export function render(state: Conversation, extra: Extra, extras: Readonly<Recor
     const id = fileIdOf(task)
     const status = FILE_STATUS[task.status]
     if (status === 'absent') return []
-    return [{ id, title: task.title, description: task.details, done: status === 'done', ...extras[id] }]
+    const checks = task.checks ? { checks: task.checks } : {}
+    return [{ id, title: task.title, description: task.details, done: status === 'done', ...extras[id], ...checks }]
   })
   return `${JSON.stringify({ tasks, ...extra }, null, 2)}\n`
 }
@@ -86,8 +87,17 @@ function fileTask(raw: unknown, index: number): FileTask {
   if (typeof title !== 'string') throw invalid(`tasks[${index}].title is not a string`)
   if (typeof description !== 'string') throw invalid(`tasks[${index}].description is not a string`)
   if (typeof done !== 'boolean') throw invalid(`tasks[${index}].done is not a boolean`)
-  return { id, title, description, done, extra: extra as Extra }
+  return { id, title, description, done, extra: withoutChecks(extra as Extra) }
 }
+
+/** Checks are written for others to read, and never read back. */
+function withoutChecks(extra: Extra): Extra {
+  const { checks, ...rest } = extra
+  return isOurs(checks) ? rest : extra
+}
+
+const isOurs = (checks: Json | undefined): boolean =>
+  Array.isArray(checks) && checks.every(check => isObject(check) && 'kind' in check && 'hash' in check)
 
 function parsed(text: string): unknown {
   const limit = exceededLimit(text)
