@@ -21,7 +21,8 @@ import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import { claimCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
-import type { Tool, Toolset } from '../toolsets/toolset.ts'
+import { toolNamed } from '../toolsets/guidance.ts'
+import { type Tool, type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
 import { waitForClaims } from './claim-waiter.ts'
 import { clientOf } from './client-info.ts'
@@ -41,6 +42,8 @@ export interface McpOptions
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
+  /** Hears of the folder that a client works in, where its checks may run in this process. */
+  readonly onRoot?: ((folder: string) => void) | undefined
   /** Makes the names of clients for the log. Default: without knowing our secrets, only their shapes. */
   readonly nameOf?: OriginName | undefined
 }
@@ -96,9 +99,11 @@ export class Connection {
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
-  callTool(tool: Tool, input: unknown, ctx: ServerContext): Promise<Result> {
+  callTool(name: string, input: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
-      const { toolset } = this.#connection
+      const toolset = this.#toolset
+      const tool = toolNamed(toolset, name)
+      if (!tool) throw new TypeError(`${name} is none of our tools`)
       const binding = this.#binding(ctx)
       const report = this.#reporter(tool.name, input, binding)
       // `beginCall` reports what comes of it.
@@ -122,6 +127,12 @@ export class Connection {
         return errorResult(answer)
       }
     })
+  }
+
+  /** With checks, where turns of this process have a workspace. */
+  get #toolset(): Toolset {
+    const { toolset } = this.#connection
+    return this.#door.checks.offered?.() ? withChecks(toolset) : toolset
   }
 
   /** Waits for a review of this conversation, whichever call asked for it. */
@@ -215,7 +226,7 @@ export class Connection {
 
   /** Some models repeat the ids of their calls, which then identify nothing. */
   async #begin(tool: Tool, input: unknown, context: ToolContext, { isHostCallId }: Binding): Promise<CallState> {
-    const { toolset } = this.#connection
+    const toolset = this.#toolset
     try {
       return await beginCall(toolset, tool.name, input, context)
     } catch (error) {

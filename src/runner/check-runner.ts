@@ -78,6 +78,11 @@ export class CheckRunner {
     this.#takeAll()
   }
 
+  /** How many turns it works on now. */
+  get size(): number {
+    return this.#work.size
+  }
+
   /** Ends the runs under way; another process, or the next one, makes them again. */
   async close(): Promise<void> {
     this.#ending.abort()

@@ -3,7 +3,9 @@ import { checkEnvironment, type Environment } from '../checks/environment.ts'
 import { globsOf } from '../checks/globs.ts'
 import { guardsOf } from '../checks/guarded.ts'
 import { approvalHash, type Place, unresolvedHash } from '../checks/hash.ts'
+import { Obstacle } from '../checks/obstacle.ts'
 import { lookedAt, runCheck } from '../checks/run-check.ts'
+import { openWorkspace } from '../checks/workspace.ts'
 import {
   type Check,
   type CheckSpec,
@@ -52,9 +54,12 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     this.#workspaces = options.workspaces
   }
 
-  /** Takes on one more, as when an MCP client names its root. */
-  add(workspace: Workspace): void {
-    if (!this.keys.includes(workspaceKey(workspace))) this.#workspaces = [...this.#workspaces, workspace]
+  /** Takes on the root that an MCP client names, before all others. What is no folder here is none. */
+  add(folder: string): void {
+    const opened = openWorkspace(folder, this.#options.machine)
+    if (opened instanceof Obstacle) return
+    const others = this.#workspaces.filter(other => workspaceKey(other) !== workspaceKey(opened))
+    this.#workspaces = [opened, ...others]
   }
 
   get keys(): readonly string[] {
