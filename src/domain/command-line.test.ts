@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoteWords, splitWords } from './command-line.ts'
 import { Problem } from './text.ts'
@@ -80,7 +80,11 @@ describe('a command line', () => {
   })
 
   it('[CR1] words that are quoted are read back as they were', () => {
-    const word = fc.oneof(fc.string(), fc.string({ unit: 'binary-ascii' }), fc.constantFrom('time', 'a=b', '--a=b', '-', "'"))
+    const word = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary-ascii' }),
+      fc.constantFrom('time', 'a=b', '--a=b', '-', "'"),
+    )
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), words => {
         expect(splitWords(quoteWords(words))).toEqual(words)
