@@ -4,7 +4,7 @@ import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import { LIMITS, type Limits } from './fingerprint.ts'
 import { guardChanges, guardsOf } from './guarded.ts'
-import { approvalHash, type Place } from './hash.ts'
+import { isAsApproved, type Place } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
 import { findProgram } from './program.ts'
@@ -36,7 +36,7 @@ export interface CheckRun extends Outcome {
 
 /** Runs a check as it was approved, once. */
 export async function runCheck(check: RunnableCheck, options: CheckOptions): Promise<CheckRun> {
-  if (approvalHash(check, options) !== check.hash) {
+  if (!isAsApproved(check, options)) {
     return { ...inconclusive('What it runs has changed since it was approved.'), duration_ms: 0 }
   }
   const { fingerprint, files } = await lookedAt(check, options)

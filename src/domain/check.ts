@@ -38,7 +38,7 @@ export type CheckKind = CheckSpec['kind']
 /** The kinds that a machine runs. */
 export type RunnableSpec = Exclude<CheckSpec, PersonCheck>
 
-interface Identified {
+type Identified = {
   readonly id: string
   /** Covers every field, the workspace, the wrapper and the resolved program: what a person approves. */
   readonly hash: string

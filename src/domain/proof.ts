@@ -1,4 +1,5 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { isOpen, type Task } from './task.ts'
@@ -370,9 +371,7 @@ function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
 export function labelOf(check: Check): string {
   switch (check.kind) {
     case 'command':
-      return check.run
-        .map(word => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-        .join(' ')
+      return quoteWords(check.run)
     case 'file':
       return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
     case 'unchanged':
