@@ -11,7 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['domain'],
   door: ['domain', 'store'],
   toolsets: ['domain', 'door'],
-  runner: ['domain', 'door', 'toolsets'],
+  runner: ['domain', 'door', 'toolsets', 'checks'],
   http: ['domain', 'door', 'toolsets'],
   mcp: ['domain', 'door', 'toolsets'],
   checks: ['domain'],
