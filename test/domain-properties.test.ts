@@ -4,11 +4,14 @@ import { describe, expect, it } from 'vitest'
 import type { Claim, Judged } from '../src/domain/claim.ts'
 import type { Command } from '../src/domain/command.ts'
 import { type Conversation, emptyConversation, fold, planTurnOf } from '../src/domain/conversation.ts'
+import { needsOf } from '../src/domain/needs.ts'
 import { Refusal } from '../src/domain/refusal.ts'
 import type { StoredEvent } from '../src/domain/event.ts'
 import { freeze, thaw } from '../src/domain/snapshot.ts'
 import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/task.ts'
 import { isRunning } from '../src/domain/turn.ts'
+import { commitOf } from '../src/store/commit.ts'
+import { rowsOf, type TurnRow } from '../src/store/rows.ts'
 import { conversations, type Drawn, resolved } from './support/commands.ts'
 import { dataOf, Driver, plain } from './support/domain.ts'
 
@@ -285,6 +288,21 @@ describe('reviews and turns', () => {
       for (const turn of before.turns.values()) {
         if (turn.status !== 'running' && turn.status !== 'open')
           expect(state.turns.get(turn.id)?.status).toBe(turn.status)
+      }
+    })
+  })
+})
+
+describe('the rows of turns', () => {
+  it('[ST9] say what every turn needs, although only those that change are written', () => {
+    const written = new WeakMap<Driver, Map<string, TurnRow>>()
+    always(({ chat, before, events }) => {
+      const rows = written.get(chat) ?? new Map<string, TurnRow>()
+      written.set(chat, rows)
+      const { turns } = rowsOf(before, chat.state, events.length > 0 ? [commitOf(events)] : [])
+      for (const row of turns) rows.set(row.turn, row)
+      for (const { id, status } of chat.state.turns.values()) {
+        expect(rows.get(id)).toEqual({ turn: id, status, needs: needsOf(chat.state, id) })
       }
     })
   })

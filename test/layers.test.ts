@@ -11,13 +11,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['domain'],
   door: ['domain', 'store'],
   toolsets: ['domain', 'door'],
-  runner: ['domain', 'door', 'toolsets'],
+  runner: ['domain', 'door', 'toolsets', 'checks'],
   http: ['domain', 'door', 'toolsets'],
   mcp: ['domain', 'door', 'toolsets'],
+  checks: ['domain'],
   client: ['domain'],
   react: ['domain', 'client'],
-  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'client'],
-  library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp'],
+  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client'],
+  library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks'],
   index: ['domain', 'store', 'door', 'library'],
 }
 

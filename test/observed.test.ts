@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { callTool } from '../src/toolsets/calls.ts'
+import { callTool } from '../src/toolsets/call-tool.ts'
 import { toolsets } from '../src/toolsets/index.ts'
 import { runCli } from './support/children.ts'
 import { hostOf, overHttp, startMcpServer } from './support/mcp.ts'

@@ -374,10 +374,16 @@ const OTHER_WORDS = 'UPDATE search_state SET version = 0'
 /** Back to the format before the index. */
 const FORMER_FORMAT = {
   sqlite: `DROP TABLE search_keys; DROP TABLE search_documents; DROP TABLE search_tenants; DROP TABLE search_state;
-    ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT ''`,
+    ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT '';
+    DROP INDEX turns_claimable; DROP INDEX turns_served; ALTER TABLE turns DROP COLUMN needs;
+    ALTER TABLE turns DROP COLUMN serves; ALTER TABLE turns DROP COLUMN lasts_ms;
+    ALTER TABLE turns ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX turns_claimable ON turns (until) WHERE status = 'running' AND parked = 0; PRAGMA user_version = 4`,
   postgres: `DROP TABLE search_documents, search_queue, search_state;
     ALTER TABLE tasks ADD COLUMN search text NOT NULL DEFAULT '';
-    DELETE FROM runsheet_migrations WHERE number = (SELECT max(number) FROM runsheet_migrations)`,
+    ALTER TABLE turns DROP COLUMN needs, DROP COLUMN serves, ADD COLUMN parked boolean NOT NULL DEFAULT false;
+    CREATE INDEX turns_claimable ON turns (until) WHERE status = 'running' AND NOT parked;
+    DELETE FROM runsheet_migrations WHERE number > 4`,
 }
 
 async function put(
@@ -387,9 +393,7 @@ async function put(
 ): Promise<void> {
   if (kind !== 'postgres') {
     const db = new DatabaseSync(address)
-    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
     db.exec(sql.sqlite)
-    if (sql === FORMER_FORMAT) db.exec(`PRAGMA user_version = ${version - 1}`)
     db.close()
     return
   }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { originNames } from '../domain/origin.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
+import { CheckRunner } from '../runner/check-runner.ts'
 import { Runner } from '../runner/runner.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
@@ -62,9 +63,11 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     models,
     outside: outsideTools(config),
     redact: config.redact,
+    workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
   })
+  const checks = new CheckRunner({ door, workspaces: config.workspaces, onError: logged('a check failed to run') })
   const mcp = createMcpEndpoint({
     door,
     tenant: LOCAL_TENANT,
@@ -111,6 +114,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       const code = (signedIn: boolean): string => (signedIn ? `#code=${server.loginCode()}` : '')
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
       runner.start()
+      checks.start()
       return url
     },
     localUrl: () => server.local(),
@@ -118,12 +122,12 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     idleMs: () => {
       const { underWay, lastAt } = server.activity()
       // A review that waits needs no server: whoever comes back to it starts one.
-      return underWay > 0 || runner.size > 0 ? 0 : performance.now() - lastAt
+      return underWay > 0 || runner.size > 0 || checks.size > 0 ? 0 : performance.now() - lastAt
     },
     close: async () => {
       closing.abort()
       await mcp.close()
-      await Promise.all([server.close(FINISH_MS), runner.close()])
+      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close()])
       await door.close()
     },
   }

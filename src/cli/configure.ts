@@ -2,6 +2,7 @@ import { pino, type Logger } from 'pino'
 import { UnknownModel } from '../runner/failure.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Models } from '../runner/given-models.ts'
+import type { LocalWorkspaces } from '../runner/local-workspaces.ts'
 import { configuredModels } from '../runner/models.ts'
 import { providerKeys, providerUrls } from '../runner/provider-keys.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
@@ -14,6 +15,7 @@ import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
+import { workspacesFor } from './workspaces.ts'
 
 export interface ConfigOptions extends SettingsOptions {
   readonly store: string
@@ -23,6 +25,8 @@ export interface ConfigOptions extends SettingsOptions {
   readonly agentToken?: string
   readonly model: string
   readonly assessorModel?: string
+  readonly data: string
+  readonly workspace?: string
   readonly modelUrl?: string
   readonly modelKey?: string
 }
@@ -36,11 +40,13 @@ export interface Config {
   readonly log: Logger
   /** Knows every secret of this process. */
   readonly redact: Redactor
+  /** Where the checks of tasks run. */
+  readonly workspaces: LocalWorkspaces
 }
 
 /** Checks all settings of a server, before anything is opened. */
 export function configure(folder: DataFolder, options: ConfigOptions): Config {
-  const { policy, mcpServers } = readSettings(options, line => console.error(line))
+  const { policy, mcpServers, checks } = readSettings(options, line => console.error(line))
   const tokens = tokensFor(folder, options)
   const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
   const redact = redactor(together([own, secretsFrom(options), secretsOf(mcpServers)]))
@@ -50,6 +56,7 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
     models: modelsFor(options),
     tokens,
     redact,
+    workspaces: workspacesFor(options, checks, redact),
     log: pino(
       { level: options.log, hooks: { streamWrite: redactedLines(redact) } },
       pino.destination({ dest: 2, sync: true }),

@@ -13,6 +13,7 @@ import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
 import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
+import { CheckRunner } from '../runner/check-runner.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
@@ -23,6 +24,7 @@ import { DataFolder } from './data-folder.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
+import { workspacesFor } from './workspaces.ts'
 import { version } from './version.ts'
 
 export interface McpCommand extends PageServerOptions {
@@ -31,6 +33,7 @@ export interface McpCommand extends PageServerOptions {
   readonly review?: 'on' | 'off'
   readonly session?: string
   readonly browser: 'on' | 'off'
+  readonly workspace?: string
   readonly agentToken?: string
 }
 
@@ -58,11 +61,12 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const printError = exceptStorage(errorPrinter(print))
   const data = resolve(options.data)
   const folder = new DataFolder(data, environment)
-  const { policy } = readSettings(options, line => console.error(line))
+  const { policy, checks } = readSettings(options, line => console.error(line))
+  const workspaces = workspacesFor({ ...options, data }, checks, redact)
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)
-  const door = openDoor({ store, onError: printError })
+  const door = openDoor({ store, onError: printError, checks: workspaces })
   door.observeStorage(report => print(describe(report)))
   const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(redact.line(line)))
@@ -82,8 +86,11 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const toolset = options.toolset
     ? toolsets[options.toolset]
     : await toolsetOf(own, { door, host, onError: printError })
+  const runner = new CheckRunner({ door, workspaces, onError: printError })
+  runner.start()
   const stdio = serveOverStdio({
     door,
+    onRoot: folder => workspaces.add(folder),
     tenant: LOCAL_TENANT,
     version,
     nameOf: originNames(redact),
@@ -103,7 +110,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
   await hostDisconnected()
   closing.abort()
-  await stdio.close()
+  await Promise.all([stdio.close(), runner.close()])
   await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.

@@ -28,12 +28,16 @@ const configOption = (): Option =>
     .default(DEFAULT_CONFIG)
     .argParser(expandHome)
 
+const workspaceOption = (): Option =>
+  fromEnv('--workspace <folder>', 'folder in which the checks of tasks run').argParser(expandHome)
+
 export const serveOptions = (): readonly Option[] => [
   fromEnv('--host <address>', 'address to listen on').default('127.0.0.1'),
   fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(4747).argParser(parsePort),
   dataOption(),
   storeOption(),
   reviewOption(),
+  workspaceOption(),
   fromEnv(
     '--idle-exit <time>',
     'exit after this long without requests, streams or running turns, e.g. 30m, 90s, 2h',
@@ -63,6 +67,7 @@ export const mcpOptions = (): readonly Option[] => [
   storeOption(),
   fromEnv('--toolset <name>', "tools for the host's model (default: runsheet)").choices(Object.keys(TOOLSETS)),
   reviewOption(),
+  workspaceOption(),
   fromEnv('--session <id>', "conversation to use (default: the host's, or a new one)"),
   configOption(),
   fromEnv('--browser <on|off>', 'whether to open the page of a plan that waits, where there is a display')

@@ -34,7 +34,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = configure(folder, options)
   const onError = (error: unknown): void => config.log.error({ err: error }, 'background work failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
-  const app = compose(openDoor({ store: opened, onError, observe: logCalls(config.log) }), config, options)
+  const door = openDoor({ store: opened, onError, observe: logCalls(config.log), checks: config.workspaces })
+  const app = compose(door, config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await app.close()
     throw cannotListen(error, options)

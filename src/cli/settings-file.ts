@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
+import { cleanCheck, cleanGlobs, MAX_CHECKS } from '../domain/check.ts'
 import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { sayProblem } from '../domain/say.ts'
+import { Problem } from '../domain/text.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import { readRegularFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
@@ -12,7 +16,23 @@ export interface Settings {
   /** The policy that new conversations start with. */
   readonly policy: PolicyPatch
   readonly mcpServers: Readonly<Record<string, McpServer>>
+  readonly checks: CheckSettings
 }
+
+/** What the checks of tasks may do. */
+export interface CheckSettings {
+  /** Commands that run without a person's approval, word for word. */
+  readonly allow: readonly (readonly string[])[]
+  /** Globs of files that decide what a check means, besides the usual ones. */
+  readonly protect: readonly string[]
+  /** Put in front of every command, say a sandbox. */
+  readonly wrap: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Commands that run once before a plan ends. */
+  readonly done: readonly (readonly string[])[]
+}
+
+export const NO_CHECK_SETTINGS: CheckSettings = { allow: [], protect: [], wrap: [], env: {}, done: [] }
 
 /** A `runsheet.json` that was read once: what is hashed is what is parsed. */
 export interface SettingsFile extends Settings {
@@ -23,7 +43,19 @@ export interface SettingsFile extends Settings {
 
 const MAX_BYTES = 1_000_000
 
+const argv = z.array(z.string()).min(1)
+
 const schema = z.strictObject({
+  checks: z
+    .strictObject({
+      allow: z.array(argv),
+      protect: z.array(z.string()),
+      wrap: z.array(z.string()),
+      env: z.record(z.string(), z.string()),
+      done: z.array(argv).max(MAX_CHECKS),
+    })
+    .partial()
+    .optional(),
   policy: z.record(z.string(), z.unknown()).optional(),
   mcpServers: z
     .record(
@@ -77,8 +109,23 @@ function settingsIn(bytes: Buffer, path: string): Settings {
     const [issue] = parsed.error.issues
     throw new CliError(`${path}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}.`)
   }
-  const { policy = {}, mcpServers = {} } = parsed.data
-  return { policy: checkedPolicy(path, policy), mcpServers: mcpServers as Settings['mcpServers'] }
+  const { policy = {}, mcpServers = {}, checks = {} } = parsed.data
+  return {
+    policy: checkedPolicy(path, policy),
+    mcpServers: mcpServers as Settings['mcpServers'],
+    checks: checkedChecks(path, { ...NO_CHECK_SETTINGS, ...(checks as Partial<CheckSettings>) }),
+  }
+}
+
+/** Reports a command that proves nothing, or a glob that leads elsewhere, at startup. */
+function checkedChecks(path: string, checks: CheckSettings): CheckSettings {
+  const commands = [...checks.allow, ...checks.done].map(run => cleanCheck({ kind: 'command', run }, 'checks'))
+  const problems = [...commands, cleanGlobs(checks.protect)]
+  for (const problem of problems) {
+    if (problem instanceof Refusal) throw new CliError(`${path}: ${problem.message}`)
+    if (problem instanceof Problem) throw new CliError(`${path}: checks.protect ${sayProblem(problem.fact)}.`)
+  }
+  return checks
 }
 
 /** Reports a wrong policy at startup instead of at the first conversation. */

@@ -3,7 +3,13 @@ import { tightening } from '../domain/tighten.ts'
 import type { Environment } from './clean-environment.ts'
 import { configFolder } from './config-folder.ts'
 import { trustCommand } from './invocation.ts'
-import { checkedPolicy, readSettingsFile, type Settings, type SettingsFile } from './settings-file.ts'
+import {
+  checkedPolicy,
+  NO_CHECK_SETTINGS,
+  readSettingsFile,
+  type Settings,
+  type SettingsFile,
+} from './settings-file.ts'
 import { TrustList } from './trust-list.ts'
 import { visible } from './visible.ts'
 
@@ -27,7 +33,8 @@ export interface Untrusted extends Settings {
   readonly ignored: readonly string[]
 }
 
-const NONE: Settings = { policy: {}, mcpServers: {} }
+/** Without a file. */
+export const NONE: Settings = { policy: {}, mcpServers: {}, checks: NO_CHECK_SETTINGS }
 
 /**
  * The settings that count: the user's own, and on top of them those of the chosen file. All of that file if the user
@@ -52,18 +59,32 @@ export function readSettings(options: SettingsOptions, print: (line: string) => 
 export const ownSettings = (folder: string): SettingsFile | undefined => readSettingsFile(join(folder, 'runsheet.json'))
 
 /** What of a project's settings counts on top of the user's own, as long as nobody trusted them. */
-export function withoutTrust({ policy, mcpServers }: Settings, base: Settings): Untrusted {
+export function withoutTrust({ policy, mcpServers, checks }: Settings, base: Settings): Untrusted {
   const { policy: stricter, ignored } = tightening(policy, base.policy)
   const servers = Object.keys(mcpServers).map(name => `mcpServers.${name}`)
-  return { policy: stricter, mcpServers: {}, ignored: [...ignored.map(field => `policy.${field}`), ...servers] }
+  // More guarded files are stricter; everything else about checks decides what runs.
+  const running = (['allow', 'wrap', 'env', 'done'] as const).filter(field => Object.keys(checks[field]).length > 0)
+  return {
+    policy: stricter,
+    mcpServers: {},
+    checks: { ...NO_CHECK_SETTINGS, protect: checks.protect },
+    ignored: [...ignored.map(field => `policy.${field}`), ...servers, ...running.map(field => `checks.${field}`)],
+  }
 }
 
 /** A variable outlives the folder it was set for: with a relative path it would take any folder's file. */
 const isNamed = ({ by, file }: ConfigChoice): boolean => by === 'cli' || (by === 'env' && isAbsolute(file))
 
-const merged = (base: Settings, { path, policy, mcpServers }: SettingsFile): Settings => ({
+const merged = (base: Settings, { path, policy, mcpServers, checks }: SettingsFile): Settings => ({
   policy: checkedPolicy(path, { ...base.policy, ...policy }),
   mcpServers: { ...base.mcpServers, ...mcpServers },
+  checks: {
+    allow: [...base.checks.allow, ...checks.allow],
+    protect: [...base.checks.protect, ...checks.protect],
+    wrap: checks.wrap.length > 0 ? checks.wrap : base.checks.wrap,
+    env: { ...base.checks.env, ...checks.env },
+    done: [...base.checks.done, ...checks.done],
+  },
 })
 
 /** Low limits can stop plans altogether: then a person sees why. */

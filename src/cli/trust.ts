@@ -6,8 +6,8 @@ import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
 import { shellWord, trustCommand } from './invocation.ts'
-import { ownSettings, withoutTrust } from './settings.ts'
-import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
+import { NONE, ownSettings, withoutTrust } from './settings.ts'
+import { type CheckSettings, placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
 import { type TrustedFile, TrustList } from './trust-list.ts'
 import { visible } from './visible.ts'
 
@@ -61,11 +61,23 @@ export function distrustFile({ file, environment }: TrustOptions): void {
 
 /** What of the file counts only once it is trusted, a line each. */
 function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
-  const { ignored } = withoutTrust(file, ownSettings(folder) ?? { policy: {}, mcpServers: {} })
+  const { ignored } = withoutTrust(file, ownSettings(folder) ?? NONE)
   const policy = Object.entries(file.policy).filter(([field]) => ignored.includes(`policy.${field}`))
   return [
     ...policy.map(([field, value]) => `set ${field} to ${visible(JSON.stringify(value))} in new conversations`),
     ...Object.entries(file.mcpServers).map(([name, server]) => visible(serverLine(name, server))),
+    ...checkLines(file.checks).map(visible),
+  ]
+}
+
+function checkLines({ allow, wrap, env, done }: CheckSettings): readonly string[] {
+  const line = (words: readonly string[]): string => words.map(shellWord).join(' ')
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${shellWord(value)}`)
+  return [
+    ...allow.map(words => `run ${line(words)} whenever a model names it as the check of a task, without asking you`),
+    ...done.map(words => `run ${line(words)} before a plan ends, without asking you`),
+    ...(wrap.length > 0 ? [`put ${line(wrap)} in front of every check`] : []),
+    ...(variables.length > 0 ? [`give checks ${variables.join(' ')}`] : []),
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { Workspace } from './check.ts'
+import type { Check, Workspace } from './check.ts'
 import type { Judged, Opinion } from './claim.ts'
 import type { ClaimEnd, DecisionVia, EventData, NewEvent, Usage } from './event.ts'
 import type { SomeFields } from './fields.ts'
@@ -90,10 +90,11 @@ export type Command =
       readonly client?: string | undefined
       /** The call makes a plan of its own, so it adopts no tasks. */
       readonly plans?: boolean
-      /** Where its checks run, if the turn is new. */
-      readonly workspace?: Workspace | undefined
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
+      /** Where the checks of a new turn run, and those that run before its plan ends. */
+      readonly workspace?: Workspace | undefined
+      readonly done_checks?: readonly Check[] | undefined
     }
   | {
       readonly type: 'start_turn'
@@ -104,8 +105,8 @@ export type Command =
       readonly policy?: PolicyPatch
       readonly host?: PolicyPatch
       readonly continue_turn_id?: string | undefined
-      /** Where its checks run. */
       readonly workspace?: Workspace | undefined
+      readonly done_checks?: readonly Check[] | undefined
     }
   | { readonly type: 'stop_turn'; readonly turn_id: string }
   | { readonly type: 'record'; readonly turn_id: string; readonly fact: Fact }

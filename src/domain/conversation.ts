@@ -234,21 +234,23 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withProof({
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
-  turn_opened: (state, { data: { turn_id, client, workspace }, timestamp }) => ({
+  turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'open', timestamp),
       ...(client === undefined ? {} : { client }),
       ...(workspace === undefined ? {} : { workspace }),
+      ...(done_checks === undefined ? {} : { done_checks }),
     }),
     latest_turn: turn_id,
   }),
-  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id, workspace }, timestamp }) => ({
+  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp }) => ({
     policy,
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'running', timestamp),
       model,
       ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
       ...(workspace === undefined ? {} : { workspace }),
+      ...(done_checks === undefined ? {} : { done_checks }),
     }),
     running_turn: turn_id,
     latest_turn: turn_id,

@@ -1,4 +1,4 @@
-import type { CheckResult, Workspace } from './check.ts'
+import type { Check, CheckResult, Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
@@ -60,6 +60,8 @@ export interface EventData {
     readonly client?: string
     /** Where its checks run. */
     readonly workspace?: Workspace
+    /** The checks that run once before its plan ends. */
+    readonly done_checks?: readonly Check[]
   }
   turn_started: Attributed & {
     readonly turn_id: string
@@ -70,6 +72,8 @@ export interface EventData {
     readonly continue_turn_id?: string
     /** Where its checks run. */
     readonly workspace?: Workspace
+    /** The checks that run once before its plan ends. */
+    readonly done_checks?: readonly Check[]
   }
   /** Open tasks of other plans join the plan of this turn. */
   tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }

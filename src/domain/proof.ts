@@ -1,4 +1,5 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { isOpen, type Task } from './task.ts'
@@ -246,6 +247,16 @@ export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: s
 export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
   claims.every(claim => resolutionOf(state, claim).result !== 'waiting')
 
+/** The claims of the oldest call of a turn that is checked, and can be made again. */
+export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] {
+  const claims = claimsOf(state, turnId)
+  for (const { tool_call_id } of claims) {
+    const together = claims.filter(claim => claim.tool_call_id === tool_call_id)
+    if (isResolved(state, together)) return together
+  }
+  return []
+}
+
 /** The distinct checks of a plan's completed tasks, and of the plan itself, that did not run on this fingerprint. */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
@@ -360,9 +371,7 @@ function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
 export function labelOf(check: Check): string {
   switch (check.kind) {
     case 'command':
-      return check.run
-        .map(word => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-        .join(' ')
+      return quoteWords(check.run)
     case 'file':
       return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
     case 'unchanged':

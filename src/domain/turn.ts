@@ -48,8 +48,6 @@ export interface Turn {
   readonly removed: number
   /** How many of them a model removed. */
   readonly dropped: number
-  /** Where its checks run. */
-  readonly workspace?: Workspace
   /** The checks that run once before its plan ends. */
   readonly done_checks?: readonly Check[]
   /** How often the checks of its finished plan were run again. */
@@ -58,6 +56,8 @@ export interface Turn {
   readonly baseline?: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
+  /** Where its checks run, fixed when it began. */
+  readonly workspace?: Workspace
 }
 
 /** The tasks of a plan, counted by how they ended. */
@@ -80,11 +80,18 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
 
 /**
  * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model remove tasks
- * from a plan of which nothing was completed. `dropped` is how many it removed.
+ * from a plan of which nothing was completed. `dropped` is how many it removed. A plan whose own check fails is never done.
  */
-export function finalStatus(ending: Ending, counts: PlanCounts, policy: Policy, dropped = 0): TurnStatus {
+export function finalStatus(
+  ending: Ending,
+  counts: PlanCounts,
+  policy: Policy,
+  dropped = 0,
+  isFailing = false,
+): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
+  if (isFailing) return 'incomplete'
   if (!policy.assessor && !policy.gate) return 'done'
   return counts.open + counts.blocked > 0 || isEmptied(counts, dropped) ? 'incomplete' : 'done'
 }

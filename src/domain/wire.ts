@@ -220,8 +220,13 @@ export interface PendingCall {
   readonly status: 'pending_review'
   readonly review_id: string
 }
+/** A tool call whose claims are being checked. Make the call again with the same id to get its answer. */
+export interface CheckingCall {
+  readonly status: 'checking'
+  readonly claim_id: string
+}
 /** The answer to a tool call. */
-export type ToolAnswer = AnsweredCall | PendingCall
+export type ToolAnswer = AnsweredCall | PendingCall | CheckingCall
 /** A toolset, its default policy and the names of its tools. */
 export interface ToolsetSummary {
   readonly name: ToolsetName

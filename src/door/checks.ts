@@ -17,6 +17,17 @@ export interface CheckMaker {
   split(line: string): readonly string[] | Problem
   /** A hash of everything that decides what would run. */
   hash(spec: CheckSpec, workspace: Workspace | undefined): string
+  /** What calls of turns in this workspace can do; by default the one that new turns of this process get. Undefined: none. */
+  offered?(workspace?: Workspace): CallChecks | undefined
+}
+
+/** What an edge that has a workspace knows about checks. */
+export interface CallChecks {
+  readonly workspace: Workspace
+  /** The checks that run once before a plan ends. */
+  readonly done: readonly Check[]
+  /** A model's command line as a check, and whether the configuration allows it. */
+  readonly fromLine: (line: string) => { readonly check: Check; readonly isAllowed: boolean } | Refusal
 }
 
 /** The part of a door that makes checks. */

@@ -7,6 +7,7 @@ import type { Command } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
@@ -16,6 +17,7 @@ import type { Commit } from '../store/commit.ts'
 import type { ReviewRecord } from '../store/rows.ts'
 import type {
   At,
+  ClaimOptions,
   Committed,
   ConversationSummary,
   Hint,
@@ -29,7 +31,7 @@ import type {
 } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
-export { type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
+export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
 export type { EventObserver } from './every-commit.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
@@ -40,7 +42,19 @@ export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
 export type { ReviewRecord } from '../store/rows.ts'
 export { refKey } from '../store/store.ts'
-export type { At, Committed, Found, Hint, Lease, LiveEntry, Page, Paged, Ref, Search } from '../store/store.ts'
+export type {
+  At,
+  ClaimOptions,
+  Committed,
+  Found,
+  Hint,
+  Lease,
+  LiveEntry,
+  Page,
+  Paged,
+  Ref,
+  Search,
+} from '../store/store.ts'
 
 /** What `openDoor` needs. */
 export interface DoorOptions {
@@ -248,10 +262,12 @@ export interface Templates {
   delete(tenant: string, name: string): Promise<boolean>
 }
 
-/** Leases: the right to drive a running turn. */
+/** Leases: the right to act on a turn. */
 export interface Turns {
-  /** Claims a running turn without a driver, or the wanted one; undefined if there is none to claim. */
-  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
+  /** Claims a turn that needs one of the abilities and has no lease, or the wanted one; undefined if there is none. */
+  claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
+  /** Whether a lease for this need is held now, by whichever process. */
+  served(need: Need): Promise<boolean>
   /** Extends a lease. Resolves with false if another runner has taken over. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Gives a lease back. */

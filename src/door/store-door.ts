@@ -245,7 +245,8 @@ function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templa
 
 function turnsIn(store: Store): Turns {
   return {
-    claim: (runner, ttlMs, wanted) => store.claim(runner, ttlMs, wanted),
+    claim: (runner, ttlMs, options) => store.claim(runner, ttlMs, options),
+    served: need => store.served(need),
     renew: (lease, ttlMs) => store.renew(lease, ttlMs),
     release: lease => store.release(lease),
   }

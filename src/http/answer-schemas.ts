@@ -206,6 +206,9 @@ export const answeredCall = exact<wire.AnsweredCall>()(z.object({ result: s.json
 export const pendingCall = exact<wire.PendingCall>()(
   z.object({ status: z.literal('pending_review'), review_id: z.string() }),
 )
+export const checkingCall = exact<wire.CheckingCall>()(
+  z.object({ status: z.literal('checking'), claim_id: z.string() }),
+)
 export const models = exact<wire.ModelsAnswer>()(
   z.object({ models: z.array(z.object({ name: z.string(), default: z.boolean() })) }),
 )

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
 import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
-import { checkRef, claimFields, runFields, runReason, standings } from './check-schemas.ts'
+import { check, checkRef, claimFields, runFields, runReason, standings } from './check-schemas.ts'
 import { type Difference, exact } from './exact.ts'
 import { decided } from './origin-schema.ts'
 import {
@@ -84,6 +84,7 @@ export const storedEvents = [
       turn_id,
       client: described(z.string(), 'the program that began it and its folder').exactOptional(),
       workspace: workspace.exactOptional(),
+      done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
       ...decided,
     }),
   ),
@@ -99,6 +100,7 @@ export const storedEvents = [
       model: described(z.string(), 'the name of the model'),
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
       workspace: workspace.exactOptional(),
+      done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
       ...decided,
     }),
   ),

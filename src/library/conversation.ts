@@ -79,8 +79,11 @@ export class Conversation {
   /** Starts a turn that a `Runner` (`runsheet/runner`) drives. */
   async startTurn(id: string, { message, model, policy, continueTurn }: StartOptions): Promise<Turn> {
     const { door, ref, policy: host } = this.#deps
+    const { workspace, done: done_checks } = door.checks.offered?.() ?? {}
     await door.run(ref, {
       type: 'start_turn',
+      workspace,
+      done_checks,
       turn_id: id,
       message_id: door.newId(),
       message,

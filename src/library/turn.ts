@@ -6,12 +6,13 @@ import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
 import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'
+import { awaitClaims } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import { namesOf, promptFor, retryFor, withPrefix } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { Toolset } from '../toolsets/toolset.ts'
+import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
 
 /** Which tools a turn offers, and under which names. */
@@ -75,7 +76,8 @@ export class Turn {
     if (!isId(id)) throw invalidId('turn')
     this.id = id
     this.#deps = deps
-    this.#toolset = withPrefix(offered(toolset ?? deps.policy.toolset ?? 'runsheet', names), prefix)
+    const chosen = offered(toolset ?? deps.policy.toolset ?? 'runsheet', names)
+    this.#toolset = withPrefix(deps.door.checks.offered?.() ? withChecks(chosen) : chosen, prefix)
   }
 
   /** The definitions for the model. */
@@ -105,6 +107,7 @@ export class Turn {
       const call = await beginCall(this.#toolset, name, args, context)
       if (call.status === 'answered') return call.result
       if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
+      if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
       const { reviewer, door, ref } = this.#deps
       return await reviewer.during(door, ref, call.review_id, ending =>
         awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),

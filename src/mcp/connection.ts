@@ -18,10 +18,13 @@ import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
+import { claimCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
-import type { Tool, Toolset } from '../toolsets/toolset.ts'
+import { toolNamed } from '../toolsets/guidance.ts'
+import { type Tool, type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
+import { waitForClaims } from './claim-waiter.ts'
 import { clientOf } from './client-info.ts'
 import type { Environment } from './host-meta.ts'
 import { repeatedReview } from './repeated-call.ts'
@@ -39,6 +42,8 @@ export interface McpOptions
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
+  /** Hears of the folder that a client works in, where its checks may run in this process. */
+  readonly onRoot?: ((folder: string) => void) | undefined
   /** Makes the names of clients for the log. Default: without knowing our secrets, only their shapes. */
   readonly nameOf?: OriginName | undefined
 }
@@ -72,7 +77,7 @@ type Result = CallToolResult | InputRequiredResult
 /** Of the client's and the folder's name. */
 const MAX_NAME = 40
 
-export const AWAIT_REVIEW_INPUT = z.object({ review_id: z.string() })
+export const AWAIT_REVIEW_INPUT = z.object({ review_id: z.string().optional(), claim_id: z.string().optional() })
 
 /** Handles the requests of one connection. */
 export class Connection {
@@ -94,9 +99,11 @@ export class Connection {
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
-  callTool(tool: Tool, input: unknown, ctx: ServerContext): Promise<Result> {
+  callTool(name: string, input: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
-      const { toolset } = this.#connection
+      const toolset = this.#toolset
+      const tool = toolNamed(toolset, name)
+      if (!tool) throw new TypeError(`${name} is none of our tools`)
       const binding = this.#binding(ctx)
       const report = this.#reporter(tool.name, input, binding)
       // `beginCall` reports what comes of it.
@@ -112,6 +119,7 @@ export class Connection {
         const call = await this.#begin(tool, input, context, binding)
         if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
         if (call.status === 'claimed') throw new TypeError('only calls of a run can be claimed')
+        if (call.status === 'checking') return await this.#waitForClaims(call, context, ctx)
         return await waited(call.review_id)
       } catch (error) {
         const answer = await failureAnswer(toolset, error, context)
@@ -119,6 +127,12 @@ export class Connection {
         return errorResult(answer)
       }
     })
+  }
+
+  /** With checks, where turns of this process have a workspace. */
+  get #toolset(): Toolset {
+    const { toolset } = this.#connection
+    return this.#door.checks.offered?.() ? withChecks(toolset) : toolset
   }
 
   /** Waits for a review of this conversation, whichever call asked for it. */
@@ -184,14 +198,35 @@ export class Connection {
 
   async #awaited(input: unknown, binding: Binding, ctx: ServerContext): Promise<Result> {
     const parsed = AWAIT_REVIEW_INPUT.safeParse(input)
-    if (!parsed.success) return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}')
-    const newest = await this.#door.reviews.successorOf(this.#options.tenant, parsed.data.review_id)
+    const { review_id, claim_id } = parsed.data ?? {}
+    if (claim_id !== undefined) return this.#awaitedClaim(claim_id, binding, ctx)
+    if (review_id === undefined) {
+      return errorResult('Error: review_id must be a string. Send {"review_id":"rev_…"}, or {"claim_id":"clm_…"}')
+    }
+    const newest = await this.#door.reviews.successorOf(this.#options.tenant, review_id)
     return this.#waitForReview(AWAIT_REVIEW, input, newest, binding, ctx)
+  }
+
+  async #awaitedClaim(claimId: string, binding: Binding, ctx: ServerContext): Promise<Result> {
+    const { tenant } = this.#options
+    const made = await claimCall(this.#door, { tenant, conversation: binding.conversation }, claimId)
+    if (!made) return errorResult('Error: There is no such claim in this conversation.')
+    const context = await this.#toolContext({ ...binding, turn: made.turn_id }, ctx, false)
+    return this.#waitForClaims({ status: 'checking', call_id: made.tool_call_id, claim_ids: [claimId] }, context, ctx)
+  }
+
+  #waitForClaims(
+    call: Extract<CallState, { readonly status: 'checking' }>,
+    context: ToolContext,
+    ctx: ServerContext,
+  ): Promise<CallToolResult> {
+    const { closing, onError } = this.#options
+    return waitForClaims(call, context, ctx, { limits: this.#reviews.limits(ctx), closing, onError })
   }
 
   /** Some models repeat the ids of their calls, which then identify nothing. */
   async #begin(tool: Tool, input: unknown, context: ToolContext, { isHostCallId }: Binding): Promise<CallState> {
-    const { toolset } = this.#connection
+    const toolset = this.#toolset
     try {
       return await beginCall(toolset, tool.name, input, context)
     } catch (error) {

@@ -60,7 +60,7 @@ export class ReviewWaiter {
     const answered = new AbortController()
     if (release) this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
     try {
-      const answer = await this.#answerWithin(release ? this.#limits(ctx).holdMs : 0, call, ctx)
+      const answer = await this.#answerWithin(release ? this.limits(ctx).holdMs : 0, call, ctx)
       return answer === undefined ? await this.#pending(call) : toolResult(answer)
     } finally {
       answered.abort()
@@ -75,7 +75,7 @@ export class ReviewWaiter {
     last?: RoundState,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { closing, codec, door } = this.#deps
-    const { maxRounds, roundMs } = this.#limits(ctx)
+    const { maxRounds, roundMs } = this.limits(ctx)
     const round = (last?.round ?? 0) + 1
     const waiting = { review: call.review.review_id, round, call: callHash(call.tool, call.input) }
     const step = await this.#step(call, ctx, last)
@@ -140,7 +140,7 @@ export class ReviewWaiter {
       ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError)
     }
     send()
-    const timer = setInterval(send, this.#limits(ctx).progressIntervalMs)
+    const timer = setInterval(send, this.limits(ctx).progressIntervalMs)
     const stopped = new AbortController()
     void page.then(url => {
       if (url === undefined || stopped.signal.aborted) return
@@ -161,7 +161,8 @@ export class ReviewWaiter {
     return pendingResult(review.review_id, known ?? undefined)
   }
 
-  #limits(ctx: ServerContext): WaitLimits {
+  /** How long calls of this client wait. */
+  limits(ctx: ServerContext): WaitLimits {
     const { traits } = clientOf(this.#deps.server, ctx)
     const ofHost = limitsOf(traits, ctx.mcpReq._meta?.progressToken !== undefined)
     return { ...DEFAULT_WAIT_LIMITS, ...ofHost, ...this.#deps.waitLimits }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
-import type { ServerContext } from '@modelcontextprotocol/server'
+import { fileURLToPath } from 'node:url'
+import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 
 /** A name for a title is worth no longer wait. */
 const TIMEOUT_MS = 1_000
@@ -10,4 +11,17 @@ export async function firstRoot({ mcpReq }: ServerContext): Promise<string | und
   const [root] = roots
   if (!root || !URL.canParse(root.uri)) return undefined
   return root.name ?? (basename(decodeURIComponent(new URL(root.uri).pathname)) || undefined)
+}
+
+/** The path of a 2025 client's first root, if that is a folder of this machine. */
+export async function firstRootPath(server: McpServer['server']): Promise<string | undefined> {
+  const { roots } = await server.listRoots(undefined, { timeout: TIMEOUT_MS })
+  const uri = roots[0]?.uri
+  if (uri === undefined || !URL.canParse(uri) || new URL(uri).protocol !== 'file:') return undefined
+  try {
+    return fileURLToPath(uri)
+  } catch {
+    // A host of another machine, or an escape that no path has.
+    return undefined
+  }
 }

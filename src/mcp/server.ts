@@ -1,8 +1,10 @@
-import { McpServer, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
+import { McpServer, type RegisteredTool, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
 import { plainJsonSchema } from '../toolsets/formats.ts'
 import { promptFor } from '../toolsets/guidance.ts'
 import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
+import { type Toolset, withChecks } from '../toolsets/toolset.ts'
+import { firstRootPath } from './roots.ts'
 import { tasksUri } from './tasks-uri.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
@@ -15,14 +17,15 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     { name: 'runsheet', title: 'Runsheet', version: options.version },
     {
       capabilities: { tools: {}, resources: { subscribe: true } },
-      instructions: `${promptFor(toolset)}\n${PENDING_INSTRUCTION}`,
+      instructions: `${promptFor(offered(toolset, options))}\n${PENDING_INSTRUCTION}`,
       requestState: { verify: (state, ctx) => options.codec.verify(state, ctx) },
       jsonSchemaValidator: ACCEPT_ALL,
     },
   )
   const connection = new Connection(server, options, connectionOptions)
-  for (const tool of toolset.tools) {
-    server.registerTool(
+  const registered = new Map<string, RegisteredTool>()
+  for (const tool of offered(toolset, options).tools) {
+    const made = server.registerTool(
       tool.name,
       {
         title: titleOf(tool),
@@ -32,9 +35,11 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
         annotations: annotationsOf(tool),
         _meta: ALWAYS_LOAD,
       },
-      (input: unknown, ctx: ServerContext) => connection.callTool(tool, input, ctx),
+      (input: unknown, ctx: ServerContext) => connection.callTool(tool.name, input, ctx),
     )
+    registered.set(tool.name, made)
   }
+  if (options.onRoot && connectionOptions.era === 'legacy') offerChecksAtRoot(server, options, toolset, registered)
   server.registerTool(
     AWAIT_REVIEW,
     {
@@ -55,6 +60,31 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   )
   connection.sendUpdates()
   return server
+}
+
+/** The tools as they are now: with checks where new turns have a workspace. */
+const offered = (toolset: Toolset, { door }: McpOptions): Toolset =>
+  door.checks.offered?.() ? withChecks(toolset) : toolset
+
+/** Asks a client for its root as soon as it is there. With a workspace, the planning tool takes checks. */
+function offerChecksAtRoot(
+  { server }: McpServer,
+  options: McpOptions,
+  toolset: Toolset,
+  registered: ReadonlyMap<string, RegisteredTool>,
+): void {
+  server.oninitialized = () => {
+    if (!server.getClientCapabilities()?.roots) return
+    firstRootPath(server)
+      .then(folder => {
+        if (folder === undefined) return
+        options.onRoot?.(folder)
+        for (const tool of offered(toolset, options).tools) {
+          registered.get(tool.name)?.update({ paramsSchema: inputSchema(tool) })
+        }
+      })
+      .catch(options.onError)
+  }
 }
 
 const PENDING_INSTRUCTION = `"pending_review" means nothing is written yet: call ${AWAIT_REVIEW} and go by its answer. Never assume a yes.`

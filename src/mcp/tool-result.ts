@@ -15,6 +15,12 @@ export function errorResult(answer: Json): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] }
 }
 
+/** The answer when a client cannot wait for the checks of a claim any longer. */
+export function checkingResult(claim_id: string): CallToolResult {
+  const message = `Its checks are still running, so nothing is settled yet. Call ${AWAIT_REVIEW} with this claim_id.`
+  return toolResult({ status: 'checking', claim_id, message })
+}
+
 /** The answer when a client cannot wait any longer: how to wait on, and where the person decides. */
 export function pendingResult(review_id: string, url: string | undefined): CallToolResult {
   const where = url === undefined ? '' : ` The user can decide at ${url} now.`

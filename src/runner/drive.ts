@@ -2,18 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Task } from '../domain/task.ts'
-import type { Judged } from '../domain/claim.ts'
+import type { Claim, Judged } from '../domain/claim.ts'
+import { whyNotGranted } from '../domain/decide/claims.ts'
+import { resolvedClaims, staleChecks } from '../domain/proof.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
-import { toolsets } from '../toolsets/index.ts'
 import { todosOf } from '../toolsets/todos.ts'
-import { recordVerdicts } from '../toolsets/verdicts.ts'
+import { recordVerdicts, sealOf } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
-import { makeCall, recordAnswer } from './tool-calls.ts'
+import { makeCall, recordAnswer, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { HeldLease } from './held-lease.ts'
 import { judgeAll } from './judging.ts'
@@ -24,6 +25,7 @@ import type { OutsideLimits, OutsideTools } from './outside.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
 import { lastStep, type Run, type Step } from './run.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
+import type { Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
 export interface TurnDeps {
@@ -33,6 +35,8 @@ export interface TurnDeps {
   readonly limits: OutsideLimits
   readonly instructions?: string | undefined
   readonly live: LiveText
+  /** The workspaces that this process has. */
+  readonly workspaces?: Workspaces | undefined
   readonly redact: Redactor
   /** The first backoff of a failed model call. */
   readonly retryMs: number
@@ -73,6 +77,8 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
         case 'park':
           return
         case 'finish':
+          // Runs again what is out of date; then the next move may be another.
+          if (move.because === 'answered' && (await recheck(turn, deps))) break
           return await finish(turn, deps, move.because)
         case 'ask':
           await ask(turn, deps, move, either)
@@ -117,7 +123,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   const { run } = turn
   const number = run.steps.length + 1
   const current = currentTask(run.state, run.turn)
-  const toolset = toolsets[run.policy.toolset]
+  const toolset = toolsetOf(run, deps)
   const message_id = deps.door.newId()
   const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
   const instructions = [
@@ -170,12 +176,24 @@ function retryGuidance(run: Run, toolset: Toolset): string {
 async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const judged = task ? await judgeText(turn, deps, task, move.step, signal) : undefined
+  const tool_call_id = textId(move.step)
+  const [claimed] = resolvedClaims(run.state, run.turn, tool_call_id)
+  if (task && !claimed) return claimText(turn, deps, task, move.step)
+  const red = task && claimed && whyNotGranted(run.state, claimed, task)
+  const judged = task && !red ? await judgeText(turn, deps, task, move.step, signal) : undefined
   const { newId } = deps.door
   await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
-    const claimed = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
-    if (task && judged) recordVerdicts(transaction, task.id, judged, claimed)
+    const given = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
+    if (red)
+      transaction.mustRun({
+        type: 'refuse_claims',
+        turn_id: run.turn,
+        claims: resolvedClaims(transaction.state, run.turn, tool_call_id),
+      })
+    if (task && judged) recordVerdicts(transaction, task.id, judged, given)
     const last = judged?.opinions.at(-1)
+    const because = last && last.verdict !== 'ok' ? last.verdict : undefined
+    transaction.mustRun({ type: 'settle_claims', turn_id: run.turn, tool_call_id, because })
     if (last?.verdict === 'unknown') return null
     const send = (text: string) =>
       transaction.mustRun(
@@ -184,7 +202,7 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
     const { state } = transaction
     const next = currentTask(state, run.turn)
     if (next && next.id === task?.id) {
-      const reason = (last?.reason || 'a person has changed it').replace(/\.$/, '')
+      const reason = (red?.message ?? (last?.reason || 'a person has changed it')).replace(/\.$/, '')
       send(`That step is not done yet: ${reason}. Continue with it: ${next.title}`)
       return null
     }
@@ -210,15 +228,40 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
   })
 }
 
+/** A text claims the task that it is about, as a call would. */
+async function claimText(turn: ActiveTurn, { door }: TurnDeps, task: Task, step: Step): Promise<void> {
+  const claim = textClaim(task, step)
+  const { status, outcome } = claim
+  const made = { claim_id: `clm_${door.newId()}`, task_id: task.id, status, outcome, seal: sealOf(claim) }
+  const tool_call_id = textId(step)
+  await door.run(turn.at(`claim:${tool_call_id}`), {
+    type: 'make_claims',
+    turn_id: turn.run.turn,
+    tool_call_id,
+    basis: step.digest_seq,
+    claims: [made],
+  })
+}
+
+const textId = ({ number }: Step): string => `step:${number}`
+
+const textClaim = ({ id, title, details, criteria }: Task, { text }: Step): Claim => ({
+  task: id,
+  title,
+  details,
+  criteria,
+  status: 'completed',
+  outcome: asProse(text),
+})
+
 async function judgeText(
   turn: ActiveTurn,
   deps: TurnDeps,
-  { id, title, details, criteria }: Task,
+  task: Task,
   step: Step,
   signal: AbortSignal,
 ): Promise<Judged | undefined> {
-  const claim = { task: id, title, details, criteria, status: 'completed', outcome: asProse(step.text) } as const
-  const [judged] = await judgeAll(turn, deps, step, `step:${step.number}`, [claim], signal)
+  const [judged] = await judgeAll(turn, deps, step, textId(step), [textClaim(task, step)], signal)
   return judged
 }
 
@@ -232,6 +275,16 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
     turn.fact({ type: 'gate_followed', data: { follow_up: followUp, open } }),
     turn.fact({ type: 'message_added', data: { message_id: door.newId(), role: 'user', text, synthetic: true } }),
   )
+}
+
+/** Asks for another run of the checks that the workspace has changed under. Whether there are any. */
+async function recheck(turn: ActiveTurn, { door, workspaces }: TurnDeps): Promise<boolean> {
+  const { state, turn: turn_id, steps } = turn.run
+  const workspace = state.turns.get(turn_id)?.workspace
+  if (!workspace || !workspaces || staleChecks(state, turn_id, undefined).length === 0) return false
+  const fingerprint = await workspaces.fingerprint(workspace)
+  const { events } = await door.run(turn.at(`recheck:${steps.length}`), { type: 'request_final', turn_id, fingerprint })
+  return events.length > 0
 }
 
 /** The only way a turn ends: the final message and the status, in one commit. */

@@ -10,6 +10,7 @@ async function held(renew: (table: Table) => boolean | Promise<boolean> = () => 
   const table: Table = { monotonic: 0, wall: 1_000_000, renewals: 0 }
   const turns = {
     claim: async () => LEASE,
+    served: async () => true,
     renew: async () => {
       table.renewals += 1
       return renew(table)
@@ -17,7 +18,7 @@ async function held(renew: (table: Table) => boolean | Promise<boolean> = () => 
     release: async () => {},
   }
   const clocks = { monotonic: () => table.monotonic, wall: () => table.wall }
-  const lease = await HeldLease.claim(turns, 'r1', TTL, undefined, clocks)
+  const lease = await HeldLease.claim(turns, 'r1', TTL, { abilities: ['drive'] }, clocks)
   if (!lease) throw new Error('not claimed')
   return { lease, table }
 }

@@ -1,4 +1,4 @@
-import { type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
+import { type ClaimOptions, type Door, type Lease, StoreError } from '../door/door.ts'
 
 /** The part of a lease that may pass without a renewal before a side effect. The runner renews after a third. */
 const MAX_AGE = 1 / 2
@@ -29,17 +29,17 @@ export class HeldLease {
     this.#renewed = at
   }
 
-  /** Claims a running turn without a driver: any, or the wanted one. */
+  /** Claims a turn that needs one of the abilities and has no lease: any, or the wanted one. */
   static async claim(
     turns: Door['turns'],
     runner: string,
     ttlMs: number,
-    wanted?: Ref & { readonly turn: string },
+    options: ClaimOptions,
     clocks: Clocks = CLOCKS,
   ): Promise<HeldLease | undefined> {
     // Read before the store starts the lease, which so ends no earlier than we think.
     const at = momentOf(clocks)
-    const lease = await turns.claim(runner, ttlMs, wanted)
+    const lease = await turns.claim(runner, ttlMs, options)
     return lease && new HeldLease(lease, turns, ttlMs, clocks, at)
   }
 

@@ -1,4 +1,5 @@
 import { listed, openTasks, planCounts } from '../domain/conversation.ts'
+import { failingDoneChecks, labelOf, recordOf, type Standing, standingsOf } from '../domain/proof.ts'
 import { isOpen } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -14,6 +15,14 @@ tools where they help, and report what they returned. Never claim work that you 
 export function followUpText(run: Run): string {
   const open = openTasks(run.state, run.turn)
   const toolset = toolsets[run.policy.toolset]
+  const failing = failingDoneChecks(run.state, run.turn)
+  if (open.length === 0) {
+    const checks = failing.map(check => {
+      const { last } = recordOf(run.state, check.hash)
+      return `\`${labelOf(check)}\` fails${last?.tail ? `. The end of its output:\n${last.tail}` : '.'}`
+    })
+    return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
+  }
   const { idOf } = toolset.vocabulary
   const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
@@ -37,7 +46,26 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
 /** The last message of a turn: the answer, why the turn ended, and what is not done. */
 export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
-  return [answer.trim(), reason, leftOver(run, because)].filter(text => text !== '').join('\n\n')
+  return [answer.trim(), reason, tally(run), leftOver(run, because)].filter(text => text !== '').join('\n\n')
+}
+
+const STANDINGS: Record<Standing, string> = {
+  proven: 'proven',
+  confirmed: 'confirmed by a person',
+  judged: 'judged',
+  reported: "on the agent's word",
+}
+
+/** How far "done" can be trusted, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
+function tally({ state, turn }: Run): string {
+  const plan = listed(state, turn)
+  if (!plan.some(({ checks }) => checks?.length)) return ''
+  const counts = standingsOf(state, plan)
+  const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>
+    counts[standing] > 0 ? `${counts[standing]} ${STANDINGS[standing]}` : [],
+  )
+  const done = plan.filter(({ status }) => status === 'completed').length
+  return `${done} of ${plan.length} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
 }
 
 /** What is not done; empty after an answer if neither assessor nor gate is on. */

@@ -1,4 +1,5 @@
-import { currentTask } from '../domain/conversation.ts'
+import { awaitsChecks, currentTask } from '../domain/conversation.ts'
+import { failingDoneChecks } from '../domain/proof.ts'
 import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
@@ -8,7 +9,7 @@ export type Move =
   /** Asks the model; the last call of the budget is without tools. */
   | { readonly type: 'ask'; readonly isLast: boolean; readonly budget: number }
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
-  /** Waits for a person: the lease is released. */
+  /** Waits for a person or for checks: the lease is released. */
   | { readonly type: 'park' }
   /** The text claims the task that the model was given. If that is settled by now (`undefined`), only advances. */
   | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
@@ -28,7 +29,7 @@ export function nextMove(run: Run): Move {
   if (run.state.turns.get(run.turn)?.stop_requested) return finish('stopped')
   const step = lastStep(run)
   const call = step?.calls.find(each => !each.answer)
-  if (call?.review && !call.review.decided) return { type: 'park' }
+  if ((call?.review && !call.review.decided) || awaitsChecks(run.state, run.turn)) return { type: 'park' }
   // The third no is answered; a call that would ask for more is not made.
   if (run.refusals >= MAX_REFUSALS && !call?.review) return finish('rejected')
   if (step && call) return { type: 'call', step, call }
@@ -46,7 +47,8 @@ function afterAnswer(run: Run, step: Step): Move {
   if (policy.toolset === 'manage_todos' && policy.assessor && current) {
     return { type: 'judge', step, task: (step.task ?? current.id) === current.id ? current.id : undefined }
   }
-  if (!policy.gate || openInPlan(run).length === 0) return finish('answered')
+  const isOver = openInPlan(run).length === 0 && failingDoneChecks(state, turn).length === 0
+  if (!policy.gate || isOver) return finish('answered')
   if (budgetIsSpent(run)) return finish('budget')
   if (run.followUps >= MAX_FOLLOW_UPS) return finish('gate')
   return { type: 'follow', followUp: run.followUps + 1 }

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { originOf } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
-import { isRunning } from '../domain/turn.ts'
-import { isParked } from '../domain/conversation.ts'
+import { DRIVE, driveIn, type Need, needsOf } from '../domain/needs.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 import { HeldLease } from './held-lease.ts'
 import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { isUnreadable } from './turn.ts'
+import type { Workspaces } from './workspaces.ts'
 import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS, withoutSecrets } from './outside.ts'
 
 export interface RunnerOptions {
@@ -17,6 +17,8 @@ export interface RunnerOptions {
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
   readonly instructions?: string
+  /** The workspaces that this process has: it also drives turns in these. */
+  readonly workspaces?: Workspaces | undefined
   /** Knows the secrets of this composition. Default: only their shapes. */
   readonly redact?: Redactor
   /** Receives the growing text of each step. */
@@ -47,6 +49,7 @@ export class Runner {
   readonly #options: RunnerOptions
   readonly #deps: TurnDeps
   readonly #id: string
+  readonly #abilities: readonly Need[]
   readonly #leaseMs: number
   readonly #pollMs: number
   readonly #driven = new Map<string, DrivenTurn>()
@@ -61,6 +64,7 @@ export class Runner {
     const door = options.door.from(originOf('agent', 'turn'))
     this.#options = options
     this.#id = door.newId()
+    this.#abilities = [DRIVE, ...(options.workspaces?.keys ?? []).map(driveIn)]
     this.#leaseMs = options.leaseMs ?? LEASE_MS
     this.#pollMs = Math.min(POLL_MS, this.#leaseMs)
     this.#deps = {
@@ -70,6 +74,7 @@ export class Runner {
       limits,
       instructions,
       redact,
+      workspaces: options.workspaces,
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,
@@ -135,7 +140,7 @@ export class Runner {
   }
 
   #claim(wanted?: Ref & { readonly turn: string }): Promise<HeldLease | undefined> {
-    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, wanted)
+    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, { abilities: this.#abilities, wanted })
   }
 
   #drive(held: HeldLease): void {
@@ -198,12 +203,11 @@ export class Runner {
     try {
       const state = await this.#options.door.read({ tenant: ref.tenant, conversation: ref.conversation })
       const { running_turn } = state
-      const turn = running_turn === null ? undefined : state.turns.get(running_turn)
-      if (!turn || !isRunning(turn)) return
+      if (running_turn === null) return
       const driven = this.#driven.get(refKey(ref))
       if (driven) {
-        if (turn.stop_requested) driven.stop.abort(new Error('Stopped.'))
-      } else if (!isParked(state, turn.id)) await this.take(ref, turn.id)
+        if (state.turns.get(running_turn)?.stop_requested) driven.stop.abort(new Error('Stopped.'))
+      } else if (this.#abilities.some(need => need === needsOf(state, running_turn))) await this.take(ref, running_turn)
     } catch (error) {
       if (!this.#ending.signal.aborted && !isUnreadable(error)) {
         this.#options.onError?.(error)

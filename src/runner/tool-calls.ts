@@ -1,10 +1,13 @@
+import type { Judged } from '../domain/claim.ts'
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { awaitCall, beginCall } from '../toolsets/calls.ts'
+import { claimsOf } from '../domain/proof.ts'
+import { awaitCall, beginCall, type CallState, resumeCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
+import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
 import { judgeAll } from './judging.ts'
@@ -12,6 +15,13 @@ import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import type { Call, Run, Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
+
+/** The tools of a run. */
+export function toolsetOf({ policy, state, turn }: Run, { door }: Pick<TurnDeps, 'door'>): Toolset {
+  const toolset = toolsets[policy.toolset]
+  const workspace = state.turns.get(turn)?.workspace
+  return workspace && door.checks.offered?.(workspace) ? withChecks(toolset) : toolset
+}
 
 /** Makes one tool call of a step. Afterwards it is answered or waits for a review. */
 export async function makeCall(
@@ -21,7 +31,7 @@ export async function makeCall(
   call: Call,
   signal: AbortSignal,
 ): Promise<void> {
-  const toolset = toolsets[turn.run.policy.toolset]
+  const toolset = toolsetOf(turn.run, deps)
   if (call.problem !== undefined && call.problem !== UNKNOWN_TOOL)
     return refuse(turn, deps, call, `Error: ${call.problem}`)
   const isOffered = call.problem === undefined
@@ -41,7 +51,7 @@ export async function makeCall(
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
   const { run, lease } = turn
   const { door, models } = deps
-  const toolset = toolsets[run.policy.toolset]
+  const toolset = toolsetOf(run, deps)
   const context = {
     door,
     tenant: lease.tenant,
@@ -58,11 +68,14 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
     await awaitCall(call.id, context, signal)
     return
   }
-  let state = await beginCall(toolset, call.tool, call.arguments, context)
-  if (state.status === 'claimed') {
-    const judged = await judgeAll(turn, deps, step, call.id, state.claims, signal)
-    state = await beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
-  }
+  // Its claims are stored and checked: it is made again, with the verdicts of the judge.
+  const isClaimed = claimsOf(run.state, run.turn, call.id).length > 0
+  const make = (judged?: readonly Judged[]): Promise<CallState> =>
+    isClaimed
+      ? resumeCall(toolset, call.tool, call.arguments, call.id, context, judged ? { judged } : {})
+      : beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
+  let state = await make()
+  if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
 }
 

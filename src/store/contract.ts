@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Command } from '../domain/command.ts'
+import type { Command, CommandOf } from '../domain/command.ts'
 import { emptyConversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -307,44 +307,71 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
     describe('leases', () => {
       it('[ST9] hands a running turn to one of many runners', async () => {
-        expect(await store.claim('r0', 1_000)).toBeUndefined()
+        expect(await store.claim('r0', 1_000, { abilities: ['drive'] })).toBeUndefined()
         await store.commit(ref, run(startTurn('t1')))
         await store.commit(other, run(openTurn('outside')))
-        const claims = await Promise.all(Array.from({ length: 5 }, (_, index) => store.claim(`r${index}`, 60_000)))
+        const claims = await Promise.all(
+          Array.from({ length: 5 }, (_, index) => store.claim(`r${index}`, 60_000, { abilities: ['drive'] })),
+        )
         expect(claims.filter(Boolean)).toEqual([{ ...ref, turn: 't1', attempt: 1 }])
       })
 
       it('[ST9] an expired lease is free, with a higher attempt; a finished or parked turn cannot be claimed', async () => {
         await store.commit(ref, run(startTurn('t1')))
-        expect(await store.claim('r1', 1_000)).toMatchObject({ attempt: 1 })
+        expect(await store.claim('r1', 1_000, { abilities: ['drive'] })).toMatchObject({ attempt: 1 })
         subject.advance(1_001)
-        expect(await store.claim('r2', 1_000)).toMatchObject({ attempt: 2 })
+        expect(await store.claim('r2', 1_000, { abilities: ['drive'] })).toMatchObject({ attempt: 2 })
         await store.commit(ref, run(propose('t1', 'rev-1', 'a')))
         subject.advance(1_001)
-        expect(await store.claim('r3', 1_000)).toBeUndefined()
+        expect(await store.claim('r3', 1_000, { abilities: ['drive'] })).toBeUndefined()
         await store.commit(ref, run(cancel('rev-1')))
-        expect(await store.claim('r3', 1_000)).toMatchObject({ attempt: 3 })
+        expect(await store.claim('r3', 1_000, { abilities: ['drive'] })).toMatchObject({ attempt: 3 })
         await store.commit(ref, run(finish('t1')))
         subject.advance(1_001)
-        expect(await store.claim('r4', 1_000)).toBeUndefined()
+        expect(await store.claim('r4', 1_000, { abilities: ['drive'] })).toBeUndefined()
       })
 
       it('[ST9] claims the wanted turn and no other', async () => {
         await store.commit(ref, run(startTurn('t1')))
         await store.commit(other, run(startTurn('t1')))
-        expect(await store.claim('r', 1_000, { ...other, turn: 't1' })).toEqual({ ...other, turn: 't1', attempt: 1 })
-        expect(await store.claim('r', 1_000, { ...other, turn: 't1' })).toBeUndefined()
-        expect(await store.claim('r', 1_000)).toMatchObject(ref)
+        expect(await store.claim('r', 1_000, { abilities: ['drive'], wanted: { ...other, turn: 't1' } })).toEqual({
+          ...other,
+          turn: 't1',
+          attempt: 1,
+        })
+        expect(
+          await store.claim('r', 1_000, { abilities: ['drive'], wanted: { ...other, turn: 't1' } }),
+        ).toBeUndefined()
+        expect(await store.claim('r', 1_000, { abilities: ['drive'] })).toMatchObject(ref)
+      })
+
+      it('[ST9] a claim gets what needs one of its abilities, and nothing else', async () => {
+        const workspace = { machine: 'm1', path: '/work' }
+        await store.commit(ref, run({ ...startTurn('t1'), workspace }))
+        await store.commit(other, run(startTurn('t1')))
+        expect(await store.claim('r1', 1_000, { abilities: [] })).toBeUndefined()
+        expect(await store.claim('r1', 1_000, { abilities: ['drive', 'drive@m1:/other'] })).toMatchObject(other)
+        for (const wanted of [undefined, { ...ref, turn: 't1' }]) {
+          const elsewhere = { abilities: ['drive', 'drive@m2:/work', 'check@m1:/work', 'judge'], wanted } as const
+          expect(await store.claim('r1', 1_000, elsewhere)).toBeUndefined()
+        }
+        const there = held(await store.claim('r2', 1_000, { abilities: ['drive', 'drive@m1:/work'] }))
+        expect(there).toMatchObject(ref)
+        // Anybody may end it now, once its runner is gone.
+        await store.commit(ref, run({ type: 'stop_turn', turn_id: 't1' }))
+        expect(await store.claim('r1', 1_000, { abilities: ['drive'] })).toBeUndefined()
+        await store.release(there)
+        expect(await store.claim('r1', 1_000, { abilities: ['drive'] })).toMatchObject({ ...ref, attempt: 2 })
       })
 
       it('[ST10] a commit with a lease that was overtaken is fenced and writes nothing', async () => {
         await store.commit(ref, run(startTurn('t1')))
-        const first = held(await store.claim('r1', 1_000))
+        const first = held(await store.claim('r1', 1_000, { abilities: ['drive'] }))
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('mine')], value: null }))
         subject.advance(1_001)
         // Late, but not claimed by another: still the holder.
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('late')], value: null }))
-        const second = held(await store.claim('r2', 1_000))
+        const second = held(await store.claim('r2', 1_000, { abilities: ['drive'] }))
         const before = (await store.load(ref)).seq
         const stale = store.commit({ ...ref, lease: first }, () => ({ events: [note('stale')], value: null }))
         await expect(stale).rejects.toMatchObject({ name: 'StoreError', code: 'fenced' })
@@ -354,9 +381,9 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
       it('[ST10] it is fenced even if its key was used by the other attempt', async () => {
         await store.commit(ref, run(startTurn('t1')))
-        const first = held(await store.claim('r1', 1_000))
+        const first = held(await store.claim('r1', 1_000, { abilities: ['drive'] }))
         subject.advance(1_001)
-        const second = held(await store.claim('r2', 1_000))
+        const second = held(await store.claim('r2', 1_000, { abilities: ['drive'] }))
         const once = { key: 'k', bodyHash: '' }
         await store.commit({ ...ref, lease: second, once }, () => ({ events: [note('new')], value: null }))
         const stale = store.commit({ ...ref, lease: first, once }, () => ({ events: [note('stale')], value: null }))
@@ -367,14 +394,14 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
       it('[ST11] renew extends a held lease and reports a lost one; release frees it at once', async () => {
         await store.commit(ref, run(startTurn('t1')))
-        const first = held(await store.claim('r1', 1_000))
+        const first = held(await store.claim('r1', 1_000, { abilities: ['drive'] }))
         subject.advance(900)
         expect(await store.renew(first, 1_000)).toBe(true)
         subject.advance(900)
-        expect(await store.claim('r2', 1_000)).toBeUndefined()
+        expect(await store.claim('r2', 1_000, { abilities: ['drive'] })).toBeUndefined()
         await store.release(first)
         expect(await store.renew(first, 1_000)).toBe(false)
-        const second = held(await store.claim('r2', 1_000))
+        const second = held(await store.claim('r2', 1_000, { abilities: ['drive'] }))
         expect(second.attempt).toBe(2)
         await store.release(first)
         expect(await store.renew(first, 1_000)).toBe(false)
@@ -734,7 +761,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const { seq } = await store.load(ref)
         const next = await store.commit(ref, () => ({ events: [note('after')], value: null }))
         expect(next.events).toMatchObject([{ seq: seq + 1 }])
-        expect(await store.claim('r', 1_000, { ...ref, turn: 't1' })).toBeUndefined()
+        expect(await store.claim('r', 1_000, { abilities: ['drive'], wanted: { ...ref, turn: 't1' } })).toBeUndefined()
       })
 
       it('[BK8] writes nothing where the conversation has events, where an id is taken, or if the commits end early', async () => {
@@ -773,7 +800,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         store.commit(ref, () => ({ events: [], value: 0 })),
         store.load(ref),
         store.eventsAfter(ref, 0, 1),
-        store.claim('r', 1),
+        store.claim('r', 1, { abilities: ['drive'] }),
         store.due(1),
         store.probe({ room: false }),
         store.queries.conversations('acme', { limit: 1 }),
@@ -836,7 +863,7 @@ export function run(...commands: readonly Command[]): Decide<null> {
 
 export const openTurn = (turn_id: string): Command => ({ type: 'open_turn', turn_id, host: { toolset: 'task_list' } })
 
-export const startTurn = (turn_id: string, policy: object = {}, message = 'Do it'): Command => ({
+export const startTurn = (turn_id: string, policy: object = {}, message = 'Do it'): CommandOf<'start_turn'> => ({
   type: 'start_turn',
   turn_id,
   message_id: `m-${turn_id}`,
@@ -919,7 +946,7 @@ export async function nextHint(hints: AsyncIterator<Hint>, wanted: Ref): Promise
   }
 }
 
-function held(lease: Lease | undefined): Lease {
+export function held(lease: Lease | undefined): Lease {
   if (!lease) throw new Error('no lease')
   return lease
 }

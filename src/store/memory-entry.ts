@@ -1,14 +1,17 @@
 import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import type { Need } from '../domain/needs.ts'
 import type { ReviewRow, TaskRow, TurnRow } from './rows.ts'
 import type { IndexedDocument, Loaded } from './search.ts'
 import type { KeyRow } from './stage.ts'
 import type { ConversationSummary, LiveEntry, Ref } from './store.ts'
 
-interface TurnLease extends TurnRow {
+export interface TurnLease extends TurnRow {
   readonly attempt: number
   /** When the lease is over, in elapsed milliseconds; null without one. */
   readonly until: number | null
+  /** The need that the lease was claimed for. */
+  readonly serves: Need | null
 }
 
 /** All that is stored of one conversation. */

@@ -1,6 +1,7 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Need } from '../domain/needs.ts'
 import type { Template } from '../domain/template.ts'
 import { StoreClock } from './clock.ts'
 import { type Commit, eventsOf } from './commit.ts'
@@ -9,6 +10,7 @@ import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Entry, loaded, summaryOf } from './memory-entry.ts'
+import { MemoryLeases } from './memory-leases.ts'
 import { MemoryIndex } from './memory-search.ts'
 import { logExists, piecesOf } from './pieces.ts'
 import { type ReviewRow, rowsOf, taskIdOf } from './rows.ts'
@@ -16,6 +18,7 @@ import { searchIn } from './search.ts'
 import { type Call, stage, type Staged } from './stage.ts'
 import {
   type At,
+  type ClaimOptions,
   type Committed,
   type Decide,
   type DueReview,
@@ -32,6 +35,8 @@ import { taskPage } from './task-page.ts'
 export interface MemoryStoreOptions {
   /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
   readonly skewMs?: () => number
+  /** Where it keeps them: lets tests change what is stored. */
+  readonly entries?: Map<string, Entry>
 }
 
 /** A store that keeps nothing after `close`: for tests and experiments. */
@@ -40,18 +45,21 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
 }
 
 class MemoryStore implements Store {
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries: Map<string, Entry>
   /** The conversation that owns a task or review, by tenant and id. */
   readonly #owners = new Map<string, Entry>()
   readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #clock: StoreClock
+  readonly #leases: MemoryLeases
   readonly #index = new MemoryIndex()
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
-  constructor({ skewMs }: MemoryStoreOptions) {
+  constructor({ skewMs, entries = new Map() }: MemoryStoreOptions) {
+    this.#entries = entries
     this.#clock = new StoreClock({ isAwaited: () => this.#timed().length > 0, skewMs })
+    this.#leases = new MemoryLeases(this.#entries, this.#clock)
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -86,27 +94,24 @@ class MemoryStore implements Store {
     return this.#hints.subscribe(signal)
   }
 
-  async claim(_runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
+  async claim(_runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined> {
     this.#check()
-    const now = this.#clock.elapsed()
-    for (const entry of wanted ? [this.#peek(wanted)] : this.#entries.values()) {
-      for (const turn of entry.turns.values()) {
-        if (wanted && turn.turn !== wanted.turn) continue
-        if (turn.status !== 'running' || turn.parked || (turn.until !== null && turn.until > now)) continue
-        const attempt = turn.attempt + 1
-        entry.turns.set(turn.turn, { ...turn, attempt, until: now + ttlMs })
-        return { ...entry.ref, turn: turn.turn, attempt }
-      }
-    }
-    return undefined
+    return this.#leases.claim(ttlMs, options)
+  }
+
+  async served(need: Need): Promise<boolean> {
+    this.#check()
+    return this.#leases.served(need)
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#withLease(lease, this.#clock.elapsed() + ttlMs)
+    this.#check()
+    return this.#leases.renew(lease, ttlMs)
   }
 
   async release(lease: Lease): Promise<void> {
-    this.#withLease(lease, null)
+    this.#check()
+    this.#leases.release(lease)
   }
 
   async due(limit: number): ReturnType<Store['due']> {
@@ -249,21 +254,12 @@ class MemoryStore implements Store {
     for (const row of keys) entry.keys.set(row.key, row)
     for (const row of rows.tasks) entry.tasks.set(row.id, row)
     for (const row of rows.turns) {
-      const { attempt = 0, until = null } = entry.turns.get(row.turn) ?? {}
-      entry.turns.set(row.turn, { ...row, attempt, until })
+      const { attempt = 0, until = null, serves = null } = entry.turns.get(row.turn) ?? {}
+      entry.turns.set(row.turn, { ...row, attempt, until, serves })
     }
     for (const row of rows.reviews) entry.reviews.set(row.id, row)
     if (this.#clock.isOvertaken(after)) this.#catchUp()
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
-  }
-
-  #withLease(lease: Lease, until: number | null): boolean {
-    this.#check()
-    const turns = this.#peek(lease).turns
-    const turn = turns.get(lease.turn)
-    if (turn?.attempt !== lease.attempt || turn.until === null) return false
-    turns.set(lease.turn, { ...turn, until })
-    return true
   }
 
   /** The reviews that have a deadline, soonest first. */

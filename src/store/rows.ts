@@ -1,10 +1,10 @@
-import { type Conversation, isParked } from '../domain/conversation.ts'
+import { type Conversation, planTurnOf } from '../domain/conversation.ts'
 import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import { type Need, needsOf } from '../domain/needs.ts'
 import { withoutOrigin } from '../domain/origin.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
-import { projection } from '../domain/projection.ts'
 import { titleGiven } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
@@ -36,7 +36,8 @@ export interface TaskRow {
 export interface TurnRow {
   readonly turn: string
   readonly status: TurnStatus
-  readonly parked: boolean
+  /** Who acts next on it: what a claim looks at. */
+  readonly needs: Need | null
 }
 export interface ReviewRow {
   readonly id: string
@@ -87,7 +88,7 @@ export function rowsOf(before: Conversation, after: Conversation, commits: reado
       updated_at: after.updated_at ?? '',
     },
     tasks: taskRows(events),
-    turns: turnRows(after, events),
+    turns: turnRows(before, after, events),
     reviews: reviewRows(before, after, commits),
   }
 }
@@ -124,27 +125,42 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
   return [...rows.values()]
 }
 
-function turnRows(after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
-  return [...movedTurns.of(events)].flatMap(turn => {
-    const status = after.turns.get(turn)?.status
-    return status ? [{ turn, status, parked: isParked(after, turn) }] : []
+/** Only rows that differ, since most commits change none: that saves a page. */
+function turnRows(before: Conversation, after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
+  return [...touchedTurns([before, after], events)].flatMap(turn => {
+    const [old, row] = [turnRow(before, turn), turnRow(after, turn)]
+    return !row || (old?.status === row.status && old.needs === row.needs) ? [] : [row]
   })
 }
 
-/** The turns whose status changed, or that began or ended to wait for a person. */
-const movedTurns = projection<ReadonlySet<string>>({
-  initial: new Set(),
-  on: {
-    turn_opened: withTurn,
-    turn_started: withTurn,
-    turn_finished: withTurn,
-    task_create_review_required: withTurn,
-    task_create_review_resolved: withTurn,
-  },
-})
+function turnRow(state: Conversation, turn: string): TurnRow | undefined {
+  const status = state.turns.get(turn)?.status
+  return status && { turn, status, needs: needsOf(state, turn) }
+}
 
-function withTurn(turns: ReadonlySet<string>, { turn_id }: StoredEvent): ReadonlySet<string> {
-  return turn_id === null ? turns : new Set(turns).add(turn_id)
+/** The turns that events name, and those whose plans had or have the tasks that events name. */
+function touchedTurns(states: readonly Conversation[], events: readonly StoredEvent[]): ReadonlySet<string> {
+  // Claims and requested runs may be about tasks that have moved to other plans since.
+  const waiting = states.flatMap(({ claims, requests }) => [...claims.values(), ...requests])
+  const turns = new Set(waiting.map(({ turn_id }) => turn_id))
+  for (const event of events) {
+    if (event.turn_id !== null) turns.add(event.turn_id)
+    // It adopts the open tasks of that plan without naming them.
+    if (event.type === 'turn_started' && event.data.continue_turn_id) turns.add(event.data.continue_turn_id)
+    for (const id of taskIdsOf(event)) {
+      for (const state of states) {
+        const task = state.tasks.get(id)
+        if (task) turns.add(planTurnOf(state, task))
+      }
+    }
+  }
+  return turns
+}
+
+function taskIdsOf(event: StoredEvent): readonly string[] {
+  if (event.type === 'tasks_adopted') return event.data.task_ids
+  const id = taskIdOf(event)
+  return id === undefined ? [] : [id]
 }
 
 function reviewRows(

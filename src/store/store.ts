@@ -1,6 +1,7 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
@@ -22,10 +23,16 @@ export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${co
 /** The tenant of a single-tenant installation. */
 export const LOCAL_TENANT = 'local'
 
-/** The right to drive one turn. The next claim gets a higher attempt, which fences this one off. */
+/** The right to act on one turn. The next claim gets a higher attempt, which fences this one off. */
 export interface Lease extends Ref {
   readonly turn: string
   readonly attempt: number
+}
+
+/** What a process can do, and the turn that it wants; any without one. */
+export interface ClaimOptions {
+  readonly abilities: readonly Need[]
+  readonly wanted?: (Ref & { readonly turn: string }) | undefined
 }
 
 /** An idempotency key: checked, and stored with the answer, in the same transaction. */
@@ -155,8 +162,13 @@ export interface Store {
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
-  /** Claims a running turn without a driver: any, or the wanted one. */
-  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined>
+  /**
+   * Claims a turn that needs one of the abilities and has no lease. Of needs that are exclusive (`domain/needs.ts`) only one
+   * lease is held at a time, whichever turn it is on.
+   */
+  claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
+  /** Whether a lease for this need is held, by whichever process. */
+  served(need: Need): Promise<boolean>
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */

@@ -8,7 +8,8 @@ import { currentToolContext, withToolContext } from './context.ts'
 import { countedIds, Desk, memoryDoor, uuid } from '../../test/support/desk.ts'
 import { toolsets } from './index.ts'
 import { manageTodos } from './manage-todos.ts'
-import { awaitCall, callTool, NO_CONTEXT, beginCall } from './calls.ts'
+import { callTool, NO_CONTEXT } from './call-tool.ts'
+import { awaitCall, beginCall } from './calls.ts'
 import { runsheet as ours } from './runsheet.ts'
 import { taskList } from './task-list.ts'
 import { turnTodos } from './turn-todos.ts'
@@ -337,7 +338,7 @@ describe('a call in a run', () => {
       model: 'demo',
       policy: { toolset: 'turn_todos', ...policy },
     })
-    const lease = await door.turns.claim('me', 60_000)
+    const lease = await door.turns.claim('me', 60_000, { abilities: ['drive'] })
     if (!lease) throw new Error('no lease')
     return lease
   }

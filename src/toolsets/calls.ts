@@ -1,23 +1,31 @@
-import type { Claim } from '../domain/claim.ts'
+import type { Claim, Judged } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
-import type { EventData, Json } from '../domain/event.ts'
+import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
+import { type ResolvedClaim, resolvedClaims } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
-import { type At, type ObservedCall, type ReviewRecord, StoreError, type Transaction } from '../door/door.ts'
-import { currentToolContext, type ToolContext } from './context.ts'
+import {
+  type At,
+  type CallChecks,
+  type ObservedCall,
+  type ReviewRecord,
+  StoreError,
+  type Transaction,
+} from '../door/door.ts'
+import type { ToolContext } from './context.ts'
 import { callHash, reviewOfEqualCall } from './equal-call.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
+import { awaitBaseline } from './baseline.ts'
 import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
+import { sealOf } from './verdicts.ts'
 import type { View } from './view.ts'
-
-export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
 
 /** The state of a call. */
 export type CallState =
@@ -25,7 +33,9 @@ export type CallState =
   | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly stored: boolean }
   /** Waits for a review: go on with `awaitCall`. */
   | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
-  /** Only in a judged run: nothing is stored. Begin the call again with the assessor's verdicts. */
+  /** Its claims are stored and wait for their checks: go on with `awaitClaims`, in a run with `resumeCall`. */
+  | { readonly status: 'checking'; readonly call_id: string; readonly claim_ids: readonly string[] }
+  /** Nothing more is stored. Make the call again with the judge's verdicts. */
   | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
 
 /**
@@ -68,6 +78,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   const { toolset, tool } = askedBy(review, policy)
   const started = performance.now()
   const record = await door.reviews.await(tenant, review.review_id, signal)
+  if (!run) await awaitBaseline(context, review.conversation_turn_id, signal)
   const ok = record.resolution?.action === 'confirm'
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const items = record.review.draft_tasks.length
@@ -87,25 +98,6 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
     observe(context, { callId, toolset: toolset.name, tool: tool.name, items, started, outcome, stored })
   }
   return value
-}
-
-/** Begins a call and waits for its answer. Refusals and storage failures are answers, too. */
-export async function callTool(
-  toolset: Toolset,
-  name: string,
-  input: unknown,
-  context: ToolContext | undefined = currentToolContext(),
-  signal?: AbortSignal,
-): Promise<Json> {
-  if (!context) return NO_CONTEXT
-  try {
-    const call = await beginCall(toolset, name, input, context)
-    if (call.status === 'answered') return call.result
-    if (call.status === 'claimed') throw new Refusal('assessment_required', { claims: call.claims })
-    return await awaitCall(call.call_id, context, signal)
-  } catch (error) {
-    return failureAnswer(toolset, error, context)
-  }
 }
 
 /** A refusal or storage failure as an answer for the model: no stack, no path, no SQL. Other errors are rethrown. */
@@ -155,7 +147,7 @@ async function begin(
     tenant: context.tenant,
     conversation: context.conversation,
     once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
-    ...(run ? { lease: run.lease } : {}),
+    ...leaseOf(context),
   }
   const again = tool.created && !run ? await reviewOfEqualCall(context, bodyHash, joinable(context)) : undefined
   const reopened = await unheardOutcome(context)
@@ -164,7 +156,11 @@ async function begin(
     if (other) throw other
     const { client } = context
     const plans = tool.created !== undefined
-    if (!run) transaction.mustRun({ type: 'open_turn', turn_id: turn, toolset: toolset.name, host, client, plans })
+    if (!run) {
+      const { workspace, done: done_checks } = door.checks.offered?.() ?? {}
+      const opened = { turn_id: turn, toolset: toolset.name, host, client, plans, workspace, done_checks }
+      transaction.mustRun({ type: 'open_turn', ...opened })
+    }
     // A call joins the review of an equal one: without an id the one that waits, in any case the one a person reopened.
     const repeats = context.toolCallId === undefined && tool.created
     const review = again ?? (repeats && reviewOfRepeatedCall(transaction.state, turn, prefix, transaction.now))
@@ -181,6 +177,80 @@ async function begin(
   return { call: value, callId: toolCallId, repeated: replayed }
 }
 
+/** What a call that is made again has learnt since. */
+export interface Learnt {
+  readonly judged?: readonly Judged[]
+  /** Why its checks are not waited for any more. */
+  readonly ended?: 'no_workspace'
+}
+
+/**
+ * Makes a call again whose claims are checked, as one commit with their end. `claimed`: a judge has to rule on them first.
+ * `checking`: they are not over yet.
+ */
+export async function resumeCall(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  callId: string,
+  context: ToolContext,
+  { judged, ended }: Learnt = {},
+): Promise<CallState> {
+  const started = performance.now()
+  const tool = toolNamed(toolset, name)
+  const parsed = tool && parseInput(tool, input)
+  if (!tool || !parsed || parsed instanceof Refusal) throw new TypeError(`${name} was not called like this`)
+  const { door, turn, tenant, conversation } = context
+  const reopened = await unheardOutcome(context)
+  const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
+  const at = { tenant, conversation, once, ...leaseOf(context) }
+  const { value, replayed } = await door.transact(at, (transaction): CallState => {
+    const found = resolvedClaims(transaction.state, turn, callId)
+    const resolved = ended
+      ? found.map(({ claim }) => ({ claim, resolution: { result: 'ended', because: ended } as const }))
+      : found
+    const [first] = resolved
+    // A stop has settled them: there is no answer any more.
+    if (!first) return transaction.discard(STOPPED)
+    if (resolved.some(({ resolution }) => resolution.result === 'waiting')) {
+      return transaction.discard({
+        status: 'checking',
+        call_id: callId,
+        claim_ids: resolved.map(each => each.claim.claim_id),
+      })
+    }
+    const { basis } = first.claim
+    const made = {
+      toolset,
+      tool,
+      input: parsed.value,
+      context,
+      transaction,
+      toolCallId: callId,
+      basis,
+      started,
+      reopened,
+    }
+    return perform({ ...made, resolved, ...(judged ? { judged } : {}) })
+  })
+  if (value.status === 'answered' && value.stored && !replayed) {
+    const call = { callId, toolset: toolset.name, tool: tool.name, items: countItems(input), started, stored: true }
+    observe(context, { ...call, outcome: value.ok ? 'ok' : 'refused' })
+  }
+  return value
+}
+
+const STOPPED: CallState = { status: 'answered', result: 'Error: The turn was stopped.', ok: false, stored: false }
+
+/** What the call can do about checks, where its turn has a workspace of this process. */
+function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {
+  const workspace = state.turns.get(turn)?.workspace
+  return workspace && door.checks.offered?.(workspace)
+}
+
+/** The lease that a commit of this call needs, if any. */
+const leaseOf = ({ run, lease = run?.lease }: ToolContext): Pick<At, 'lease'> => (lease ? { lease } : {})
+
 interface PerformDeps {
   readonly toolset: Toolset
   readonly tool: Tool
@@ -191,14 +261,19 @@ interface PerformDeps {
   readonly basis: number
   readonly started: number
   readonly reopened: ReviewRecord | undefined
+  /** Its claims, if it is made again after their checks. */
+  readonly resolved?: readonly ResolvedClaim[]
+  readonly judged?: readonly Judged[]
 }
 
 /** Runs the tool inside the transaction and records the call. */
 function perform(deps: PerformDeps): CallState {
-  const { toolset, tool, input, context, transaction, toolCallId, basis, started, reopened } = deps
+  const { toolset, tool, input, context, transaction, toolCallId, basis, started, reopened, resolved } = deps
   const { run, turn, door } = context
-  const record = (own: Json, ok: boolean): CallState => {
+  const judged = deps.judged ?? run?.judged
+  const record = (own: Json, ok: boolean, because?: ClaimEnd): CallState => {
     const items = countItems(input)
+    if (resolved) transaction.mustRun({ type: 'settle_claims', turn_id: turn, tool_call_id: toolCallId, because })
     const answer = withOutcome(transaction.state, own, reopened)
     transaction.mustRun(
       answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
@@ -218,7 +293,10 @@ function perform(deps: PerformDeps): CallState {
     basis,
     newId: door.newId,
     sources: sourcesOf(context),
-    judged: run?.judged ?? [],
+    judged: judged ?? [],
+    resolved,
+    judges: context.judges,
+    checks: checksIn(transaction, context),
     lastText: run?.lastText,
   })
   try {
@@ -229,15 +307,48 @@ function perform(deps: PerformDeps): CallState {
     return { status: 'pending_review', call_id: toolCallId, review_id }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    if (error.is('assessment_required') && !run?.judged) {
-      return transaction.discard({ status: 'claimed', claims: error.data.claims })
+    if (error.is('assessment_required') && !judged) {
+      const { claims } = error.data
+      if (resolved || claims.some(({ task }) => typeof task === 'number')) {
+        return transaction.discard({ status: 'claimed', claims })
+      }
+      return claim(deps, claims)
+    }
+    if (error.is('claim_open') && error.data.joins && !run) {
+      const { claim_id, tool_call_id } = error.data
+      return transaction.discard({ status: 'checking', call_id: tool_call_id, claim_ids: [claim_id] })
     }
     call.end()
     const result = toolset.refused(explain(error, toolset, tool), call)
-    // A run resumes from its stored answers. Elsewhere only a fenced write is stored: its refusal counts as an answer.
-    if (run || error.is('edited_by_person')) return record(result, false)
+    // A run resumes from its stored answers, and stored claims need an end. Elsewhere only a fenced write is stored: its
+    // refusal counts as an answer.
+    if (run || resolved || error.is('edited_by_person')) return record(result, false, endOf(error))
     return transaction.discard(refused(result))
   }
+}
+
+/** Stores what a call claims. It is made again once the checks are over. */
+function claim(
+  { context, transaction, tool, input, toolCallId, basis }: PerformDeps,
+  claims: readonly Claim[],
+): CallState {
+  const { run, turn, door, judges } = context
+  if (!run) recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
+  const made = claims.map(each => {
+    const { task, status, outcome } = each
+    return { claim_id: `clm_${door.newId()}`, task_id: String(task), status, outcome, seal: sealOf(each) }
+  })
+  const judge = judges && !run ? true : undefined
+  transaction.mustRun({ type: 'make_claims', turn_id: turn, tool_call_id: toolCallId, basis, judge, claims: made })
+  return { status: 'checking', call_id: toolCallId, claim_ids: made.map(({ claim_id }) => claim_id) }
+}
+
+/** Why the claims of a refused call were not granted. */
+function endOf(refusal: Refusal): ClaimEnd {
+  if (refusal.is('not_accepted')) return refusal.data.verdict
+  if (refusal.is('check_failed')) return 'check_failed'
+  if (refusal.is('not_checked')) return 'inconclusive'
+  return refusal.is('edited_by_person') ? 'edited' : 'refused'
 }
 
 interface Answered extends AnswerWithOutcome {

@@ -17,8 +17,11 @@ export function promptFor(toolset: Toolset, { allowed, judged = false }: PromptO
   const canPlan = toolset.tools.some(({ name, created }) => created && (allowed?.includes(name) ?? true))
   if (!canPlan) return ''
   const prompt = judged ? toolset.prompt : (toolset.unjudgedPrompt ?? toolset.prompt)
-  return prompt(namesOf(toolset))
+  return toolset.hasChecks ? `${prompt(namesOf(toolset))}\n${CHECKS}` : prompt(namesOf(toolset))
 }
+
+const CHECKS = `Give a task a check where a command can show that it is done: one that fails now and passes then, such as a test; no shell, no pipes.
+The user approves it. It is run when you settle the task, and while it fails the task stays open.`
 
 /** Guidance for a model that called the planning tool in the wrong form. */
 export const retryFor = (toolset: Toolset, view: View): string => toolset.retry(view, namesOf(toolset))

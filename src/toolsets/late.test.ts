@@ -122,7 +122,7 @@ it('[TS17][TS18] in a run a call goes by the digest of its step, and by the tool
     model: 'demo',
     policy,
   })
-  const lease = await door.turns.claim('runner', 60_000)
+  const lease = await door.turns.claim('runner', 60_000, { abilities: ['drive'] })
   if (!lease) throw new Error('no lease')
   const step = (basis: number) => ({ door, ...ref, turn: 't1', run: { lease, basis } })
   await beginCall(turnTodos, 'create_todo', items, step(0))

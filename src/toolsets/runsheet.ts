@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { listed, planTurnOf } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
-import type { SomeFields } from '../domain/fields.ts'
 import type { Changes, ConfirmedTask, Row } from '../domain/review.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
 import { PENDING } from './tool-call.ts'
-import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const STATUS: Record<'done' | 'blocked' | 'cancelled' | 'doing' | 'todo', TaskStatus> = {
@@ -20,6 +19,8 @@ const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [
   string
 >
 
+const planned = z.object({ title: z.string(), done_when: z.string().optional() })
+
 const STATUSES = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
 
 /** Every answer says what is next and what remains. */
@@ -32,14 +33,19 @@ export const runsheet: Toolset = {
     tool({
       name: 'plan',
       description: 'Propose all steps at once; the user may edit them.',
-      input: z.object({
-        tasks: z.array(z.object({ title: z.string(), done_when: z.string().optional() })),
-      }),
+      input: z.object({ tasks: z.array(planned) }),
+      checkedInput: z.object({ tasks: z.array(planned.extend({ check })) }),
       example: '{"tasks":[{"title":"…","done_when":"…"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({ ids: z.array(z.int()), ...ONWARD }),
-      run: (call, { tasks }) => {
-        const made = call.create(tasks.map(({ title, done_when }): SomeFields => ({ title, criteria: done_when })))
+      run: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => {
+        const made = call.create(
+          tasks.map(({ title, done_when, check: line }, row) => ({
+            title,
+            criteria: done_when,
+            ...call.checked(line, row),
+          })),
+        )
         return made === PENDING ? PENDING : created(call, made)
       },
       created,

@@ -4,11 +4,12 @@ import { findTask, openIn } from '../domain/decide/tasks.ts'
 import { Refusal, type TaskName } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { PENDING, type ToolCall } from './tool-call.ts'
-import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, type View } from './view.ts'
 
 const taskId = z.object({ taskId: z.string().describe('id of the task, as in the list') })
 
+const planned = z.object({ title: z.string(), description: z.string().default('') })
 const listedTask = z.object({ id: z.string(), title: z.string(), description: z.string(), done: z.boolean() })
 const changed = z.object({ ok: z.literal(true), task: listedTask })
 
@@ -28,11 +29,12 @@ export const taskList: Toolset = {
     tool({
       name: 'AddTask',
       description: 'Adds a task to the list of this conversation.',
-      input: z.object({ title: z.string(), description: z.string().default('') }),
+      input: planned,
+      checkedInput: planned.extend({ check }),
       example: '{"title":"…","description":"…"}',
       output: listedTask,
-      run: (call, { title, description }) => {
-        const made = call.create([{ title, details: description }])
+      run: (call, { title, description, check: line }: z.infer<typeof planned> & Checked) => {
+        const made = call.create([{ title, details: description, ...call.checked(line) }])
         return made === PENDING ? PENDING : added(call, made)
       },
       created: added,

@@ -5,7 +5,7 @@ import type { SomeFields } from '../domain/fields.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
 import { PENDING, type ToolCall } from './tool-call.ts'
-import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const ROWS = Object.keys(TASK_STATUS) as RowStatus[]
@@ -13,6 +13,13 @@ const priority = z.enum(PRIORITIES as ['high', 'medium', 'low'])
 const tags = z.array(z.string())
 const id = z.string().describe('id of a task')
 
+const planned = z.object({
+  title: z.string(),
+  details: z.string().optional(),
+  priority: priority.optional(),
+  status: z.enum(ROWS as ['todo', 'doing', 'blocked', 'done']).optional(),
+  tags: tags.optional(),
+})
 const shown = z.object({
   id: z.string(),
   title: z.string(),
@@ -44,17 +51,8 @@ export const taskManager: Toolset = {
       name: 'add_task',
       description:
         'Proposes tasks, as an array even for one. A person edits and confirms them; the answer says what was created.',
-      input: z.object({
-        tasks: z.array(
-          z.object({
-            title: z.string(),
-            details: z.string().optional(),
-            priority: priority.optional(),
-            status: z.enum(ROWS as ['todo', 'doing', 'blocked', 'done']).optional(),
-            tags: tags.optional(),
-          }),
-        ),
-      }),
+      input: z.object({ tasks: z.array(planned) }),
+      checkedInput: z.object({ tasks: z.array(planned.extend({ check })) }),
       example: '{"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({
@@ -66,10 +64,12 @@ export const taskManager: Toolset = {
         // Sent as done, and turned down by the assessor.
         not_accepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
-      run: (call, { tasks }) => {
-        const drafts = tasks.map(
-          ({ status, ...fields }): SomeFields => ({ ...fields, ...(status ? { status: TASK_STATUS[status] } : {}) }),
-        )
+      run: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => {
+        const drafts = tasks.map(({ status, check: line, ...fields }, row) => ({
+          ...fields,
+          ...(status ? { status: TASK_STATUS[status] } : {}),
+          ...call.checked(line, row),
+        }))
         const made = call.create(drafts)
         if (made === PENDING) return PENDING
         const { turnedDown } = call

@@ -2,11 +2,11 @@ import { type Judged, judgedOn, objectionTo } from '../domain/claim.ts'
 import type { CommandOf, NewTask, Sources, TaskChange } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import type { SomeFields } from '../domain/fields.ts'
 import { TOOLSETS } from '../domain/policy.ts'
+import type { ResolvedClaim } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { REQUIRES, type Task } from '../domain/task.ts'
-import type { Transaction } from '../door/door.ts'
+import type { CallChecks, Transaction } from '../door/door.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import { recordVerdicts } from './verdicts.ts'
 import type { View } from './view.ts'
@@ -26,6 +26,12 @@ export interface ToolCallDeps {
   readonly sources: Sources
   /** In a run: the assessor's verdicts on the claims of this call. */
   readonly judged: readonly Judged[]
+  /** A call that is made again: its claims, and how their checks ended. */
+  readonly resolved?: readonly ResolvedClaim[] | undefined
+  /** Agents elsewhere: a judge of ours rules on their claims. */
+  readonly judges?: boolean | undefined
+  /** Where the turn has a workspace. */
+  readonly checks?: CallChecks | undefined
   /** In a run: the model's latest text, the outcome if its tools have no field for one. */
   readonly lastText: string | undefined
 }
@@ -43,11 +49,12 @@ export class ToolCall implements View {
   readonly #unrecorded: Set<Judged>
   readonly #turnedDown: TurnedDown[] = []
 
-  /** Records the verdicts on listed tasks before the tool runs, so that they stay if the tool refuses. */
+  /** Records red checks and the verdicts on listed tasks before the tool runs, so that they stay if the tool refuses. */
   constructor(deps: ToolCallDeps) {
     this.turnId = deps.turnId
     this.#deps = deps
-    const { transaction, judged } = deps
+    const { transaction, judged, resolved } = deps
+    if (resolved) transaction.mustRun({ type: 'refuse_claims', turn_id: deps.turnId, claims: resolved })
     this.#unrecorded = new Set(judged.filter(({ claim }) => typeof claim.task === 'number'))
     for (const one of judged)
       if (typeof one.claim.task === 'string') recordVerdicts(transaction, one.claim.task, one, deps)
@@ -62,7 +69,7 @@ export class ToolCall implements View {
    * input, if the tool dropped some elements.
    */
   create(
-    drafts: readonly SomeFields[],
+    drafts: readonly Omit<NewTask, 'id'>[],
     { sent, ...also }: Pick<Edit, 'remove'> & { readonly sent?: readonly number[] } = {},
   ): readonly Task[] | typeof PENDING {
     const { newId, toolCallId, toolset, tool } = this.#deps
@@ -94,7 +101,7 @@ export class ToolCall implements View {
   }
 
   tryEdit(edit: Edit): readonly StoredEvent[] | Refusal {
-    const { turnId, basis, sources, transaction, judged } = this.#deps
+    const { turnId, basis, sources, transaction, judged, resolved, judges } = this.#deps
     const change = edit.change ? { change: edit.change.map(one => this.#withOutcome(one)) } : {}
     return transaction.run({
       ...sources,
@@ -105,7 +112,19 @@ export class ToolCall implements View {
       turn_id: turnId,
       basis,
       judged,
+      resolved,
+      judges,
     })
+  }
+
+  /** A model's command line as the checks of a new task. Without a workspace there are none. */
+  checked(line: string | undefined, row?: number): Pick<NewTask, 'checks' | 'allowed'> {
+    const { checks } = this.#deps
+    if (!checks || line === undefined || line.trim() === '') return {}
+    const made = checks.fromLine(line)
+    if (made instanceof Refusal) throw made.at(row)
+    const { check, isAllowed } = made
+    return { checks: [check], ...(isAllowed ? { allowed: [check.hash] } : {}) }
   }
 
   /** Uses the model's latest text as the outcome of what it settles if its tools have no field for one. */

@@ -16,6 +16,8 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly description: string
   /** Validates the arguments; the JSON Schema is made from it. */
   readonly input: S
+  /** The same with a `check` for each new task, for turns that have a workspace. */
+  readonly checkedInput?: z.ZodType
   /** The right form in one line, shown in refusals. */
   readonly example: string
   /** The path of a field of element `row`; absent if there is only one element. */
@@ -41,6 +43,8 @@ export interface Toolset {
   readonly tools: readonly Tool[]
   /** Put before each tool name that a model reads or sends. */
   readonly prefix?: string
+  /** Whether its planning tool takes checks. */
+  readonly hasChecks?: true
   /** The section for the system prompt. */
   readonly prompt: (named: NameOf) => string
   /** The same for a loop without an assessor, if the section speaks of one. */
@@ -61,6 +65,26 @@ export interface Toolset {
 
 /** How a review ended that a person reopened meanwhile: an agent elsewhere hears it with its next answer, once. */
 const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
+
+/** The check of a new task, in the form that a model writes. */
+export const check = z.string().optional().describe('a command that fails until it is done, e.g. npm test')
+
+/** What a checked input adds to a new task. */
+export interface Checked {
+  readonly check?: string | undefined
+}
+
+/** The toolset for turns that have a workspace: its planning tool takes checks. */
+export function withChecks(toolset: Toolset): Toolset {
+  const known = CHECKED.get(toolset)
+  if (known) return known
+  const tools = toolset.tools.map(one => (one.checkedInput ? { ...one, input: one.checkedInput } : one))
+  const checked: Toolset = { ...toolset, tools, hasChecks: true }
+  CHECKED.set(toolset, checked)
+  return checked
+}
+
+const CHECKED = new WeakMap<Toolset, Toolset>()
 
 /** Infers the input type of `run` from the schema. */
 export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({

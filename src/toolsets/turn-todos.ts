@@ -2,13 +2,19 @@ import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import { invalidField } from '../domain/refusal.ts'
-import type { SomeFields } from '../domain/fields.ts'
 import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
 import { PENDING } from './tool-call.ts'
-import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, remainingIn, type View } from './view.ts'
 
+const planned = z.object({
+  title: z.string(),
+  context: z.string().optional().describe('what is needed to do it'),
+  completionCriteria: z.string().optional().describe('how to tell it is done'),
+  agentType: z.string().optional().describe('a note only: do the work yourself'),
+  order: z.int().optional().describe('place in the plan, from 1; default: the end'),
+})
 const status = z.enum(STATUSES as [TaskStatus, ...TaskStatus[]])
 const item = z.object({
   id: z.string(),
@@ -39,34 +45,24 @@ export const turnTodos: Toolset = {
     tool({
       name: 'create_todo',
       description: 'Plans this turn: one item per step, all in one call.',
-      input: z.object({
-        items: z.array(
-          z.object({
-            title: z.string(),
-            context: z.string().optional().describe('what is needed to do it'),
-            completionCriteria: z.string().optional().describe('how to tell it is done'),
-            agentType: z.string().optional().describe('a note only: do the work yourself'),
-            order: z.int().optional().describe('place in the plan, from 1; default: the end'),
-          }),
-        ),
-      }),
+      input: z.object({ items: z.array(planned) }),
+      checkedInput: z.object({ items: z.array(planned.extend({ check })) }),
       example: '{"items":[{"title":"…","completionCriteria":"…"}]}',
       at: (row, field) => `items[${row}].${field}`,
       output: z.object({
         created: z.array(z.object({ id: z.string(), title: z.string(), order: z.int() })),
         totalPending: z.int(),
       }),
-      run: (call, { items }) => {
-        const drafts = items.map(
-          ({ title, context, completionCriteria, agentType, order }): SomeFields => ({
-            title,
-            details: context,
-            criteria: completionCriteria,
-            // Models send '' for an omitted field.
-            agent_type: agentType || undefined,
-            order,
-          }),
-        )
+      run: (call, { items }: { items: readonly (z.infer<typeof planned> & Checked)[] }) => {
+        const drafts = items.map(({ title, context, completionCriteria, agentType, order, check: line }, row) => ({
+          title,
+          details: context,
+          criteria: completionCriteria,
+          // Models send '' for an omitted field.
+          agent_type: agentType || undefined,
+          order,
+          ...call.checked(line, row),
+        }))
         const made = call.create(drafts)
         return made === PENDING ? PENDING : created(call, made)
       },

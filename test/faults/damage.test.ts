@@ -123,7 +123,7 @@ describe('a database that is destroyed while it is open', () => {
         () => store.search.tasks('local', 'x', { limit: 1 }),
         () => store.templates.list('local'),
         () => store.templates.put('local', { name: 'x', tasks: [] }),
-        () => store.claim('r', 1_000),
+        () => store.claim('r', 1_000, { abilities: ['drive'] }),
       ]
       for (const call of calls) {
         await expect(call()).rejects.toMatchObject({ name: 'StoreError', message: expect.not.stringContaining(path) })
@@ -191,7 +191,7 @@ describe('a JSON file that cannot be trusted', () => {
       writeFileSync(file(), broken)
 
       const store = await openFileStore({ data: folder })
-      const lease = await store.claim('runner', 60_000)
+      const lease = await store.claim('runner', 60_000, { abilities: ['drive'] })
       const says = (text: string) =>
         ({ type: 'message_added', data: { message_id: text, role: 'assistant', text } }) as const
       const record = (text: string) => run({ type: 'record', turn_id: 't1', fact: says(text) })

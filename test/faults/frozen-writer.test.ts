@@ -115,7 +115,7 @@ describe.concurrent('a process that is stopped within a transaction', () => {
     await holder.line(line => line === 'held')
     const waiting = [
       store.commit(ref, () => ({ events: [], value: null })),
-      ...Array.from({ length: 8 }, (_, index) => store.claim(`r${index}`, 1_000)),
+      ...Array.from({ length: 8 }, (_, index) => store.claim(`r${index}`, 1_000, { abilities: ['drive'] })),
     ]
     const outcomes = await Promise.allSettled(waiting)
     // The same error, so that it is logged once.

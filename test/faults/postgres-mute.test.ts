@@ -48,7 +48,7 @@ describePostgres('postgres: connections that go mute', () => {
         store.load(ref),
         store.now(),
         store.due(1),
-        store.claim('r1', 1_000),
+        store.claim('r1', 1_000, { abilities: ['drive'] }),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),
         store.templates.list('acme'),
       ])
@@ -58,7 +58,13 @@ describePostgres('postgres: connections that go mute', () => {
     it('[PG9] all of them: every call fails in time, and the next ones work when the line does', async () => {
       const { proxy, store } = await behindProxy()
       proxy.mute({ way })
-      const calls = [write(store), store.load(ref), store.now(), store.due(1), store.claim('r1', 1_000)]
+      const calls = [
+        write(store),
+        store.load(ref),
+        store.now(),
+        store.due(1),
+        store.claim('r1', 1_000, { abilities: ['drive'] }),
+      ]
       for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
         expect([status, reason.code]).toEqual(['rejected', 'io'])
       }
@@ -79,7 +85,7 @@ describePostgres('postgres: connections that go mute', () => {
     const { proxy, store } = await behindProxy({ timeoutMs: TIMEOUT_MS })
     await Promise.all([store.now(), store.due(1), store.now()])
     proxy.mute({ which: 'open' })
-    await Promise.all([store.due(1), store.now(), store.claim('r1', 1_000)])
+    await Promise.all([store.due(1), store.now(), store.claim('r1', 1_000, { abilities: ['drive'] })])
   })
 
   it('[PG9] close ends, though nobody answers', async () => {
@@ -95,11 +101,11 @@ describePostgres('postgres: connections that go mute', () => {
     let skew = 0
     const { proxy, store, direct } = await behindProxy({ skewMs: () => skew })
     await direct.commit(ref, run(startTurn('t1')))
-    await direct.claim('gone', 600_000)
+    await direct.claim('gone', 600_000, { abilities: ['drive'] })
     proxy.mute({ which: 'open' })
-    expect(await store.claim('r2', 1_000)).toBeUndefined()
+    expect(await store.claim('r2', 1_000, { abilities: ['drive'] })).toBeUndefined()
     skew = 600_001
-    expect(await store.claim('r2', 1_000)).toMatchObject({ turn: 't1', attempt: 2 })
+    expect(await store.claim('r2', 1_000, { abilities: ['drive'] })).toMatchObject({ turn: 't1', attempt: 2 })
   })
 })
 

@@ -233,7 +233,7 @@ describe('a database', () => {
       await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject({ code: 'replaced' })
       point = undefined
       await expect(store.commit(ref, run(add('t1', 'b')))).rejects.toMatchObject({ code: 'replaced' })
-      await expect(store.claim('r', 1_000)).rejects.toMatchObject({ code: 'replaced' })
+      await expect(store.claim('r', 1_000, { abilities: ['drive'] })).rejects.toMatchObject({ code: 'replaced' })
       await expect(store.due(1)).rejects.toMatchObject({ code: 'replaced' })
       const text = { turn_id: 't1', message_id: 'm', text: 'x' }
       await expect(store.live.write(ref, text)).rejects.toMatchObject({ code: 'replaced' })

@@ -173,6 +173,7 @@ function anything(): Arbitrary<Drawn> {
         turn_id: mostly(fc.oneof(pick('new turn'), turn)),
         toolset: rarely(toolset),
         host: policy,
+        workspace: rarely(workspace),
       }),
     ],
     [
@@ -182,6 +183,7 @@ function anything(): Arbitrary<Drawn> {
         ...REQUEST,
         policy: rarely(policy),
         continue_turn_id: continued,
+        workspace: rarely(workspace),
       }),
     ],
     [1, command('stop_turn', { turn_id: turn })],
@@ -205,6 +207,7 @@ function anything(): Arbitrary<Drawn> {
   return fc.oneof(...parts.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 }
 
+const workspace = fc.constantFrom({ machine: 'm1', path: '/a' }, { machine: 'm1', path: '/b' })
 const continued = fc.oneof(fc.constant(undefined), mostly(pick('turn', 5), NO_ID))
 const because = fc.constantFrom('answered', 'budget', 'error', 'stopped')
 const verdict = fc.constantFrom('ok', 'not_ok', 'not_ok', 'unknown')

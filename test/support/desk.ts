@@ -7,7 +7,8 @@ import type { Task } from '../../src/domain/task.ts'
 import { openDoor, type Decision, type ReviewRecord, type Door } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { ToolContext } from '../../src/toolsets/context.ts'
-import { beginCall, callTool, type CallState } from '../../src/toolsets/calls.ts'
+import { callTool } from '../../src/toolsets/call-tool.ts'
+import { beginCall, type CallState } from '../../src/toolsets/calls.ts'
 import type { Toolset } from '../../src/toolsets/toolset.ts'
 
 /** For tests: ids that count up, so that a test can spell out whole answers. */

@@ -1,4 +1,6 @@
+import { DatabaseSync } from 'node:sqlite'
 import type { Subject } from '../../src/store/contract.ts'
+import type { LeaseSubject } from '../../src/store/lease-contract.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** For tests: a store on data of its own, which can be opened again, with a clock that the test moves ahead. */
@@ -18,3 +20,17 @@ export async function subjectOn(
     dispose: async () => dispose(),
   }
 }
+
+/** Makes turns in a SQLite database need something, behind the store's back. */
+export const needInFile =
+  (path: string): LeaseSubject['need'] =>
+  async ({ tenant, conversation, turn }, need) => {
+    const db = new DatabaseSync(path, { timeout: 5_000 })
+    db.prepare('UPDATE turns SET needs = ? WHERE tenant = ? AND conversation = ? AND turn = ?').run(
+      need,
+      tenant,
+      conversation,
+      turn,
+    )
+    db.close()
+  }

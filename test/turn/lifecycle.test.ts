@@ -502,8 +502,10 @@ describe('a turn that waits for a person', () => {
     const reader = await turns.open()
     await reader.reached('task_create_review_required')
     const { turns: leases } = turns.door
-    expect(await leases.claim('somebody', 60_000)).toBeUndefined()
-    expect(await leases.claim('somebody', 60_000, { ...ref, turn: 't1' })).toBeUndefined()
+    expect(await leases.claim('somebody', 60_000, { abilities: ['drive'] })).toBeUndefined()
+    expect(
+      await leases.claim('somebody', 60_000, { abilities: ['drive'], wanted: { ...ref, turn: 't1' } }),
+    ).toBeUndefined()
     await expect.poll(() => turns.runner.size).toBe(0)
     expect(turns.provider.asked).toHaveLength(1)
     const [review] = (await turns.person.pendingReviews('c1')).reviews

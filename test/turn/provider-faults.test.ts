@@ -734,8 +734,9 @@ describe('a model that would be done with it', () => {
   it('[JU5] the verdict, what it grants and the answer are one commit', async () => {
     const { reader } = await turn([plan('A'), { calls: [update(1)] }, 'Done.'])
     const from = reader.types.indexOf('task_assessed')
-    const commit = reader.events.slice(from, from + 3)
-    expect(commit.map(({ type }) => type)).toEqual(['task_assessed', 'task_changed', 'tool_answered'])
+    const commit = reader.events.slice(from, from + 4)
+    const types = commit.map(({ type }) => type)
+    expect(types).toEqual(['task_assessed', 'task_changed', 'claim_settled', 'tool_answered'])
     expect(new Set(commit.map(({ timestamp }) => timestamp)).size).toBe(1)
   })
 

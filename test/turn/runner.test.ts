@@ -298,3 +298,41 @@ describe('one turn, several runners', () => {
     expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
   })
 })
+
+/** Workspaces in which nothing is run. */
+const NO_RUNS = {
+  fingerprint: async () => undefined,
+  baselineOf: async () => undefined,
+  run: () => Promise.reject(new Error('there is no check')),
+}
+
+describe('a turn with a workspace', () => {
+  const workspace = { machine: 'm1', path: '/work' }
+  const start = {
+    type: 'start_turn',
+    message_id: 'm',
+    message: 'Do it',
+    model: MODEL,
+    policy: PLAIN,
+    workspace,
+  } as const
+
+  it('[TU11] is driven by a runner that has it, and by no other, unless it is to stop', async () => {
+    const here = await started({ door: openDoor({ store: await opened() }), answers: () => 'Done.' })
+    const { door, runner } = here
+    await door.run(ref, { ...start, turn_id: 't1' })
+    await runner.take(ref, 't1')
+    expect([runner.size, await statusOf(here, 't1')]).toEqual([0, 'running'])
+    const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
+    const workspaces = { ...NO_RUNS, keys: ['m1:/other', 'm1:/work'] }
+    const there = new Runner({ door, models, workspaces })
+    onTestFinished(() => there.close())
+    there.start()
+    await expect.poll(() => statusOf(here, 't1')).toBe('done')
+    await there.close()
+    await door.run(ref, { ...start, turn_id: 't2' })
+    await door.run(ref, { type: 'stop_turn', turn_id: 't2' })
+    await expect.poll(() => statusOf(here, 't2')).toBe('stopped')
+    expect(here.provider.asked).toHaveLength(1)
+  })
+})

@@ -2,7 +2,7 @@ import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } f
 import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import { claimOn, isChecked, labelOf, MAX_RED_CLAIMS, proofOf, type ResolvedClaim } from '../proof.ts'
-import { Refusal } from '../refusal.ts'
+import { inRow, Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
@@ -100,25 +100,25 @@ function claimIn({ id, title, details, criteria, status, outcome = '' }: Task): 
 }
 
 /** Why a claim whose checks are over is not granted. */
-function whyNotGranted(
+export function whyNotGranted(
   state: Conversation,
   { resolution }: ResolvedClaim,
   task: Task,
-  row: number,
+  row?: number,
 ): Refusal | undefined {
   if (resolution.result === 'passed') return undefined
   if (resolution.result === 'waiting')
-    return new Refusal('not_checked', { row, task, reason: 'Its checks did not end.' })
+    return new Refusal('not_checked', { ...inRow(row), task, reason: 'Its checks did not end.' })
   if (resolution.result === 'ended') {
-    return new Refusal('not_checked', { row, task, reason: ENDED[resolution.because] ?? 'It was ended.' })
+    return new Refusal('not_checked', { ...inRow(row), task, reason: ENDED[resolution.because] ?? 'It was ended.' })
   }
   const { result, run } = resolution
   const check = labelOf(resolution.check)
   if (result === 'inconclusive') {
-    return new Refusal('not_checked', { row, task, check, reason: run?.reason ?? 'It could not be run.' })
+    return new Refusal('not_checked', { ...inRow(row), task, check, reason: run?.reason ?? 'It could not be run.' })
   }
   return new Refusal('check_failed', {
-    row,
+    ...inRow(row),
     task,
     check,
     ...(run?.exit === undefined ? {} : { exit: run.exit }),

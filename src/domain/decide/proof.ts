@@ -1,7 +1,7 @@
-import { type Check, MAX_CHECKS } from '../check.ts'
+import type { Check } from '../check.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import type { CheckRef, ClaimEnd, EventData, NewEvent } from '../event.ts'
+import type { ClaimEnd, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import {
   claimsOf,
@@ -20,6 +20,7 @@ import {
 import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
+import { refOf } from './approvals.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
 
@@ -175,32 +176,6 @@ export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'t
   return [{ type: 'baseline_taken', turn_id, data: { turn_id, ...rest } }]
 }
 
-/**
- * The events that follow from approving checks of a task: the approvals, and one run of each as things are before the
- * work, in the turn's workspace.
- */
-export function approved(
-  state: Conversation,
-  task: Pick<Task, 'id'>,
-  checks: readonly Check[],
-  via: EventData['check_approved']['via'],
-  turn_id: string,
-): NewEvent[] {
-  const events: NewEvent[] = []
-  for (const check of checks) {
-    const ref = { ...refOf(task.id, check), task_id: task.id }
-    if (check.kind === 'person' || proofOf(state, task.id).approved.includes(check.hash)) continue
-    events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
-    if (state.turns.get(turn_id)?.workspace) {
-      events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })
-    }
-  }
-  return events
-}
-
-export const tooManyChecks = (got: number, row?: number): Refusal | undefined =>
-  got > MAX_CHECKS ? invalidField('checks', { rule: 'too_many', limit: MAX_CHECKS, got }, row) : undefined
-
 /** How a claim ends whose checks did not pass. */
 function endOf(resolution: ResolvedClaim['resolution']): ClaimEnd {
   if (resolution.result === 'failed') return 'check_failed'
@@ -253,12 +228,6 @@ function stoppedRun(
   const data = { ...run, hash, result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
   return [{ type: 'check_ran', turn_id, data }]
 }
-
-const refOf = (task_id: string | undefined, { id, hash }: Check): CheckRef => ({
-  ...(task_id === undefined ? {} : { task_id }),
-  check_id: id,
-  hash,
-})
 
 function claimSettled(
   { claim_id, task_id, turn_id }: OpenClaim,

@@ -63,6 +63,7 @@ export function decideAndContinue(
       continue_turn_id: turn.id,
       // The plan goes on where it was.
       workspace: turn.workspace,
+      done_checks: turn.done_checks,
     },
     now,
   )

@@ -20,7 +20,7 @@ import {
 } from '../review.ts'
 import { isOpen } from '../task.ts'
 import { isBlank, isId, LIMITS, line, Problem, prose } from '../text.ts'
-import { approved } from './proof.ts'
+import { approved } from './approvals.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 

@@ -11,7 +11,7 @@ import { ASKED, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus 
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
-import { approved } from './proof.ts'
+import { approved } from './approvals.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'

@@ -13,7 +13,7 @@ import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
-import { standingsOf } from '../proof.ts'
+import { failingDoneChecks, standingsOf } from '../proof.ts'
 import { isBlank, isId } from '../text.ts'
 import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
@@ -45,7 +45,7 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   if (policy instanceof Refusal) return policy
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
   const client = command.client === undefined ? {} : { client: command.client }
-  const place = command.workspace === undefined ? {} : { workspace: command.workspace }
+  const place = placeOf(command)
   const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client, ...place } }]
   const goesOn = !plans && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
   if (!goesOn) return [...fixes, ...opened]
@@ -75,7 +75,7 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   if (policy instanceof Refusal) return policy
   const sets = !state.policy || !samePolicy(state.policy, policy)
   const continued = continue_turn_id === undefined ? {} : { continue_turn_id }
-  const place = command.workspace === undefined ? {} : { workspace: command.workspace }
+  const place = placeOf(command)
   const started: NewEvent[] = [
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
     { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued, ...place } },
@@ -108,13 +108,22 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
   const ending = ENDINGS[because]
-  const status = finalStatus(ending, counts, state.policy, turn.dropped)
+  const status = finalStatus(ending, counts, state.policy, turn.dropped, failingDoneChecks(state, turn_id).length > 0)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))
   const data = { turn_id, status, because, remaining: counts.open, counts, standings, steps, usage }
   return [...endWaits(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
 }
+
+/** Where the checks of a turn run. */
+const placeOf = ({
+  workspace,
+  done_checks,
+}: CommandOf<'open_turn' | 'start_turn'>): Pick<Turn, 'workspace' | 'done_checks'> => ({
+  ...(workspace === undefined ? {} : { workspace }),
+  ...(done_checks?.length ? { done_checks } : {}),
+})
 
 /** Ends what a turn that is over waits for. */
 const endWaits = (state: Conversation, turnId: string, now: Instant): NewEvent[] => [

@@ -46,6 +46,7 @@ export const chatRoutes = [
       if (!turns.names.includes(model)) throw invalidField('model', { rule: 'not_allowed', allowed: turns.names })
       const ref = { tenant: caller.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
+      const place = door.checks.offered?.()
       const command = {
         type: 'start_turn',
         turn_id,
@@ -55,6 +56,8 @@ export const chatRoutes = [
         policy,
         host,
         continue_turn_id,
+        workspace: place?.workspace,
+        done_checks: place?.done,
       } as const
       return streams.serve(caller, connection, async () => {
         const started = await door

@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import { TOOLSETS } from '../../domain/policy.ts'
 import type { RetryAnswer, ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
-import { StoreError } from '../../door/door.ts'
+import { type Door, StoreError } from '../../door/door.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
 import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '../../toolsets/guidance.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall } from '../../toolsets/calls.ts'
+import { awaitClaims } from '../../toolsets/claims.ts'
 import { countItems, observe } from '../../toolsets/observe.ts'
-import type { Toolset } from '../../toolsets/toolset.ts'
+import { type Toolset, withChecks } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
 import type { Connection } from '../connection.ts'
 import type { Caller } from '../credentials.ts'
@@ -53,8 +54,8 @@ export const toolsetRoutes = [
         schema: a.toolset,
       },
     },
-    handle: async ({ params, query }) => {
-      const toolset = named(params.name, query.prefix)
+    handle: async ({ params, query }, { door }) => {
+      const toolset = named(params.name, query.prefix, door)
       const tools = openAiTools(toolset).map(({ type, function: definition }) => ({
         type,
         function: { ...definition },
@@ -73,7 +74,7 @@ export const toolsetRoutes = [
     query: z.object({ session_id: s.id, turn_id: s.id, prefix }),
     answers: { 200: { description: 'The right form, and what exists already', schema: a.retryGuidance } },
     handle: async ({ params, query, caller }, { door }) => {
-      const toolset = named(params.name, query.prefix)
+      const toolset = named(params.name, query.prefix, door)
       // Not 404 without a conversation: a first call that was refused has written nothing.
       const state = await door.read({ tenant: caller.tenant, conversation: query.session_id })
       const guidance = retryFor(toolset, { state, turnId: query.turn_id })
@@ -108,7 +109,7 @@ export const toolsetRoutes = [
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
     },
     handle: async ({ params, query, body, caller, connection }, deps) => {
-      const toolset = named(params.name, query.prefix)
+      const toolset = named(params.name, query.prefix, deps.door)
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
       const { door, host } = deps
       const context = {
@@ -165,7 +166,7 @@ async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
   }
 }
 
-/** The answer of the call, or `pending_review` after `reviewWaitMs`; at once where too many calls wait already. */
+/** The answer of the call, or `pending_review` or `checking` after `reviewWaitMs`; at once where too many calls wait already. */
 async function waitedFor(
   { toolset, tool, input, context, caller, connection }: Asked,
   { limits, reviewWaitMs, closing }: Deps,
@@ -176,7 +177,10 @@ async function waitedFor(
   })
   if (call.status === 'answered') return { status: 200, body: { result: call.result } satisfies ToolAnswer }
   if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
-  const { call_id, review_id } = call
+  const waiting =
+    call.status === 'checking'
+      ? ({ status: 'checking', claim_id: call.claim_ids[0] ?? '' } as const)
+      : ({ status: 'pending_review', review_id: call.review_id } as const)
   const release = limits.wait(caller)
   const giveUp = new AbortController()
   const stop = (): void => giveUp.abort()
@@ -186,12 +190,15 @@ async function waitedFor(
   // The server may have begun to close while the call was stored.
   if (!release || closing.aborted) stop()
   try {
-    const result = await awaitCall(call_id, context, giveUp.signal)
+    const result =
+      call.status === 'checking'
+        ? (await awaitClaims(call, context, giveUp.signal)).result
+        : await awaitCall(call.call_id, context, giveUp.signal)
     return { status: 200, body: { result } satisfies ToolAnswer }
   } catch (error) {
     if (!giveUp.signal.aborted) throw error
     const headers = release ? {} : { 'retry-after': String(RETRY_AFTER_S) }
-    return { status: 202, headers, body: { status: 'pending_review', review_id } satisfies ToolAnswer }
+    return { status: 202, headers, body: waiting satisfies ToolAnswer }
   } finally {
     release?.()
     clearTimeout(timer)
@@ -199,9 +206,9 @@ async function waitedFor(
   }
 }
 
-function named(name: string, prefix = ''): Toolset {
+function named(name: string, prefix: string | undefined, { checks }: Door): Toolset {
   const toolset = Object.hasOwn(toolsets, name) ? toolsets[name as keyof typeof toolsets] : undefined
-  if (toolset) return withPrefix(toolset, prefix)
+  if (toolset) return withPrefix(checks.offered?.() ? withChecks(toolset) : toolset, prefix ?? '')
   throw notFound('toolset_not_found', `There is no such toolset. Available: ${Object.keys(toolsets).join(', ')}.`)
 }
 

@@ -1,13 +1,19 @@
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { scratchFolder } from '../../../test/support/scratch.ts'
-import { subjectOn } from '../../../test/support/store-subject.ts'
+import { needInFile, subjectOn } from '../../../test/support/store-subject.ts'
 import { storeContract } from '../contract.ts'
+import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
 import { openFileStore } from './store.ts'
 
-storeContract('json files', () => {
+async function subject(): Promise<LeaseSubject> {
   const data = scratchFolder()
-  return subjectOn(
+  const opened = await subjectOn(
     skewMs => openFileStore({ data, skewMs }),
     () => rmSync(data, { recursive: true }),
   )
-})
+  return { ...opened, need: needInFile(join(data, 'runsheet.db')) }
+}
+
+storeContract('json files', subject)
+leaseContract('json files', subject)

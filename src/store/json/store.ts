@@ -7,6 +7,7 @@ import { originOf } from '../../domain/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Need } from '../../domain/needs.ts'
 import { closed, StoreError } from '../store-error.ts'
 import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
@@ -116,6 +117,10 @@ class FileStore implements Store {
 
   async claim(...args: Parameters<Store['claim']>): Promise<Lease | undefined> {
     return this.#inner.claim(...args)
+  }
+
+  async served(need: Need): Promise<boolean> {
+    return this.#inner.served(need)
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {

@@ -1,9 +1,13 @@
 import { instantOf } from '../../domain/instant.ts'
-import type { DueReview, Lease, Store } from '../store.ts'
+import { isExclusive, type Need } from '../../domain/needs.ts'
+import type { ClaimOptions, DueReview, Lease, Store } from '../store.ts'
 import type { Database } from './connections.ts'
-import type { Statement } from './session.ts'
+import type { Statement, Value } from './session.ts'
 
-type Leases = Pick<Store, 'now' | 'claim' | 'renew' | 'release' | 'due'>
+/** An advisory lock number of our own ("RUNC"), with the hash of the need: claims for the same one queue behind it. */
+const LOCK = 0x52_55_4e_43
+
+type Leases = Pick<Store, 'now' | 'claim' | 'served' | 'renew' | 'release' | 'due'>
 
 /**
  * Leases of turns and deadlines of reviews, compared with the database's clock. `leases` may have to wait for the row of a
@@ -15,19 +19,17 @@ export function postgresLeases(looks: Database, leases: Database, skewMs: () => 
       const [clock] = await looks.query<{ now: Date }>(SQL.now, [skewMs()])
       return instantOf(clock?.now.getTime() ?? Number.NaN)
     },
-    claim: async (runner, ttlMs, wanted) => {
-      const [lease] = wanted
-        ? await leases.write<Lease>(SQL.claimWanted, [
-            skewMs(),
-            runner,
-            ttlMs,
-            wanted.tenant,
-            wanted.conversation,
-            wanted.turn,
-          ])
-        : await looks.query<Lease>(SQL.claimAny, [skewMs(), runner, ttlMs])
+    claim: async (runner, ttlMs, { abilities, wanted }) => {
+      const values = [skewMs(), runner, ttlMs, abilities]
+      const exclusive = abilities.filter(isExclusive).sort()
+      const [lease] = await (exclusive.length > 0
+        ? claimAlone(looks, exclusive, [...values, ...named(wanted)])
+        : wanted
+          ? leases.write<Lease>(SQL.claimWanted, [...values, ...named(wanted)])
+          : looks.query<Lease>(SQL.claimAny, values))
       return lease
     },
+    served: async need => (await looks.query(SQL.served, [skewMs(), need])).length > 0,
     renew: async ({ tenant, conversation, turn, attempt }, ttlMs) => {
       const renewed = await leases.write(SQL.renew, [skewMs(), ttlMs, tenant, conversation, turn, attempt])
       return renewed.length > 0
@@ -46,28 +48,77 @@ export function postgresLeases(looks: Database, leases: Database, skewMs: () => 
   }
 }
 
+/**
+ * Claims a turn, where some of the needs are for one lease at a time. Claims for the same of these queue: each sees what the
+ * one before it did. None waits for a row meanwhile.
+ */
+function claimAlone(looks: Database, exclusive: readonly Need[], values: readonly Value[]): Promise<Lease[]> {
+  return looks.use(async session => {
+    const [, , , claimed] = await Promise.all([
+      session.begin(),
+      session.query(SQL.queue, [exclusive]),
+      session.query(SQL.overtake, [values[0] ?? 0, exclusive]),
+      session.query<Lease>(SQL.claimAlone, [...values, exclusive]),
+      session.query({ text: 'COMMIT' }),
+    ])
+    return claimed
+  })
+}
+
+const named = (wanted: ClaimOptions['wanted']): readonly Value[] => [
+  wanted?.tenant ?? null,
+  wanted?.conversation ?? null,
+  wanted?.turn ?? null,
+]
+
 // Constant within a statement, so that an index can be used. $1 is the skew.
 export const NOW = `(statement_timestamp() + $1::float8 * interval '1 millisecond')`
-const FREE = `status = 'running' AND NOT parked AND until <= ${NOW}`
-const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millisecond', attempt = attempt + 1`
+const FREE = `needs = ANY ($4::text[]) AND until <= ${NOW}`
+const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millisecond', serves = needs,
+  attempt = attempt + 1`
+const END = `SET runner = NULL, until = '-infinity', serves = NULL`
+
+/** Claims one of the free turns that fulfil the condition, unless it is being written. */
+const claimWhere = (condition: string): string => `WITH free AS MATERIALIZED (
+    SELECT tenant, conversation, turn FROM runsheet.turns AS t WHERE ${FREE} AND ${condition}
+    ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE runsheet.turns AS t ${TAKE} FROM free
+  WHERE (t.tenant, t.conversation, t.turn) = (free.tenant, free.conversation, free.turn)
+  RETURNING t.tenant, t.conversation, t.turn, t.attempt`
 
 const SQL = {
   now: { name: 'runsheet-now', text: `SELECT ${NOW} AS now` },
-  claimAny: {
-    name: 'runsheet-claim-any',
-    text: `WITH free AS MATERIALIZED (
-        SELECT tenant, conversation, turn FROM runsheet.turns WHERE ${FREE}
-        ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
-      )
-      UPDATE runsheet.turns AS t ${TAKE} FROM free
-      WHERE (t.tenant, t.conversation, t.turn) = (free.tenant, free.conversation, free.turn)
-      RETURNING t.tenant, t.conversation, t.turn, t.attempt`,
-  },
+  claimAny: { name: 'runsheet-claim-any', text: claimWhere('true') },
   // Waits for a row that is being written, then checks it again.
   claimWanted: {
     name: 'runsheet-claim-wanted',
-    text: `UPDATE runsheet.turns ${TAKE} WHERE tenant = $4 AND conversation = $5 AND turn = $6 AND ${FREE}
+    text: `UPDATE runsheet.turns ${TAKE} WHERE tenant = $5 AND conversation = $6 AND turn = $7 AND ${FREE}
       RETURNING tenant, conversation, turn, attempt`,
+  },
+  queue: {
+    name: 'runsheet-claim-queue',
+    text: `SELECT pg_advisory_xact_lock(${LOCK}, hashtext(need)) FROM unnest($1::text[]) AS need`,
+  },
+  // Their holders may be late, and must not go on. One whose row is being written may be renewing its lease: that stays.
+  overtake: {
+    name: 'runsheet-overtake',
+    text: `WITH late AS MATERIALIZED (
+        SELECT tenant, conversation, turn FROM runsheet.turns AS t WHERE serves = ANY ($2::text[]) AND until <= ${NOW}
+          AND EXISTS (SELECT FROM runsheet.turns AS next WHERE next.needs = t.serves AND next.until <= ${NOW})
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE runsheet.turns AS t ${END}, attempt = attempt + 1 FROM late
+      WHERE (t.tenant, t.conversation, t.turn) = (late.tenant, late.conversation, late.turn)`,
+  },
+  claimAlone: {
+    name: 'runsheet-claim-alone',
+    text: claimWhere(`($5::text IS NULL OR (tenant, conversation, turn) = ($5, $6, $7))
+      AND NOT (needs = ANY ($8::text[]) AND EXISTS (SELECT FROM runsheet.turns AS o WHERE o.serves = t.needs))`),
+  },
+  served: {
+    name: 'runsheet-served',
+    text: `SELECT 1 FROM runsheet.turns WHERE serves = $2 AND until > ${NOW} LIMIT 1`,
   },
   renew: {
     name: 'runsheet-renew',
@@ -76,7 +127,7 @@ const SQL = {
   },
   release: {
     name: 'runsheet-release',
-    text: `UPDATE runsheet.turns SET until = '-infinity', runner = NULL
+    text: `UPDATE runsheet.turns ${END}
       WHERE tenant = $1 AND conversation = $2 AND turn = $3 AND attempt = $4`,
   },
   due: {

@@ -1,20 +1,36 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { expect, it, vi } from 'vitest'
+import { Client } from 'pg'
+import { describe, expect, it, vi } from 'vitest'
+import { expectClaimedAsBefore, formerTurns } from '../../../test/support/former-turns.ts'
 import { freshDatabase } from '../../../test/support/postgres.ts'
 import { describePostgres, ownDatabase, ownStore, postgresUrl, sql } from '../../../test/support/postgres-store.ts'
 import { subjectOn } from '../../../test/support/store-subject.ts'
+import { checkIn } from '../../domain/needs.ts'
 import { note, openTurn, run, startTurn, storeContract, add } from '../contract.ts'
-import type { Lease } from '../store.ts'
+import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
+import type { Lease, Store } from '../store.ts'
+import { first } from './migrations/001-first.ts'
+import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
+import { pendingReviews } from './migrations/003-pending-reviews.ts'
+import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
+import { search } from './migrations/005-search.ts'
 import { openPostgresStore } from './store.ts'
 
 const ref = { tenant: 'acme', conversation: 'chat-1' }
 
 describePostgres('postgres', () => {
-  storeContract('postgres', async () => {
+  const subject = async (): Promise<LeaseSubject> => {
     const { url, drop } = await freshDatabase(postgresUrl)
-    return subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
-  })
+    const opened = await subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
+    const need: LeaseSubject['need'] = async ({ conversation }, needs) => {
+      const value = needs === null ? 'NULL' : `'${needs}'`
+      await sql(url, `UPDATE runsheet.turns SET needs = ${value} WHERE conversation = '${conversation}'`)
+    }
+    return { ...opened, need }
+  }
+  storeContract('postgres', subject)
+  leaseContract('postgres', subject)
 
   it('[PG1] twenty stores that open an empty database at once create it once, and all work', async () => {
     const url = await ownDatabase()
@@ -26,8 +42,46 @@ describePostgres('postgres', () => {
       { number: 3 },
       { number: 4 },
       { number: 5 },
+      { number: 6 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
+  })
+
+  it('[PG1][ST9] turns of a database of format 5 are claimed as before', async () => {
+    const url = await ownDatabase()
+    const formats = [first, fewerIndexes, pendingReviews, reviewsByDeadline, search]
+    await sql(
+      url,
+      `CREATE SCHEMA runsheet; CREATE TABLE runsheet.runsheet_migrations (number integer PRIMARY KEY);
+       INSERT INTO runsheet.runsheet_migrations SELECT generate_series(1, 5); ${formats.join('\n')}`,
+    )
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    for (const { conversation, parked, leased, events } of await formerTurns()) {
+      const at = ['acme', conversation]
+      await client.query(
+        'INSERT INTO runsheet.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)',
+        [...at, events.length, events.at(-1)?.timestamp],
+      )
+      for (const { seq, type, turn_id, timestamp, data } of events) {
+        await client.query(
+          `INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, data)
+           VALUES ($1, $2, $3, 1, $4, $5, $6, $7)`,
+          [...at, seq, type, turn_id, timestamp, JSON.stringify(data)],
+        )
+      }
+      await client.query(
+        `INSERT INTO runsheet.turns (tenant, conversation, turn, status, parked, attempt, until)
+         VALUES ($1, $2, 't1', 'running', $3, $4, CASE WHEN $4 > 0 THEN now() + interval '6 s' ELSE '-infinity' END)`,
+        [...at, parked, leased ? 3 : 0],
+      )
+    }
+    await client.end()
+    let skew = 0
+    const store = await ownStore({ url, skewMs: () => skew })
+    await expectClaimedAsBefore(store, ms => {
+      skew += ms
+    })
   })
 
   it('[PG2] a database of a newer version is refused and left untouched', async () => {
@@ -84,16 +138,66 @@ describePostgres('postgres', () => {
       onFaultPoint: async point => {
         if (point !== 'written' || skew === 0) return
         // A claim of any turn skips this one; a claim of this turn waits.
-        expect(await elsewhere.claim('r2', 1_000)).toBeUndefined()
-        during.push(elsewhere.claim('r2', 1_000, { ...ref, turn: 't1' }))
+        expect(await elsewhere.claim('r2', 1_000, { abilities: ['drive'] })).toBeUndefined()
+        during.push(elsewhere.claim('r2', 1_000, { abilities: ['drive'], wanted: { ...ref, turn: 't1' } }))
       },
     })
     await store.commit(ref, run(startTurn('t1')))
-    const lease = await store.claim('r1', 1_000)
+    const lease = await store.claim('r1', 1_000, { abilities: ['drive'] })
     skew = 1_001
     const committed = await store.commit({ ...ref, lease }, () => ({ events: [note('late')], value: null }))
     expect(await Promise.all(during)).toEqual([{ ...ref, turn: 't1', attempt: 2 }])
     expect(await elsewhere.load(ref)).toMatchObject({ seq: committed.conversation.seq })
+  })
+
+  describe('claims for checks in one workspace', () => {
+    const abilities = [checkIn('m1:/work')]
+    const [a, b] = [
+      { ...ref, turn: 't1' },
+      { ...ref, conversation: 'chat-2', turn: 't1' },
+    ]
+
+    async function needing(url: string, store: Store): Promise<void> {
+      for (const at of [a, b]) await store.commit(at, run(startTurn('t1')))
+      await sql(url, `UPDATE runsheet.turns SET needs = '${abilities[0]}'`)
+    }
+
+    it('[ST25] do not overlap, however long one takes', async () => {
+      const url = await ownDatabase()
+      const stores = [await ownStore({ url }), await ownStore({ url })] as const
+      await needing(url, stores[0])
+      await sql(
+        url,
+        `CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END';
+         CREATE TRIGGER linger BEFORE UPDATE ON runsheet.turns FOR EACH ROW EXECUTE FUNCTION linger()`,
+      )
+      const claims = [a, b].flatMap(wanted => stores.map(store => store.claim('r', 60_000, { abilities, wanted })))
+      expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1)
+    })
+
+    it('[ST25] do not overtake a late holder while it writes: it is fenced off before, or it goes on', async () => {
+      const url = await ownDatabase()
+      let skew = 0
+      const elsewhere = await ownStore({ url, skewMs: () => skew })
+      const during: (Lease | undefined)[] = []
+      const store = await ownStore({
+        url,
+        onFaultPoint: async point => {
+          if (point === 'written' && skew > 0) during.push(await elsewhere.claim('r2', 1_000, { abilities, wanted: b }))
+        },
+      })
+      await needing(url, store)
+      const lease = await store.claim('r1', 1_000, { abilities, wanted: a })
+      skew = 1_001
+      await store.commit({ ...a, lease }, () => ({ events: [note('late')], value: null }))
+      expect(during).toEqual([undefined])
+      skew = 0
+      expect(await elsewhere.claim('r2', 1_000, { abilities })).toBeUndefined()
+      skew = 1_001
+      expect(await elsewhere.claim('r2', 1_000, { abilities, wanted: b })).toMatchObject(b)
+      const stale = store.commit({ ...a, lease }, () => ({ events: [note('stale')], value: null }))
+      await expect(stale).rejects.toMatchObject({ code: 'fenced' })
+    })
   })
 
   it('[ST3][FA2] eight writers on two stores and four conversations lose nothing', async () => {

@@ -2,8 +2,22 @@ import { randomUUID } from 'node:crypto'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Need } from '../../domain/needs.ts'
 import type { Commit } from '../commit.ts'
-import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Search, Store, Templates } from '../store.ts'
+import type {
+  At,
+  ClaimOptions,
+  Committed,
+  Decide,
+  Hint,
+  Lease,
+  LiveText,
+  Queries,
+  Ref,
+  Search,
+  Store,
+  Templates,
+} from '../store.ts'
 import type { CatchUp } from '../search-catch-up.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database, Lane } from './connections.ts'
@@ -132,8 +146,12 @@ export class PostgresStore implements Store {
     return this.#listener.hints.subscribe(signal)
   }
 
-  claim(runner: string, ttlMs: number, wanted?: Ref & { readonly turn: string }): Promise<Lease | undefined> {
-    return this.#leases.claim(runner, ttlMs, wanted)
+  claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined> {
+    return this.#leases.claim(runner, ttlMs, options)
+  }
+
+  served(need: Need): Promise<boolean> {
+    return this.#leases.served(need)
   }
 
   renew(lease: Lease, ttlMs: number): Promise<boolean> {

@@ -92,10 +92,10 @@ const SQL = {
   },
   turns: {
     name: 'runsheet-put-turns',
-    text: `INSERT INTO runsheet.turns (tenant, conversation, turn, status, parked)
-      SELECT $1, $2, turn, status, parked FROM json_to_recordset($3::json)
-        AS turn (turn text, status text, parked boolean)
-      ON CONFLICT (tenant, conversation, turn) DO UPDATE SET status = excluded.status, parked = excluded.parked`,
+    text: `INSERT INTO runsheet.turns (tenant, conversation, turn, status, needs)
+      SELECT $1, $2, turn, status, needs FROM json_to_recordset($3::json)
+        AS turn (turn text, status text, needs text)
+      ON CONFLICT (tenant, conversation, turn) DO UPDATE SET status = excluded.status, needs = excluded.needs`,
   },
   reviews: {
     name: 'runsheet-put-reviews',

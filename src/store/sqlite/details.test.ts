@@ -2,6 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { expectClaimedAsBefore, formerTurns } from '../../../test/support/former-turns.ts'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { emptyConversation } from '../../domain/conversation.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
@@ -11,6 +12,10 @@ import { openMemoryStore } from '../memory.ts'
 import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
 import { first } from './migrations/001-first.ts'
+import { fewerPages } from './migrations/002-fewer-pages.ts'
+import { pendingReviews } from './migrations/003-pending-reviews.ts'
+import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
+import { search } from './migrations/005-search.ts'
 import { openSqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
@@ -189,5 +194,32 @@ it('[SQ3] a database of format 1 keeps its logs, lists, search and snapshots', a
     await store.commit(at, run(add('t1', 'after the migration')))
   }
   expect(raw(db => db.prepare('SELECT seq FROM snapshots').all())).toHaveLength(2)
+  await store.close()
+})
+
+it('[SQ3][ST9] turns of a database of format 5 are claimed as before', async () => {
+  const turns = await formerTurns()
+  raw(db => {
+    db.exec(`PRAGMA journal_mode = WAL; ${[first, fewerPages, pendingReviews, reviewsByDeadline, search].join('\n')};
+      PRAGMA application_id = 1381322323; PRAGMA user_version = 5`)
+    for (const { conversation, parked, leased, events } of turns) {
+      const put = db.prepare('INSERT INTO conversations (tenant, conversation, created_at) VALUES (?, ?, ?)')
+      const { lastInsertRowid: id } = put.run('acme', conversation, events[0]?.timestamp ?? '')
+      for (const { seq, type, turn_id, timestamp, data } of events) {
+        db.prepare(
+          'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, 1, ?, ?, ?, ?)',
+        ).run(id, seq, type, turn_id, timestamp, JSON.stringify(data))
+      }
+      db.prepare(
+        `INSERT INTO turns (tenant, conversation, turn, status, parked, runner, attempt, until)
+         VALUES ('acme', ?, 't1', 'running', ?, ?, ?, ?)`,
+      ).run(conversation, Number(parked), ...(leased ? ['gone', 3, '2026-11-02T09:00:00.000Z'] : [null, 0, null]))
+    }
+  })
+  let skew = 0
+  const store = await openSqliteStore({ path, skewMs: () => skew })
+  await expectClaimedAsBefore(store, ms => {
+    skew += ms
+  })
   await store.close()
 })

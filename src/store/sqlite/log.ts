@@ -83,9 +83,7 @@ export class SqliteLog {
       const { changes } = this.#sql.putTask.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0)
       if (changes === 0) throw idTaken()
     }
-    for (const { turn, status, parked } of rows.turns) {
-      this.#sql.putTurn.run(tenant, conversation, turn, status, parked ? 1 : 0)
-    }
+    for (const { turn, status, needs } of rows.turns) this.#sql.putTurn.run(tenant, conversation, turn, status, needs)
     for (const { id: review, pending, due_at, body } of rows.reviews) {
       const text = JSON.stringify(body)
       const { changes } = this.#sql.putReview.run(tenant, review, conversation, pending ? 1 : 0, due_at, text)
@@ -169,8 +167,8 @@ function statements(db: DatabaseSync) {
        WHERE conversation_id = excluded.conversation_id`,
     ),
     putTurn: db.prepare(
-      `INSERT INTO turns (tenant, conversation, turn, status, parked) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET status = excluded.status, parked = excluded.parked`,
+      `INSERT INTO turns (tenant, conversation, turn, status, needs) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET status = excluded.status, needs = excluded.needs`,
     ),
     putReview: db.prepare(
       `INSERT INTO reviews (tenant, id, conversation, pending, due_at, body) VALUES (?, ?, ?, ?, ?, ?)

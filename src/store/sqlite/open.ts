@@ -12,9 +12,10 @@ import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
 import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
 import { search } from './migrations/005-search.ts'
+import { needs } from './migrations/007-needs.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search]
+const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search, needs]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
 export const APPLICATION_ID = 0x52_55_4e_53

@@ -1,14 +1,20 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { scratchFolder } from '../../../test/support/scratch.ts'
-import { subjectOn } from '../../../test/support/store-subject.ts'
+import { needInFile, subjectOn } from '../../../test/support/store-subject.ts'
 import { storeContract } from '../contract.ts'
+import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
 import { openSqliteStore } from './store.ts'
 
-storeContract('sqlite', () => {
+async function subject(): Promise<LeaseSubject> {
   const folder = scratchFolder()
-  return subjectOn(
-    skewMs => openSqliteStore({ path: join(folder, 'runsheet.db'), skewMs }),
+  const path = join(folder, 'runsheet.db')
+  const opened = await subjectOn(
+    skewMs => openSqliteStore({ path, skewMs }),
     () => rmSync(folder, { recursive: true }),
   )
-})
+  return { ...opened, need: needInFile(path) }
+}
+
+storeContract('sqlite', subject)
+leaseContract('sqlite', subject)

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Need } from '../../domain/needs.ts'
 import { StoreClock } from '../clock.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import type { Commit } from '../commit.ts'
@@ -14,6 +15,7 @@ import type { CatchUp } from '../search-catch-up.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
+  type ClaimOptions,
   type Committed,
   type Decide,
   type Lease,
@@ -158,8 +160,12 @@ export class SqliteStore implements Store {
     return this.#read(() => this.#hints.subscribe(signal))
   }
 
-  claim(runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
-    return this.#write(() => this.#leases.claim(runner, ttlMs, wanted))
+  claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined> {
+    return this.#write(() => this.#leases.claim(runner, ttlMs, options))
+  }
+
+  async served(need: Need): Promise<boolean> {
+    return this.#read(() => this.#leases.served(need))
   }
 
   renew(lease: Lease, ttlMs: number): Promise<boolean> {

@@ -1,0 +1,34 @@
+import type { Check } from '../check.ts'
+import type { Conversation } from '../conversation.ts'
+import type { CheckRef, EventData, NewEvent } from '../event.ts'
+import { proofOf } from '../proof.ts'
+import type { Task } from '../task.ts'
+
+/**
+ * The events that follow from approving checks of a task: the approvals, and one run of each as things are before the
+ * work, in the turn's workspace.
+ */
+export function approved(
+  state: Conversation,
+  task: Pick<Task, 'id'>,
+  checks: readonly Check[],
+  via: EventData['check_approved']['via'],
+  turn_id: string,
+): NewEvent[] {
+  const events: NewEvent[] = []
+  for (const check of checks) {
+    const ref = { ...refOf(task.id, check), task_id: task.id }
+    if (check.kind === 'person' || proofOf(state, task.id).approved.includes(check.hash)) continue
+    events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
+    if (state.turns.get(turn_id)?.workspace) {
+      events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })
+    }
+  }
+  return events
+}
+
+export const refOf = (task_id: string | undefined, { id, hash }: Check): CheckRef => ({
+  ...(task_id === undefined ? {} : { task_id }),
+  check_id: id,
+  hash,
+})

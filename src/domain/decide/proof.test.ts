@@ -1,0 +1,330 @@
+import { describe, expect, it } from 'vitest'
+import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
+import type { Check, CheckResult } from '../check.ts'
+import { awaitsChecks } from '../conversation.ts'
+import { MAX_REDS, nextRun, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
+import type { SubmittedRow } from '../review.ts'
+
+const WORKSPACE = { machine: 'here', path: '/work' }
+const NPM: Check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h-npm' }
+const FILE: Check = { kind: 'file', path: 'a.md', id: 'c2', hash: 'h-file' }
+const TICK: Check = { kind: 'person', ask: 'Looks right?', id: 'c3', hash: 'h-tick' }
+const CALL = 'call-9'
+
+/** A turn of an agent elsewhere with a workspace, and a confirmed plan. */
+class Plan extends Driver {
+  #runs = 0
+
+  constructor(...rows: readonly SubmittedRow[]) {
+    super()
+    this.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
+    this.run(this.adds('model', ...rows.map(({ title = '', checks }) => ({ title, checks }))))
+    this.run(this.confirms(rows))
+    this.answer()
+  }
+
+  /** Makes the next run, with this result. */
+  runs(result: CheckResult, more: object = {}): void {
+    const next = nextRun(this.state, 'turn-1')
+    if (!next) throw new Error('nothing is to be run')
+    this.#runs += 1
+    const run_id = `run-${this.#runs}`
+    const { hash } = next.check
+    this.run({ type: 'start_check', turn_id: 'turn-1', run_id, hash, why: next.why })
+    const exit = result === 'passed' ? 0 : 1
+    const outcome = { result, exit, duration_ms: 5, fingerprint: 'f1', ...more }
+    this.run({ type: 'end_check', turn_id: 'turn-1', run_id, hash, outcome })
+  }
+
+  settles(number: number, more: object = {}) {
+    return this.sets('model', number, { status: 'completed', outcome: 'Done' }, more)
+  }
+
+  claims(number: number, call = CALL): void {
+    const refusal = this.refusal(this.settles(number))
+    if (!refusal.is('assessment_required')) throw refusal
+    const claims = refusal.data.claims.map(({ task, status, outcome }) => ({
+      claim_id: `claim-${String(task)}`,
+      task_id: String(task),
+      status,
+      outcome,
+      seal: 's',
+    }))
+    this.run({ type: 'make_claims', turn_id: 'turn-1', tool_call_id: call, basis: this.state.answered_seq, claims })
+  }
+
+  /** Makes the claiming call again. */
+  resumes(number: number, call = CALL) {
+    const resolved = resolvedClaims(this.state, 'turn-1', call)
+    this.run({ type: 'refuse_claims', turn_id: 'turn-1', claims: resolved })
+    const answer = this.ask(this.settles(number, { resolved }))
+    this.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: call })
+    return answer
+  }
+
+  standing(number: number) {
+    return standingOf(this.state, this.task(number))
+  }
+}
+
+const approved = (title: string, ...checks: Check[]): SubmittedRow => ({
+  title,
+  checks,
+  approve: checks.filter(({ kind }) => kind !== 'person').map(({ hash }) => hash),
+})
+
+describe('approval', () => {
+  it('[PF1] a check runs only if a decision names its hash: sending it back approves nothing', () => {
+    const plan = new Plan({ title: 'A', checks: [NPM] })
+    expect(dataOf(plan.log, 'check_approved')).toEqual([])
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+    plan.run(plan.settles(1))
+    expect(plan.task(1).status).toBe('completed')
+    expect(plan.standing(1)).toEqual({
+      standing: 'reported',
+      reasons: ["the agent's word", 'npm test: not approved, so it never runs'],
+    })
+  })
+
+  it("[PF1] a person's new check in a decision is approved by writing it", () => {
+    const plan = new Driver()
+    plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
+    plan.run(plan.adds('model', { title: 'A', checks: [NPM] }))
+    plan.run(plan.confirms([{ title: 'A', checks: [NPM, FILE] }]))
+    expect(dataOf(plan.log, 'check_approved')).toMatchObject([{ hash: FILE.hash, via: 'review' }])
+  })
+
+  it('[PF1] a hash that the row does not have is refused', () => {
+    const plan = new Driver()
+    plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
+    plan.run(plan.adds('model', { title: 'A', checks: [NPM] }))
+    expect(plan.refusal(plan.confirms([{ title: 'A', approve: ['h-other'] }])).data).toMatchObject({ field: 'approve' })
+  })
+
+  it("[PF1] a person's edit approves what is new in it, and what it names", () => {
+    const plan = new Plan({ title: 'A', checks: [NPM] })
+    plan.run(plan.sets('person', 1, { checks: [NPM, FILE] }))
+    expect(dataOf(plan.log, 'check_approved')).toMatchObject([{ hash: FILE.hash, via: 'edit' }])
+    plan.run(plan.edits('person', { change: [{ task: 1, fields: {}, approve: [NPM.hash] }] }))
+    expect(dataOf(plan.log, 'check_approved')).toHaveLength(2)
+  })
+})
+
+describe('a claim', () => {
+  it('[PF2] is validated, stored once for its task, and grants nothing before its checks', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    expect(plan.refusal(plan.sets('model', 1, { status: 'completed', outcome: '' })).code).toBe('outcome_required')
+    plan.claims(1)
+    expect(dataOf(plan.log, 'claim_made')).toMatchObject([{ task_id: plan.task(1).id, status: 'completed' }])
+    expect(plan.task(1).status).toBe('in_progress')
+    expect(awaitsChecks(plan.state, 'turn-1')).toBe(true)
+    expect(nextRun(plan.state, 'turn-1')).toMatchObject({ why: 'claim', check: NPM })
+  })
+
+  it('[PF2] red first, then green: it is granted, and the task proven', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    expect(settleable(plan.state, 'turn-1')).toHaveLength(1)
+    expect(typesOf(plan.resumes(1) as never)).toEqual(['task_changed'])
+    expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ result: 'granted', because: 'checks' }])
+    expect(plan.state.claims.size).toBe(0)
+    expect(plan.standing(1)).toEqual({ standing: 'proven', reasons: ['npm test: failed before, passes now'] })
+  })
+
+  it('[PF3] a red check refuses it, with exit code and output, and counts', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('failed', { tail: '1 failing' })
+    const refusal = plan.resumes(1)
+    expect(refusal).toMatchObject({ code: 'check_failed', data: { check: 'npm test', exit: 1, tail: '1 failing' } })
+    expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ result: 'refused', because: 'check_failed' }])
+    expect(plan.state.proof.get(plan.task(1).id)?.reds).toBe(1)
+    expect(plan.refusal(plan.removes('model', 1)).code).toBe('rejected_task_stays')
+  })
+
+  it('[PF3] five red ones block the task, one more is taken, then none until a person acts', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    for (let red = 1; red <= MAX_REDS + 1; red += 1) {
+      plan.claims(1, `call-${red}`)
+      plan.runs('failed')
+      plan.resumes(1, `call-${red}`)
+      expect(plan.task(1).status).toBe(red < MAX_REDS ? 'in_progress' : 'blocked')
+    }
+    expect(plan.refusal(plan.settles(1)).code).toBe('claims_spent')
+    plan.run(plan.sets('person', 1, { status: 'pending' }))
+    plan.answer()
+    plan.claims(1, 'call-again')
+  })
+
+  it('[PF4] inconclusive is no pass and is not counted', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('inconclusive', { reason: 'There is no program npm.' })
+    expect(plan.resumes(1)).toMatchObject({ code: 'not_checked', data: { reason: 'There is no program npm.' } })
+    expect(plan.state.proof.get(plan.task(1).id)?.reds).toBe(0)
+    expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ because: 'inconclusive' }])
+  })
+
+  it('[PF5] cheapest first, and the first failure ends it', () => {
+    const plan = new Plan(approved('A', NPM, FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    plan.claims(1)
+    expect(nextRun(plan.state, 'turn-1')?.check).toEqual(FILE)
+    plan.runs('failed')
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+    expect(plan.resumes(1)).toMatchObject({ data: { check: 'a.md exists' } })
+  })
+
+  it('[PF6] while it is open, another settling of the task joins it, and any other change waits', () => {
+    const plan = new Plan(approved('A', NPM), approved('B'))
+    plan.runs('failed')
+    plan.claims(1)
+    expect(plan.refusal(plan.settles(1))).toMatchObject({ code: 'claim_open', data: { joins: true } })
+    expect(plan.refusal(plan.sets('model', 1, { outcome: 'x' })).data).toMatchObject({ joins: false })
+    plan.run(plan.settles(2))
+  })
+
+  it("[PF7] after a person's edit nothing is granted; an edit of its checks ends it at once", () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.run(plan.sets('person', 1, { title: 'A2' }))
+    plan.runs('passed')
+    const resolved = resolvedClaims(plan.state, 'turn-1', CALL)
+    const { basis } = resolved[0]?.claim ?? { basis: 0 }
+    expect(plan.refusal(plan.settles(1, { resolved, basis })).code).toBe('edited_by_person')
+    plan.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'edited' })
+    plan.answer()
+
+    plan.claims(1)
+    const next = nextRun(plan.state, 'turn-1')
+    plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r', hash: next?.check.hash ?? '', why: 'claim' })
+    plan.run(plan.sets('person', 1, { checks: [FILE] }))
+    expect(resolvedClaims(plan.state, 'turn-1', CALL)).toMatchObject([
+      { resolution: { result: 'ended', because: 'edited' } },
+    ])
+    const outcome = { result: 'passed', duration_ms: 1 } as const
+    expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, outcome })).toEqual([])
+  })
+
+  it('[PF8] a stop ends it and its run', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, why: 'claim' })
+    const events = plan.run({ type: 'stop_turn', turn_id: 'turn-1' })
+    expect(typesOf(events)).toEqual(['turn_stop_requested', 'check_ran', 'claim_settled'])
+    expect(dataOf(events, 'check_ran')).toMatchObject([{ result: 'inconclusive' }])
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+  })
+
+  it('[PF9] a check that a person ticks is waited for, and runs nothing', () => {
+    const plan = new Plan(approved('A', TICK))
+    plan.claims(1)
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+    expect(awaitsChecks(plan.state, 'turn-1')).toBe(true)
+    plan.run({ type: 'tick_check', task: 1, check_id: TICK.id })
+    expect(awaitsChecks(plan.state, 'turn-1')).toBe(false)
+    plan.resumes(1)
+    expect(plan.standing(1)).toMatchObject({
+      standing: 'reported',
+      reasons: [expect.anything(), 'Looks right?: a person ticked it'],
+    })
+  })
+})
+
+describe('what proves', () => {
+  it('[PF10] a check that passes at the start only guards', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('passed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    expect(plan.standing(1)).toEqual({
+      standing: 'reported',
+      reasons: ["the agent's word", 'npm test: passed already, so it only guards'],
+    })
+  })
+
+  it('[PF10] it proves the one task whose claim first sees it pass', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', NPM))
+    expect(dataOf(plan.log, 'check_requested')).toHaveLength(2)
+    plan.runs('failed')
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+    for (const number of [1, 2]) {
+      plan.claims(number, `call-${number}`)
+      plan.runs('passed')
+      plan.resumes(number, `call-${number}`)
+    }
+    expect(plan.standing(1)?.standing).toBe('proven')
+    expect(plan.standing(2)?.reasons).toContain('npm test: proves task 1, so here it only guards')
+  })
+
+  it('[PF11] what changed since is out of date: it runs once more before the plan ends, and reopens what fails', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    plan.claims(1, 'call-1')
+    plan.runs('passed')
+    plan.resumes(1, 'call-1')
+    plan.claims(2, 'call-2')
+    plan.runs('passed', { fingerprint: 'f2' })
+    expect(plan.standing(1)?.standing).toBe('reported')
+    expect(staleChecks(plan.state, 'turn-1', 'f2').map(({ hash }) => hash)).toEqual([NPM.hash])
+    plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f2' })
+    plan.runs('failed', { fingerprint: 'f2' })
+    expect(dataOf(plan.log, 'task_changed').at(-1)).toMatchObject({ by: 'system', reason: 'npm test fails now.' })
+    expect(plan.task(1).status).toBe('pending')
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f3' })).toEqual([])
+  })
+
+  it('[PF11] what a person settled is only marked', () => {
+    const plan = new Plan(approved('A', NPM), approved('B'))
+    plan.runs('failed')
+    plan.run(plan.sets('person', 1, { status: 'completed' }))
+    plan.run({ type: 'request_final', turn_id: 'turn-1' })
+    plan.runs('failed')
+    expect(plan.standing(1)).toEqual({ standing: 'confirmed', reasons: ['a person settled it', 'npm test: fails now'] })
+  })
+
+  it('[PF12] changed guarded files keep it from proving anything until a person accepts exactly these', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed', { guarded: ['package.json', 'test/a.ts'], guard: 'g1' })
+    plan.resumes(1)
+    expect(plan.standing(1)).toMatchObject({ standing: 'reported' })
+    const accept = (paths: string[]) => ({ type: 'accept_guards', task: 1, paths }) as const
+    expect(plan.refusal(accept(['package.json'])).data).toMatchObject({ field: 'paths' })
+    plan.run(accept(['package.json', 'test/a.ts']))
+    expect(plan.standing(1)?.standing).toBe('proven')
+  })
+
+  it('[PF13] an interrupted run is known, and its next start counts as another try', () => {
+    const plan = new Plan(approved('A', NPM))
+    const start = (run_id: string) =>
+      plan.run({ type: 'start_check', turn_id: 'turn-1', run_id, hash: NPM.hash, why: 'baseline' })
+    start('r1')
+    start('r2')
+    expect(plan.state.runs.get(NPM.hash)?.started).toMatchObject({ run_id: 'r2', tries: 2 })
+    const outcome = { result: 'failed', duration_ms: 1 } as const
+    expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r1', hash: NPM.hash, outcome })).toEqual([])
+    expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r2', hash: NPM.hash, outcome })).toHaveLength(1)
+  })
+
+  it('[PF14] a person stops a run: it is inconclusive', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r1', hash: NPM.hash, why: 'baseline' })
+    const events = plan.run({ type: 'stop_check', task: 1, check_id: NPM.id })
+    expect(dataOf(events, 'check_ran')).toMatchObject([{ result: 'inconclusive', reason: 'It was stopped.' }])
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    expect(nextRun(plan.state, 'turn-1')).toMatchObject({ why: 'person' })
+  })
+})

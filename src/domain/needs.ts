@@ -1,0 +1,46 @@
+import type { Workspace } from './check.ts'
+import { type Conversation, isParked } from './conversation.ts'
+import { nextRun, settleable, workspaceOf } from './proof.ts'
+import { isRunning } from './turn.ts'
+
+/** Who acts next on a turn. A process claims turns that need what it is able to do. */
+export type Need = typeof DRIVE | typeof JUDGE | `drive@${string}` | `check@${string}`
+
+/** Any runner may go on with the turn. */
+export const DRIVE = 'drive'
+/** Claims of an agent elsewhere wait for the judge. */
+export const JUDGE = 'judge'
+
+/** Only a runner that has this workspace may go on with the turn. */
+export const driveIn = (key: string): Need => `drive@${key}`
+
+/** Checks wait to be run in this workspace. */
+export const checkIn = (key: string): Need => `${CHECK}${key}`
+
+/** A workspace as needs name it. */
+export const workspaceKey = ({ machine, path }: Workspace): string => `${machine}:${path}`
+
+/** Whether it may be served for one turn at a time only. */
+export const isExclusive = (need: Need | null): boolean => need?.startsWith(CHECK) ?? false
+
+/** What a turn needs next; null if it waits for a person, or is none of ours. */
+export function needsOf(state: Conversation, turnId: string): Need | null {
+  const turn = state.turns.get(turnId)
+  if (!turn) return null
+  const run = nextRun(state, turnId)
+  if (run && !(isRunning(turn) && turn.stop_requested)) return runsIn(state, turnId, run.task_id)
+  const [claim] = turn.status === 'open' ? settleable(state, turnId) : []
+  if (claim) return claim.judge ? JUDGE : runsIn(state, turnId, claim.task_id)
+  if (!isRunning(turn) || isParked(state, turnId)) return null
+  // Any process may end a turn that is to stop.
+  return turn.workspace && !turn.stop_requested ? driveIn(workspaceKey(turn.workspace)) : DRIVE
+}
+
+/** Who may run a check of this task, or of the plan itself. */
+function runsIn(state: Conversation, turnId: string, taskId: string | undefined): Need | null {
+  const task = taskId === undefined ? undefined : state.tasks.get(taskId)
+  const workspace = task ? workspaceOf(state, task) : state.turns.get(turnId)?.workspace
+  return workspace ? checkIn(workspaceKey(workspace)) : null
+}
+
+const CHECK = 'check@'

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { checkEnvironment, type Environment } from '../checks/environment.ts'
+import { globsOf } from '../checks/globs.ts'
+import { guardsOf } from '../checks/guarded.ts'
+import { approvalHash, type Place, unresolvedHash } from '../checks/hash.ts'
+import { Obstacle } from '../checks/obstacle.ts'
+import { lookedAt, runCheck } from '../checks/run-check.ts'
+import { openWorkspace } from '../checks/workspace.ts'
+import {
+  type Check,
+  type CheckSpec,
+  cleanCheck,
+  DEFAULT_PROTECT,
+  type RunnableCheck,
+  type Workspace,
+} from '../domain/check.ts'
+import type { RunOutcome } from '../domain/command.ts'
+import { splitWords } from '../domain/command-line.ts'
+import { workspaceKey } from '../domain/needs.ts'
+import type { Redactor } from '../domain/redact.ts'
+import { invalidField, Refusal } from '../domain/refusal.ts'
+import { Problem } from '../domain/text.ts'
+import type { CallChecks, CheckMaker } from '../door/door.ts'
+import type { Baseline, RunOptions, Workspaces } from './workspaces.ts'
+
+/** What the checks of tasks may do here. */
+export interface LocalOptions {
+  readonly workspaces: readonly Workspace[]
+  /** This machine, as workspaces name it. */
+  readonly machine: string
+  readonly environment: Environment
+  readonly dataFolder: string
+  readonly redact: Redactor
+  readonly newId: () => string
+  readonly allow?: readonly (readonly string[])[]
+  readonly protect?: readonly string[]
+  readonly wrap?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly done?: readonly (readonly string[])[]
+}
+
+/** Stands for guarded files that are too many to look at. */
+const UNWATCHED = 'more guarded files than can be watched'
+
+/** Workspaces on this machine, and the checks that run in them. */
+export class LocalWorkspaces implements Workspaces, CheckMaker {
+  readonly #options: LocalOptions
+  readonly #protect: readonly string[]
+  #workspaces: readonly Workspace[]
+
+  constructor(options: LocalOptions) {
+    this.#options = options
+    this.#protect = [...DEFAULT_PROTECT, ...(options.protect ?? [])]
+    this.#workspaces = options.workspaces
+  }
+
+  /** Takes on the root that an MCP client names, before all others. What is no folder here is none. */
+  add(folder: string): void {
+    const opened = openWorkspace(folder, this.#options.machine)
+    if (opened instanceof Obstacle) return
+    const others = this.#workspaces.filter(other => workspaceKey(other) !== workspaceKey(opened))
+    this.#workspaces = [opened, ...others]
+  }
+
+  get keys(): readonly string[] {
+    return this.#workspaces.map(workspaceKey)
+  }
+
+  offered(workspace: Workspace | undefined = this.#workspaces[0]): CallChecks | undefined {
+    if (!workspace || !this.keys.includes(workspaceKey(workspace))) return undefined
+    const identified = (spec: CheckSpec): Check => ({
+      ...spec,
+      id: this.#options.newId(),
+      hash: this.hash(spec, workspace),
+    })
+    return {
+      workspace,
+      done: (this.#options.done ?? []).map(run => identified({ kind: 'command', run })),
+      fromLine: line => {
+        const run = this.split(line)
+        if (run instanceof Problem) return invalidField('check', run.fact)
+        const spec = cleanCheck({ kind: 'command', run }, 'check')
+        if (spec instanceof Refusal) return spec
+        const isAllowed = (this.#options.allow ?? []).some(words => JSON.stringify(words) === JSON.stringify(run))
+        return { check: identified(spec), isAllowed }
+      },
+    }
+  }
+
+  split(line: string): readonly string[] | Problem {
+    return splitWords(line)
+  }
+
+  /** On another machine nobody here can tell which program it would be. */
+  hash(spec: CheckSpec, workspace: Workspace | undefined): string {
+    if (!workspace || workspace.machine !== this.#options.machine) {
+      return unresolvedHash(spec, workspace, this.#options.wrap ?? [])
+    }
+    return approvalHash(spec, this.#place(workspace))
+  }
+
+  async fingerprint(workspace: Workspace): Promise<string | undefined> {
+    const nothing: RunnableCheck = { kind: 'file', path: '.', id: '', hash: '' }
+    return (await lookedAt(nothing, this.#checkOptions(workspace, []))).fingerprint
+  }
+
+  async baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined> {
+    const covered = new Set(known.covers)
+    let taken: Baseline | undefined
+    for (const check of checks) {
+      if (check.kind === 'person') continue
+      const options = this.#checkOptions(workspace, this.#protect)
+      const { globs, paths } = guardsOf(check, options, this.#protect)
+      const watched = check.kind === 'unchanged' ? [...globs, ...check.paths] : globs
+      const newGlobs = watched.filter(glob => !covered.has(glob))
+      const newPaths = paths.filter(path => !covered.has(path))
+      if (newGlobs.length + newPaths.length === 0) continue
+      for (const each of [...newGlobs, ...newPaths]) covered.add(each)
+      const { files } = await lookedAt(check, options)
+      const { matches } = globsOf(newGlobs)
+      const found = [...(files ?? [])].filter(([path]) => matches(path) || newPaths.includes(path))
+      taken = {
+        covers: [...(taken?.covers ?? []), ...newGlobs, ...newPaths],
+        files: { ...taken?.files, ...Object.fromEntries(found) },
+        ...(files && !taken?.incomplete ? {} : { incomplete: true }),
+      }
+    }
+    return taken
+  }
+
+  async run(check: Check, options: RunOptions): Promise<RunOutcome> {
+    if (check.kind === 'person') throw new TypeError('A person ticks it.')
+    const { workspace, baseline, mayChange, signal, maxMs, onOutput } = options
+    const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
+    const { files, guarded, ...ran } = await runCheck(check, {
+      ...this.#checkOptions(workspace, this.#protect),
+      baseline: baseline.files,
+      signal: AbortSignal.any([signal, ...limit]),
+      ...(onOutput ? { onOutput: (tail: () => string) => onOutput(tail()) } : {}),
+    })
+    return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
+  }
+
+  /** The guarded files that changed without leave, and a digest of what they are now. */
+  #guards(
+    files: Readonly<Record<string, string>> | undefined,
+    changed: readonly string[] | undefined,
+    mayChange: readonly string[],
+  ): Pick<RunOutcome, 'guarded' | 'guard'> {
+    if (!changed || !files) return { guarded: [UNWATCHED], guard: 'unwatched' }
+    const { matches } = globsOf(mayChange)
+    const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))
+    if (guarded.length === 0) return {}
+    const now = guarded.map(path => [path, files[path] ?? null])
+    return { guarded, guard: createHash('sha256').update(JSON.stringify(now)).digest('hex') }
+  }
+
+  #checkOptions(workspace: Workspace, protect: readonly string[]) {
+    const { dataFolder, redact } = this.#options
+    return { ...this.#place(workspace), dataFolder, redact, protect }
+  }
+
+  #place(workspace: Workspace): Place {
+    const { environment, env, wrap = [] } = this.#options
+    return { workspace, wrap, env: checkEnvironment(environment, workspace, env) }
+  }
+}

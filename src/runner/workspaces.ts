@@ -1,0 +1,29 @@
+import type { Check, Workspace } from '../domain/check.ts'
+import type { RunOutcome } from '../domain/command.ts'
+import type { EventData } from '../domain/event.ts'
+
+/** The guarded files as they were at confirmation. */
+export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'incomplete'>
+
+export interface RunOptions {
+  readonly workspace: Workspace
+  readonly baseline: Baseline
+  /** Globs of guarded files that the task may change. */
+  readonly mayChange: readonly string[]
+  /** Ends the run. */
+  readonly signal: AbortSignal
+  /** No longer than this, whatever the check says. */
+  readonly maxMs?: number | undefined
+  readonly onOutput?: ((text: string) => void) | undefined
+}
+
+/** The workspaces of this process: folders in which it may run checks. */
+export interface Workspaces {
+  /** Their keys. */
+  readonly keys: readonly string[]
+  /** A hash of the files in it; undefined if there is none, which counts as out of date. */
+  fingerprint(workspace: Workspace): Promise<string | undefined>
+  /** The guarded files of these checks that `known` does not cover yet, as they are now; undefined if it covers all. */
+  baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined>
+  run(check: Check, options: RunOptions): Promise<RunOutcome>
+}
