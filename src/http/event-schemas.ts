@@ -254,6 +254,10 @@ export const storedEvents = [
         z.string(),
         'a hash of the title, details, criteria and outcome that were judged',
       ).exactOptional(),
+      rests: described(
+        z.enum(['cited', 'uncited', 'words']),
+        'what an ok rests on: evidence that it names, evidence that it does not name, or words alone',
+      ).exactOptional(),
       fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
     }),
   ),

@@ -8,7 +8,7 @@ import {
   wrapLanguageModel,
 } from 'ai'
 import type { Usage } from '../domain/event.ts'
-import type { Claim, Judged, Opinion } from '../domain/claim.ts'
+import type { Claim, Judged, Opinion, VerdictBasis } from '../domain/claim.ts'
 import { cut } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
 import { type Case, CASE_TYPES, caseOf } from './case.ts'
@@ -131,7 +131,7 @@ async function ask(
           REFUSED_SETTINGS.add(model)
           return ruling
         })
-    return { ...ruling, model: name }
+    return { ...ruling, ...(ruling.verdict === 'ok' ? { rests: restsOn(form, facts) } : {}), model: name }
   } catch (error) {
     if (signal.aborted) throw signal.reason
     // The lease is lost, or the store is: no opinion of the assessor.
@@ -139,6 +139,12 @@ async function ask(
     const message = retry.redact.error(error instanceof Error ? error.message : String(error))
     return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}`, model: name }
   }
+}
+
+/** What an ok rests on. */
+function restsOn({ isStructured }: Form, { evidence, checks }: Case): VerdictBasis {
+  if (evidence.length === 0 && checks.length === 0) return 'words'
+  return isStructured && evidence.length > 0 ? 'cited' : 'uncited'
 }
 
 type Answer = Ruling & { readonly usage: Usage }

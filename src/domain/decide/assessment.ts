@@ -47,7 +47,7 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
 const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
 
 function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = false): NewEvent {
-  const { turn_id, verdict, model, usage, seal } = command
+  const { turn_id, verdict, model, usage, seal, rests } = command
   const data = {
     task_id,
     verdict,
@@ -55,6 +55,7 @@ function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = f
     model,
     ...(usage ? { usage } : {}),
     ...(seal === undefined ? {} : { seal }),
+    ...(rests === undefined || verdict !== 'ok' ? {} : { rests }),
     ...(fenced ? { fenced } : {}),
   }
   return { type: 'task_assessed', turn_id, data }
