@@ -56,7 +56,7 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
     models: modelsFor(options),
     tokens,
     redact,
-    workspaces: workspacesFor(options, checks, redact),
+    workspaces: workspacesFor({ ...options, judges: () => options.assessorModel !== undefined }, checks, redact),
     log: pino(
       { level: options.log, hooks: { streamWrite: redactedLines(redact) } },
       pino.destination({ dest: 2, sync: true }),

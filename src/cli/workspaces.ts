@@ -15,11 +15,13 @@ export interface WorkspaceOptions {
   readonly workspace?: string | undefined
   readonly data: string
   readonly environment: Environment
+  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  readonly judges?: () => boolean
 }
 
 /** The workspaces of this process, and what checks may do in them. */
 export function workspacesFor(
-  { workspace, data, environment }: WorkspaceOptions,
+  { workspace, data, environment, judges }: WorkspaceOptions,
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
@@ -33,6 +35,7 @@ export function workspacesFor(
     dataFolder: resolve(data),
     redact,
     newId: v7,
+    ...(judges ? { judges } : {}),
   })
 }
 

@@ -18,7 +18,8 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
   const { turn_id, verdict, claim } = command
   const asModel = modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
-  if (!isRunning(asModel.turn) || !asModel.policy.assessor) {
+  const isClaimed = [...state.claims.values()].some(({ task_id, judge }) => judge && task_id === command.task)
+  if (!(isRunning(asModel.turn) || isClaimed) || !asModel.policy.assessor) {
     return new Refusal('assessor_required', { toolset: null })
   }
   const task = taskInReach(state, command.task, asModel)
