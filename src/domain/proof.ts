@@ -75,6 +75,9 @@ export interface TaskProof {
 
 export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], accepted: [], reds: 0 }
 
+/** Before the id of a run: the live text of its output. */
+export const CHECK_OUTPUT = 'check:'
+
 /** Red claims after which a task is blocked, and after which further claims are refused unchecked. */
 export const MAX_REDS = 5
 export const MAX_RED_CLAIMS = MAX_REDS + 1

@@ -28,6 +28,8 @@ export interface CallChecks {
   readonly workspace: Workspace
   /** The checks that run once before a plan ends. */
   readonly done: readonly Check[]
+  /** Command lines that a person may pick from. */
+  readonly commands: readonly string[]
   /** A model's command line as a check, and whether the configuration allows it. */
   readonly fromLine: (line: string) => { readonly check: Check; readonly isAllowed: boolean } | Refusal
 }

@@ -16,6 +16,7 @@ import {
 } from '../domain/proof.ts'
 import type { Check, Workspace } from '../domain/check.ts'
 import { type Door, type Lease, type Ref, refKey, StoreError } from '../door/door.ts'
+import { CHECK_OUTPUT } from '../domain/proof.ts'
 import { settleCall } from '../toolsets/claims.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import { HeldLease } from './held-lease.ts'
@@ -35,6 +36,9 @@ const LEASE_MS = 6_000
 const POLL_MS = 1_500
 /** How long all runs at confirmation may take. What did not get its turn only guards. */
 const BASELINE_MS = 120_000
+
+/** How often a growing output is shown. */
+const LIVE_MS = 300
 
 interface Work {
   readonly held: HeldLease
@@ -188,7 +192,9 @@ export class CheckRunner {
       await work.held.confirm(signal)
       const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
       const mayChange = task?.may_change ?? []
-      const outcome = await this.#options.workspaces.run(next.check, { workspace, baseline, mayChange, signal, maxMs })
+      const onOutput = this.#shown(lease, run_id)
+      const given = { workspace, baseline, mayChange, signal, maxMs, onOutput }
+      const outcome = await this.#options.workspaces.run(next.check, given)
       // Ended by us, not by itself: it is repeated, or somebody has written down its end.
       if (signal.aborted) return
       await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
@@ -196,6 +202,18 @@ export class CheckRunner {
       if (!stop.signal.aborted) throw error
     } finally {
       delete work.run
+      await this.#door.liveText.clear(lease).catch((error: unknown) => this.#report(error))
+    }
+  }
+
+  /** Shows the end of the output while it grows, a few times a second. */
+  #shown(lease: Lease, run_id: string): (tail: () => string) => void {
+    let shownAt = 0
+    return tail => {
+      if (performance.now() - shownAt < LIVE_MS) return
+      shownAt = performance.now()
+      const entry = { turn_id: lease.turn, message_id: `${CHECK_OUTPUT}${run_id}`, text: tail() }
+      this.#door.liveText.write(lease, entry).catch((error: unknown) => this.#report(error))
     }
   }
 

@@ -5,6 +5,7 @@ import { guardsOf } from '../checks/guarded.ts'
 import { approvalHash, type Place, unresolvedHash } from '../checks/hash.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import { lookedAt, runCheck } from '../checks/run-check.ts'
+import { commandsIn } from '../checks/commands.ts'
 import { openWorkspace } from '../checks/workspace.ts'
 import {
   type Check,
@@ -77,6 +78,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     })
     return {
       workspace,
+      commands: commandsIn(workspace.path),
       done: (this.#options.done ?? []).map(run => identified({ kind: 'command', run })),
       fromLine: line => {
         const run = this.split(line)
@@ -142,7 +144,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
       signal: AbortSignal.any([signal, ...limit]),
-      ...(onOutput ? { onOutput: (tail: () => string) => onOutput(tail()) } : {}),
+      onOutput,
     })
     return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
   }

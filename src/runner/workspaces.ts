@@ -14,7 +14,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** No longer than this, whatever the check says. */
   readonly maxMs?: number | undefined
-  readonly onOutput?: ((text: string) => void) | undefined
+  /** Called with each piece of output; the function returns the end of it so far. */
+  readonly onOutput?: ((tail: () => string) => void) | undefined
 }
 
 /** The workspaces of this process: folders in which it may run checks. */
