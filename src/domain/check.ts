@@ -35,13 +35,18 @@ export interface PersonCheck {
 /** Something a machine can run, or a person tick, to see whether a task is done. */
 export type CheckSpec = CommandCheck | FileCheck | UnchangedCheck | PersonCheck
 export type CheckKind = CheckSpec['kind']
+/** The kinds that a machine runs. */
+export type RunnableSpec = Exclude<CheckSpec, PersonCheck>
 
-/** A check of a task. */
-export type Check = CheckSpec & {
+interface Identified {
   readonly id: string
   /** Covers every field, the workspace, the wrapper and the resolved program: what a person approves. */
   readonly hash: string
 }
+
+/** A check of a task. */
+export type Check = CheckSpec & Identified
+export type RunnableCheck = RunnableSpec & Identified
 
 /** A folder on one machine, in which checks run. */
 export type Workspace = { readonly machine: string; readonly path: string }
@@ -51,6 +56,22 @@ export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 export const MAX_CHECKS = 8
 export const DEFAULT_TIMEOUT_MS = 300_000
 export const MAX_TIMEOUT_MS = 3_600_000
+/** Files that decide what a check means: a change to one of them is shown, and has to be accepted. */
+export const DEFAULT_PROTECT: readonly string[] = [
+  'test/**',
+  'tests/**',
+  '**/*.test.*',
+  '**/*.spec.*',
+  '**/*.config.*',
+  '**/package.json',
+  '**/{package-lock,npm-shrinkwrap}.json',
+  '**/{yarn,bun,deno,Cargo,poetry,uv,Pipfile,Gemfile,composer}.lock',
+  '**/{pnpm-lock.yaml,bun.lockb,go.sum}',
+  '**/.npmrc',
+  '**/Makefile',
+  '**/conftest.py',
+  'node_modules/.bin/**',
+]
 const MAX_WORDS = 64
 const MAX_GLOBS = 20
 
@@ -58,12 +79,10 @@ const MAX_GLOBS = 20
 export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec | Refusal {
   if (typeof raw !== 'object' || raw === null) return invalidField(field, { rule: 'not_an_object' }, row)
   const check = raw as Record<string, unknown>
-  const checker = CLEANERS[check['kind'] as CheckKind]
-  if (!checker || !Object.hasOwn(CLEANERS, String(check['kind']))) {
-    return invalidField(`${field}.kind`, { rule: 'not_allowed', allowed: Object.keys(CLEANERS) }, row)
-  }
+  const clean = Object.entries(CLEANERS).find(([kind]) => kind === check['kind'])?.[1]
+  if (!clean) return invalidField(`${field}.kind`, { rule: 'not_allowed', allowed: Object.keys(CLEANERS) }, row)
   try {
-    return checker(check)
+    return clean(check)
   } catch (error) {
     if (!(error instanceof Flaw)) throw error
     return invalidField(error.field === '' ? field : `${field}.${error.field}`, error.problem.fact, row)
@@ -89,10 +108,7 @@ const flaw = (field: string, expected: string): Flaw => new Flaw(field, new Prob
 const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => Extract<CheckSpec, { kind: K }> } = {
   command: raw => {
     const run = words(raw['run'])
-    const [program = '', ...args] = run
-    if (provesNothing(program, args)) {
-      throw flaw('run', 'a command that can fail: this one passes whatever was done')
-    }
+    if (provesNothing(run)) throw flaw('run', 'a command that can fail: this one ends the same whatever was done')
     return {
       kind: 'command',
       run,
@@ -121,15 +137,25 @@ const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => E
   person: raw => ({ kind: 'person', ask: text('ask', raw['ask']) }),
 }
 
-/** Commands that pass whatever was done. */
-function provesNothing(program: string, args: readonly string[]): boolean {
-  const name = program.split('/').at(-1)
-  if (name === 'true' || name === ':' || name === 'echo' || name === 'printf') return true
-  if (name === 'exit') return true
-  const shell = ['sh', 'bash', 'dash', 'zsh'].includes(name ?? '')
-  const script = args.at(-1)?.trim() ?? ''
-  return shell && args.includes('-c') && /^(true|:|exit(\s+0)?|echo\b[^|&;<>$`]*)$/.test(script)
+/** Commands that end the same whatever was done. */
+function provesNothing(run: readonly string[]): boolean {
+  const [program = '', ...args] = withoutEnv(run)
+  if (CONSTANT.has(nameOf(program))) return true
+  const flag = args.findIndex(arg => /^-[a-z]*c$/.test(arg))
+  return SHELLS.has(nameOf(program)) && flag >= 0 && CONSTANT_SCRIPT.test(args[flag + 1] ?? '')
 }
+
+/** The command that `env` runs. */
+function withoutEnv(run: readonly string[]): readonly string[] {
+  if (nameOf(run[0] ?? '') !== 'env') return run
+  const at = run.findIndex((word, index) => index > 0 && !/^-|=/.test(word))
+  return at < 0 ? [] : withoutEnv(run.slice(at))
+}
+
+const nameOf = (program: string): string => program.split('/').at(-1) ?? ''
+const CONSTANT: ReadonlySet<string> = new Set(['', ':', 'echo', 'exit', 'false', 'printf', 'true'])
+const CONSTANT_SCRIPT = /^\s*(true|false|:|exit(\s+\d+)?|echo\b[^|&;<>$`]*)?[\s;]*$/
+const SHELLS: ReadonlySet<string> = new Set(['bash', 'dash', 'ksh', 'sh', 'zsh'])
 
 function words(raw: unknown): readonly string[] {
   const given = list('run', raw, MAX_WORDS)
