@@ -6,7 +6,7 @@ const STORE = ['src/store/{sqlite,json,postgres}/**/*.test.ts', 'test/door.test.
 const BROWSER = ['test/browser/**/*.test.ts']
 /** Tests in `test/` that need neither a server nor a process. */
 const PURE = ['test/{corpus,domain-properties,layers,spec,surface}.test.ts']
-const PROCESSES = ['src/cli/**/*.test.ts']
+const PROCESSES = ['src/{checks,cli}/**/*.test.ts']
 const POSTGRES = ['test/support/global-postgres.ts']
 
 export default defineConfig({

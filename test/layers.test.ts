@@ -14,10 +14,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runner: ['domain', 'door', 'toolsets'],
   http: ['domain', 'door', 'toolsets'],
   mcp: ['domain', 'door', 'toolsets'],
+  checks: ['domain'],
   client: ['domain'],
   react: ['domain', 'client'],
-  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'client'],
-  library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp'],
+  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client'],
+  library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks'],
   index: ['domain', 'store', 'door', 'library'],
 }
 

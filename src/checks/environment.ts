@@ -1,0 +1,27 @@
+import { delimiter, isAbsolute } from 'node:path'
+import type { Workspace } from '../domain/check.ts'
+import { pathFrom, realOf } from './workspace.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The environment of a check: what a program needs to be found, and what the user configured; none of our tokens or keys. */
+export function checkEnvironment(
+  ours: Environment,
+  workspace: Workspace,
+  configured: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const { HOME, LANG } = ours
+  const PATH = searchPath(configured['PATH'] ?? ours['PATH'], workspace)
+  return { ...(HOME ? { HOME } : {}), ...(LANG ? { LANG } : {}), CI: '1', ...configured, PATH }
+}
+
+const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
+
+/** A PATH without folders that an agent writes to: its workspace, and what depends on the working folder. */
+export function searchPath(path: string | undefined, workspace: Workspace): string {
+  const kept = (path ?? '').split(delimiter).filter(folder => isAbsolute(folder) && !isIn(workspace, folder))
+  return (kept.length > 0 ? kept : USUAL_PATH).join(delimiter)
+}
+
+const isIn = ({ path: root }: Workspace, folder: string): boolean =>
+  [folder, realOf(folder)].some(each => pathFrom(root, each) !== undefined)

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Workspace } from '../domain/check.ts'
+import { becauseOf, Obstacle } from './obstacle.ts'
+
+/** The workspace in a folder of this machine, by its real path. */
+export function openWorkspace(folder: string, machine: string): Workspace | Obstacle {
+  try {
+    const path = realpathSync(folder)
+    return statSync(path).isDirectory() ? { machine, path } : new Obstacle(`${folder} is not a folder.`)
+  } catch (error) {
+    return new Obstacle(`The folder ${folder} cannot be used as a workspace: ${becauseOf(error)}.`)
+  }
+}
+
+/**
+ * Names this machine and user: a random id in the user's configuration folder, and the host's name, since several hosts
+ * may share that folder. Throws if the id can be neither read nor written.
+ */
+export function machineId(configFolder: string, host: string = hostname()): string {
+  const file = join(configFolder, 'machine-id')
+  const id = idIn(file) ?? createId(file)
+  return `${host.replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 64)}-${id}`
+}
+
+/** The real path of a regular file in the workspace. */
+export const fileIn = ({ path: root }: Workspace, file: string): string | Obstacle =>
+  pathIn(root, file, stats => (stats.isFile() ? undefined : 'is not a regular file'))
+
+/** The real path of a folder in the workspace. */
+export const folderIn = ({ path: root }: Workspace, folder: string): string | Obstacle =>
+  pathIn(root, folder, stats => (stats.isDirectory() ? undefined : 'is not a folder'))
+
+/** Whether anything, a dangling link included, has this name. */
+export function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false
+    throw error
+  }
+}
+
+/** The path from a folder to what is in it, with `/`, and '' for the folder itself; undefined for what is outside. */
+export function pathFrom(folder: string, path: string): string | undefined {
+  const way = relative(folder, path)
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
+  return way.split(sep).join('/')
+}
+
+/** The real path of what exists, and the given one of what does not. */
+export function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** Follows links, and says so if they lead out. */
+function pathIn(root: string, path: string, problemWith: (stats: Stats) => string | undefined): string | Obstacle {
+  if (isAbsolute(path) || path.split(/[\\/]/).includes('..'))
+    return new Obstacle(`${path} is not inside the workspace.`)
+  try {
+    const real = realpathSync(resolve(root, path))
+    const isInside = pathFrom(root, real) !== undefined
+    const problem = isInside ? problemWith(statSync(real)) : 'leads out of the workspace'
+    return problem === undefined ? real : new Obstacle(`${path} ${problem}.`)
+  } catch (error) {
+    return new Obstacle(`${path} cannot be found: ${becauseOf(error)}.`)
+  }
+}
+
+function idIn(file: string): string | undefined {
+  try {
+    return ID.exec(readFileSync(file, 'utf8'))?.[0]
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const ID = /^[0-9a-f]{12}(?=\n$)/
+
+/** Whole before it has its name, so that of several processes all read the id of the first. */
+function createId(file: string): string {
+  const temporary = `${file}.${randomUUID()}`
+  mkdirSync(resolve(file, '..'), { recursive: true, mode: 0o700 })
+  writeFileSync(temporary, `${randomUUID().slice(-12)}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(temporary, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(temporary)
+  }
+  const id = idIn(file)
+  if (id === undefined) throw new Error(`${file} does not hold an id. Delete it: a new one is made.`)
+  return id
+}
