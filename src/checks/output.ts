@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type { Redactor } from '../domain/redact.ts'
+
+/** How much of the end of an output is kept. */
+export const MAX_TAIL = 8_000
+/** More than the tail, since colours and secrets are cut out of it. */
+const WINDOW = 64_000
+/** Where a text is cut, the word there goes with it: half a secret is not recognized. */
+const MAX_WORD = 2_000
+
+interface Options {
+  /** Looked for in all of the output, byte for byte. */
+  readonly contains: string | undefined
+  readonly maxBytes: number
+  readonly redact: Redactor
+}
+
+/** The output of a command as it comes: hashed, searched, and forgotten but for its end. */
+export class Output {
+  readonly #redact: Redactor
+  readonly #maxBytes: number
+  readonly #hash = createHash('sha256')
+  readonly #search: Search | undefined
+  readonly #recent = Buffer.alloc(WINDOW)
+  #bytes = 0
+
+  constructor({ contains, maxBytes, redact }: Options) {
+    this.#redact = redact
+    this.#maxBytes = maxBytes
+    this.#search = contains === undefined ? undefined : new Search(contains)
+  }
+
+  /** False once the limit is exceeded; what is beyond it is not taken. */
+  take(chunk: Buffer): boolean {
+    const taken = chunk.subarray(0, this.#maxBytes - this.#bytes)
+    this.#hash.update(taken)
+    this.#search?.take(taken)
+    this.#keep(taken)
+    return taken.length === chunk.length
+  }
+
+  /** Whether the text was in it; true if none was looked for. */
+  get isFound(): boolean {
+    return this.#search?.isFound ?? true
+  }
+
+  /** Of all that was taken. Once, at the end. */
+  sha256(): string {
+    return this.#hash.digest('hex')
+  }
+
+  /** The end of the output for people and models: plain text, secrets removed. */
+  tail(): string {
+    return this.#clean(this.#window())
+  }
+
+  /** The same while it still comes: without the last word, which may be half a secret. */
+  liveTail(): string {
+    const text = this.#window()
+    const end = text.slice(-MAX_WORD).replace(/\S+$/, '')
+    return this.#clean(text.slice(0, -MAX_WORD) + end)
+  }
+
+  #clean(text: string): string {
+    return lastBytes(this.#redact.content(plainText(text)) as string, MAX_TAIL)
+  }
+
+  #window(): string {
+    if (this.#bytes <= WINDOW) return this.#recent.toString('utf8', 0, this.#bytes)
+    const at = this.#bytes % WINDOW
+    const text = Buffer.concat([this.#recent.subarray(at), this.#recent.subarray(0, at)]).toString('utf8')
+    return text.slice(0, MAX_WORD).replace(/^\S+/, '') + text.slice(MAX_WORD)
+  }
+
+  #keep(taken: Buffer): void {
+    const end = taken.subarray(-WINDOW)
+    const at = (this.#bytes + taken.length - end.length) % WINDOW
+    const fits = Math.min(end.length, WINDOW - at)
+    this.#recent.set(end.subarray(0, fits), at)
+    this.#recent.set(end.subarray(fits), 0)
+    this.#bytes += taken.length
+  }
+}
+
+/** Finds a text in chunks, also across their borders. */
+export class Search {
+  readonly #sought: Buffer
+  #end: Buffer = Buffer.alloc(0)
+  isFound = false
+
+  constructor(text: string) {
+    this.#sought = Buffer.from(text)
+  }
+
+  take(chunk: Buffer): void {
+    if (this.isFound) return
+    const text = Buffer.concat([this.#end, chunk])
+    this.isFound = text.includes(this.#sought)
+    // Copied: a slice would keep the whole chunk.
+    this.#end = Buffer.from(text.subarray(Math.max(0, text.length - this.#sought.length + 1)))
+  }
+}
+
+/** What a terminal would show, without what it would obey: no escape sequences, controls or changes of direction. */
+export const plainText = (text: string): string =>
+  text
+    .replaceAll(ESCAPES, '')
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replaceAll(CONTROLS, '')
+
+const [ESC, BEL, CSI] = ['\u001b', '\u0007', '\u009b']
+/** Titles and links; colours and cursor movements; all others. Linear, unlike Node's own: none runs past an escape. */
+const ESCAPES = new RegExp(
+  [
+    `${ESC}[\\]PX^_][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\\\)`,
+    `(?:${ESC}\\[|${CSI})[0-?]*[ -/]*[@-~]`,
+    `${ESC}[ -/]*[0-~]`,
+  ].join('|'),
+  'g',
+)
+
+const CONTROLS = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu
+
+/** At most so many bytes from the end, in whole characters. */
+function lastBytes(text: string, limit: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= limit) return text
+  const end = bytes.subarray(-limit)
+  return end.subarray(end.findIndex(byte => (byte & 0xc0) !== 0x80)).toString('utf8')
+}
