@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { join } from 'node:path'
+
+/** The program, and the search path that it gets. */
+export interface Git {
+  readonly program: string
+  readonly path: string
+}
+
+const TIMEOUT_MS = 10_000
+/** Enough for 20,000 names of 400 bytes. */
+const MAX_LISTED_BYTES = 8_000_000
+
+/**
+ * The names of all files that git tracks or would track, as bytes in latin1. Undefined if it cannot tell, if they are too
+ * many, or if it does not see all of them: in submodules and other repositories inside.
+ */
+export function gitFiles(
+  root: string,
+  git: Git,
+  { maxFiles, isLeftOut }: { maxFiles: number; isLeftOut: (name: string) => boolean },
+): readonly string[] | undefined {
+  if (!existsSync(join(root, '.git')) && isIgnored(root, git)) return undefined
+  const tracked = listed(root, git, ['-s'])?.map(entry => nameIn(root, entry))
+  const names = new Set(tracked?.filter(name => !isLeftOut(name)))
+  if (!tracked || names.size > maxFiles) return undefined
+  const others = listed(root, git, ['-o', '--exclude-standard'])
+  for (const name of others ?? []) if (!isLeftOut(name)) names.add(name)
+  if (!others || names.size > maxFiles) return undefined
+  return [...names].some(isRepository) ? undefined : [...names].filter(name => name !== '')
+}
+
+/** The name of a tracked file; of a submodule with a slash, as git lists other repositories, or '' if it is empty. */
+function nameIn(root: string, entry: string): string {
+  const name = entry.slice(entry.indexOf('\t') + 1)
+  if (!entry.startsWith(SUBMODULE)) return name
+  return isEmpty(join(root, Buffer.from(name, 'latin1').toString())) ? '' : `${name}/`
+}
+
+const isRepository = (name: string): boolean => name.endsWith('/')
+
+const SUBMODULE = '160000 '
+
+/** A folder of a repository that ignores it: git would list nothing, whatever changes. */
+const isIgnored = (root: string, git: Git): boolean =>
+  run(root, git, ['check-ignore', '--no-index', '-q', '.']).status === 0
+
+function listed(root: string, git: Git, options: readonly string[]): readonly string[] | undefined {
+  const { status, error, stdout } = run(root, git, ['ls-files', '-z', ...options])
+  return status === 0 && !error ? stdout.toString('latin1').split('\0').slice(0, -1) : undefined
+}
+
+/** Nothing in a repository's configuration may start a program, and nothing of the user's may change the answer. */
+const SAFE = ['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*']
+
+const run = (root: string, { program, path }: Git, args: readonly string[]) =>
+  spawnSync(program, ['--no-pager', ...SAFE.flatMap(value => ['-c', value]), '-C', root, ...args], {
+    cwd: '/',
+    env: {
+      PATH: path,
+      LC_ALL: 'C',
+      GIT_CONFIG_GLOBAL: devNull,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_TERMINAL_PROMPT: '0',
+    },
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MAX_LISTED_BYTES,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    windowsHide: true,
+  })
+
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
+}
