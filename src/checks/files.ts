@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { type Dirent, readdirSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
+import { isIn, type Limits } from './fingerprint.ts'
+import { type Globs, globsOf } from './globs.ts'
+import { pathFrom, realOf } from './workspace.ts'
+
+/** Hashes by path: relative to the workspace, with `/`, or absolute for what is outside. */
+export type FileHashes = ReadonlyMap<string, string>
+
+export interface FilesRequest {
+  readonly root: string
+  readonly globs: readonly string[]
+  /** Single files to take besides, if they exist. */
+  readonly paths: readonly string[]
+  /** Folders to leave out, relative to the root. */
+  readonly exclude: readonly string[]
+  readonly limits: Limits
+}
+
+/** Entries of folders that are looked at for each file that may be taken. */
+const LOOKS_PER_FILE = 10
+const UNREADABLE = 'unreadable'
+const SPECIAL = 'special'
+
+/** The files that the globs match, and single ones, with their hashes. Undefined if they are too many or too large. */
+export function hashFiles(request: FilesRequest, hasher: FileHasher): FileHashes | undefined {
+  const { root, globs, paths, exclude, limits } = request
+  const matching = matchingFiles(root, globsOf(globs), exclude, limits.files)
+  if (!matching) return undefined
+  const hashes = new Map<string, string>()
+  let bytes = 0
+  for (const path of [...new Set([...matching, ...paths])].sort()) {
+    const file = fileAt(root, path)
+    if (!file) continue
+    // A program outside may be as large as all the rest.
+    bytes += isAbsolute(path) ? 0 : file.bytes
+    if (bytes > limits.bytes) return undefined
+    hashes.set(path, hashOf(file, hasher, limits.bytes))
+  }
+  return hashes
+}
+
+interface FoundFile {
+  /** What is read: the file itself, or the one inside the workspace that a link leads to. */
+  readonly content: string | undefined
+  /** The text of a link. */
+  readonly target: string | undefined
+  readonly bytes: number
+}
+
+/** Undefined for folders, and for what does not exist. */
+function fileAt(root: string, path: string): FoundFile | undefined {
+  const full = resolve(root, path)
+  const stats = lstatOf(full)
+  if (!stats || stats.isDirectory()) return undefined
+  if (stats.isFile()) return { content: full, target: undefined, bytes: Number(stats.size) }
+  const real = realOf(full)
+  const led = pathFrom(root, real) === undefined ? undefined : lstatOf(real)
+  const content = led?.isFile() ? real : undefined
+  return { content, target: targetOf(full) ?? SPECIAL, bytes: Number(content ? led?.size : 0) }
+}
+
+function hashOf({ content, target }: FoundFile, hasher: FileHasher, maxBytes: number): string {
+  const hash = content === undefined ? '' : (hasher.hash(content, maxBytes) ?? UNREADABLE)
+  return target === undefined ? hash : createHash('sha256').update(`${target}\0${hash}`).digest('hex')
+}
+
+/** Never follows a link to a folder. */
+function matchingFiles(
+  root: string,
+  globs: Globs,
+  exclude: readonly string[],
+  maxFiles: number,
+): readonly string[] | undefined {
+  const found: string[] = []
+  const folders = ['']
+  let looks = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of entriesOf(join(root, folder))) {
+      looks += 1
+      if (entry.name === '.git') continue
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory()) {
+        if (!isIn(exclude, path) && globs.mayHold(path)) folders.push(path)
+      } else if (globs.matches(path)) found.push(path)
+    }
+    if (found.length > maxFiles || looks > maxFiles * LOOKS_PER_FILE) return undefined
+  }
+  return found
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // Removed meanwhile, or not ours to read.
+    return []
+  }
+}

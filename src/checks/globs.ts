@@ -1,0 +1,33 @@
+import picomatch from 'picomatch'
+
+// `s`: a name may contain a line break.
+const OPTIONS: picomatch.PicomatchOptions = { dot: true, nonegate: true, flags: 's' }
+const MODULES = 'node_modules'
+
+/** Globs over paths of a workspace. Dot files match like others; what is in node_modules only where a glob names that. */
+export interface Globs {
+  readonly matches: (path: string) => boolean
+  /** Whether a folder may hold a match. */
+  readonly mayHold: (folder: string) => boolean
+}
+
+export function globsOf(globs: readonly string[]): Globs {
+  const all = globs.map(glob => ({
+    isMatch: picomatch(glob, OPTIONS),
+    base: baseOf(glob),
+    ofModules: glob.includes(MODULES),
+  }))
+  const named = all.filter(({ ofModules }) => ofModules)
+  const candidates = (path: string): typeof all => (path.split('/').includes(MODULES) ? named : all)
+  return {
+    matches: path => candidates(path).some(({ isMatch }) => isMatch(path)),
+    mayHold: folder =>
+      candidates(folder).some(({ base }) => base.startsWith(`${folder}/`) || `${folder}/`.startsWith(base)),
+  }
+}
+
+/** The folder that all matches are in, with a slash, as far as it is plain text. */
+function baseOf(glob: string): string {
+  const { base } = picomatch.scan(glob, OPTIONS)
+  return base === '' || base === '.' || base.includes('\\') ? '' : `${base}/`
+}

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import type { RunnableSpec } from '../domain/check.ts'
+import type { FileHashes } from './files.ts'
+import { globsOf } from './globs.ts'
+import { programsOf } from './hash.ts'
+import type { Place } from './place.ts'
+import { pathFrom } from './workspace.ts'
+
+/** The files that decide what a check means. */
+export interface Guards {
+  /** The programs and the words of a command that may be files. They need not exist. */
+  readonly paths: readonly string[]
+  readonly isGuarded: (path: string) => boolean
+}
+
+/** What `protect` matches, the program of a command, and its words that are files; never what the check itself looks at. */
+export function guardsOf(check: RunnableSpec, place: Place, protect: readonly string[]): Guards {
+  const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
+  const [isProtected, isOwn] = [globsOf(protect), ownFiles(check)]
+  return {
+    paths,
+    isGuarded: path => !isOwn(path) && (isProtected.matches(path) || paths.includes(path)),
+  }
+}
+
+/** The guarded files that changed, vanished or are new since the baseline, sorted. */
+export function guardChanges(baseline: FileHashes, now: FileHashes, { isGuarded }: Guards): readonly string[] {
+  return differences(baseline, now).filter(isGuarded)
+}
+
+/** The paths at which two sets of files differ, sorted. */
+export const differences = (before: FileHashes, after: FileHashes): readonly string[] =>
+  [...new Set([...before.keys(), ...after.keys()])].filter(path => before.get(path) !== after.get(path)).sort()
+
+/** What a check looks at is its own affair: it fails or passes by it. */
+function ownFiles(check: RunnableSpec): (path: string) => boolean {
+  if (check.kind === 'file') return path => path === normal(check.path)
+  return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
+}
+
+const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
+
+const programPaths = (check: RunnableSpec, place: Place): readonly string[] =>
+  programsOf(check, place).flatMap(file => (file === null ? [] : [pathFrom(place.workspace.path, file) || file]))
+
+/** Words are taken as paths, and what follows a `=` in them. */
+function wordPaths(check: RunnableSpec, { workspace: { path: root } }: Place): readonly string[] {
+  if (check.kind !== 'command') return []
+  const cwd = resolve(root, check.cwd ?? '.')
+  return check.run
+    .slice(1)
+    .flatMap(word => [word, word.slice(word.indexOf('=') + 1)])
+    .flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
+}
