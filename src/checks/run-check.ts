@@ -1,0 +1,63 @@
+import type { RunnableCheck } from '../domain/check.ts'
+import { checkFile } from './check-file.ts'
+import { checkUnchanged } from './check-unchanged.ts'
+import type { FileHashes } from './files.ts'
+import type { Limits } from './fingerprint.ts'
+import { guardChanges, guardsOf } from './guarded.ts'
+import { approvalHash } from './hash.ts'
+import { type LookOptions, lookAt } from './look.ts'
+import { inconclusive, type Outcome } from './outcome.ts'
+import { runCommand, type RunLimits, type Watched } from './run-command.ts'
+
+export interface CheckOptions extends LookOptions, Watched {
+  /** The files at confirmation, as `lookAt` or earlier runs saw them: hashes by path. Undefined if nobody looked. */
+  readonly baseline?: Readonly<Record<string, string>> | undefined
+  /** Awaited right before it starts; if it rejects, so does the run. */
+  readonly beforeStart?: (() => Promise<void>) | undefined
+  readonly limits?: Partial<Limits & RunLimits> | undefined
+}
+
+export interface CheckRun extends Outcome {
+  readonly duration_ms: number
+  /** Of the workspace right before the run. Without one the result counts as out of date. */
+  readonly fingerprint?: string
+  /** What this check is about, right before the run: hashes by path. Not there if that is too much to read. */
+  readonly files?: Readonly<Record<string, string>>
+  /** The guarded files that differ from the baseline. Not there if that cannot be told: then it proves nothing. */
+  readonly guarded?: readonly string[]
+}
+
+/** Runs a check as it was approved, once. */
+export async function runCheck(check: RunnableCheck, options: CheckOptions): Promise<CheckRun> {
+  if (approvalHash(check, options) !== check.hash) {
+    return { ...inconclusive('What it runs has changed since it was approved.'), duration_ms: 0 }
+  }
+  const { fingerprint, files } = await lookAt([check], options)
+  const baseline = options.baseline && new Map(Object.entries(options.baseline))
+  await options.beforeStart?.()
+  const start = performance.now()
+  const outcome = await outcomeOf(check, options, baseline, files)
+  return {
+    ...outcome,
+    duration_ms: Math.round(performance.now() - start),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(files && { files: Object.fromEntries(files) }),
+    ...(files && baseline && { guarded: guardChanges(baseline, files, guardsOf(check, options, options.protect)) }),
+  }
+}
+
+function outcomeOf(
+  check: RunnableCheck,
+  options: CheckOptions,
+  baseline: FileHashes | undefined,
+  files: FileHashes | undefined,
+): Promise<Outcome> | Outcome {
+  switch (check.kind) {
+    case 'command':
+      return runCommand(check, options, options)
+    case 'file':
+      return checkFile(check, options.workspace)
+    case 'unchanged':
+      return checkUnchanged(check, baseline, files)
+  }
+}
