@@ -28,7 +28,8 @@ export function fingerprint(
   { root, git, exclude, limits }: FingerprintRequest,
   hasher: FileHasher,
 ): string | undefined {
-  const names = gitFiles(root, git, { maxFiles: limits.files, isLeftOut: name => isIn(exclude, name) })
+  const leftOut = exclude.map(folder => Buffer.from(folder).toString('latin1'))
+  const names = gitFiles(root, git, { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) })
   const entries = names && entriesOf(root, names.toSorted(), limits.bytes)
   if (!entries || entries.length === 0) return undefined
   const digest = createHash('sha256')

@@ -2,13 +2,13 @@ import { resolve } from 'node:path'
 import type { RunnableSpec } from '../domain/check.ts'
 import type { FileHashes } from './files.ts'
 import { globsOf } from './globs.ts'
-import { type Place, programsOf } from './hash.ts'
+import { programsOf } from './hash.ts'
+import type { Place } from './place.ts'
 import { pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
 export interface Guards {
-  readonly globs: readonly string[]
-  /** Single files, which need not exist: the program and the words of a command that may be files. */
+  /** The programs and the words of a command that may be files. They need not exist. */
   readonly paths: readonly string[]
   readonly isGuarded: (path: string) => boolean
 }
@@ -18,7 +18,6 @@ export function guardsOf(check: RunnableSpec, place: Place, protect: readonly st
   const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
   const [isProtected, isOwn] = [globsOf(protect), ownFiles(check)]
   return {
-    globs: protect,
     paths,
     isGuarded: path => !isOwn(path) && (isProtected.matches(path) || paths.includes(path)),
   }

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { checkEnvironment, type Environment } from '../checks/environment.ts'
 import { globsOf } from '../checks/globs.ts'
 import { guardsOf } from '../checks/guarded.ts'
-import { approvalHash, type Place, unresolvedHash } from '../checks/hash.ts'
+import { approvalHash, unresolvedHash } from '../checks/hash.ts'
+import { lookAt } from '../checks/look.ts'
 import { Obstacle } from '../checks/obstacle.ts'
-import { lookedAt, runCheck } from '../checks/run-check.ts'
+import type { Place } from '../checks/place.ts'
+import { runCheck } from '../checks/run-check.ts'
 import { commandsIn } from '../checks/commands.ts'
 import { openWorkspace } from '../checks/workspace.ts'
 import {
@@ -108,32 +110,25 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   }
 
   async fingerprint(workspace: Workspace): Promise<string | undefined> {
-    const nothing: RunnableCheck = { kind: 'file', path: '.', id: '', hash: '' }
-    return (await lookedAt(nothing, this.#checkOptions(workspace, []))).fingerprint
+    return (await lookAt([], this.#checkOptions(workspace, []))).fingerprint
   }
 
   async baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined> {
-    const covered = new Set(known.covers)
-    let taken: Baseline | undefined
-    for (const check of checks) {
-      if (check.kind === 'person') continue
-      const options = this.#checkOptions(workspace, this.#protect)
-      const { globs, paths } = guardsOf(check, options, this.#protect)
-      const watched = check.kind === 'unchanged' ? [...globs, ...check.paths] : globs
-      const newGlobs = watched.filter(glob => !covered.has(glob))
-      const newPaths = paths.filter(path => !covered.has(path))
-      if (newGlobs.length + newPaths.length === 0) continue
-      for (const each of [...newGlobs, ...newPaths]) covered.add(each)
-      const { files } = await lookedAt(check, options)
-      const { matches } = globsOf(newGlobs)
-      const found = [...(files ?? [])].filter(([path]) => matches(path) || newPaths.includes(path))
-      taken = {
-        covers: [...(taken?.covers ?? []), ...newGlobs, ...newPaths],
-        files: { ...taken?.files, ...Object.fromEntries(found) },
-        ...(files && !taken?.incomplete ? {} : { incomplete: true }),
-      }
+    const options = this.#checkOptions(workspace, this.#protect)
+    const runnable = checks.filter((check): check is RunnableCheck => check.kind !== 'person')
+    const watched = runnable.flatMap(check => (check.kind === 'unchanged' ? check.paths : []))
+    const isNew = (each: string): boolean => !known.covers.includes(each)
+    const globs = [...this.#protect, ...watched].filter(isNew)
+    const paths = runnable.flatMap(check => guardsOf(check, options, this.#protect).paths).filter(isNew)
+    if (globs.length + paths.length === 0) return undefined
+    const { files } = await lookAt(runnable, options)
+    const { matches } = globsOf(globs)
+    const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.includes(path))
+    return {
+      covers: [...new Set([...globs, ...paths])],
+      files: Object.fromEntries(found),
+      ...(files ? {} : { incomplete: true }),
     }
-    return taken
   }
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
