@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { emptyConversation } from '../../domain/conversation.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
+import { Checksums } from '../checksum.ts'
 import { commitOf } from '../commit.ts'
 import { add, note, openTurn, rename, run } from '../contract.ts'
 import { openMemoryStore } from '../memory.ts'
@@ -55,8 +56,23 @@ describe('snapshots', () => {
       { seq: 200, v: SNAPSHOT_VERSION },
     ])
     expect(await coldLoad()).toBe(state)
-    raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
+    // Without its head file, the database is not compared as a whole.
+    rmSync(`${path}-head`)
+    raw(db => {
+      const { id = '' } = db.prepare('SELECT id FROM identity').get() ?? {}
+      const text = String(db.prepare('SELECT state FROM snapshots').get()?.['state'])
+      const other = text.replace('"last_number":1', '"last_number":77')
+      const sum = new Checksums(String(id)).of('snapshot', 'local', 'chat', 200, SNAPSHOT_VERSION, other)
+      db.prepare('UPDATE snapshots SET state = ?, sum = ?').run(other, sum)
+    })
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
+  })
+
+  it('[SQ10] that do not have their checksum are ignored: the log is folded', async () => {
+    const state = await longLog()
+    rmSync(`${path}-head`)
+    raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
+    expect(await coldLoad()).toBe(state)
   })
 
   it('[SQ10] of another version are ignored: the log is folded', async () => {

@@ -1,27 +1,41 @@
-import { accessSync, constants, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { flushFolder } from '../folder.ts'
 import { isSameFile, statOf } from '../identity.ts'
-import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
-import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
+import { makePrivateFolder } from '../private-file.ts'
+import { databaseChecksum } from '../checksum.ts'
+import { verifyConversations } from './audit.ts'
+import { createDatabase } from './create.ts'
+import { type Head, noteChecked, readHead } from './head-file.ts'
+import { damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
+import { damaged, openError } from './open-errors.ts'
+import { isBusy, toStoreError } from './to-store-error.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
+import { checksums } from './migrations/004-checksums.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews]
+const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, checksums]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
 const APPLICATION_ID = 0x52_55_4e_53
+
+const HEADER_BYTES = 100
+
+/** The first format with checksums. */
+const WITH_CHECKSUMS = 4
+
+/** From this many unchecked events on, it is noted that they were checked. */
+const MANY_EVENTS = 100
 
 /** Opens or creates the database. Refuses one that cannot be trusted and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
-    if (!existsSync(path)) create(path)
+    if (!existsSync(path)) createDatabase(path, fill)
     const db = await retryWhileBusy(() => checked(path))
     try {
       await migrate(db)
@@ -92,60 +106,77 @@ export async function retryWhileBusy<T>(work: () => T): Promise<T> {
   }
 }
 
-/**
- * Created under a temporary name and then linked in one step: a crash leaves no half-made database, and of two processes
- * that create it at once one wins.
- */
-function create(path: string): void {
-  if (existsSync(`${path}-wal`)) {
-    // Another process may have created it meanwhile.
-    if (existsSync(path)) return
-    throw new StoreError(
-      'corrupt',
-      `${path} is missing, but ${path}-wal exists: the database was moved without it. Put it back, or move the -wal away.`,
-    )
-  }
-  const temporary = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
-  try {
-    // SQLite gives -wal and -shm the mode of the database.
-    createPrivateFile(temporary)
-    const db = new DatabaseSync(temporary, { timeout: 0 })
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    db.exec(
-      `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
-    )
-    db.close()
-    link(temporary, path)
-    flushFolder(dirname(path))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(temporary + suffix, { force: true })
-  }
-}
-
-function link(temporary: string, path: string): void {
-  try {
-    linkSync(temporary, path)
-  } catch (error) {
-    // Some file systems have no hard links. There, of two processes that create it at once, the second replaces the first.
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    renameSync(temporary, path)
-  }
+/** Fills a new database. */
+export function fill(db: DatabaseSync): void {
+  addChecksum(db)
+  db.exec(
+    `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
+  )
 }
 
 /** A connection to a database that passed the checks. */
 function checked(path: string): DatabaseSync {
-  if (existsSync(`${path}-wal`) !== existsSync(`${path}-shm`)) refuseIfInUse(path)
   const before = statOf(path)
+  const real = realpathSync(path)
+  const head = readHead(real)
+  const db = isSealed(real, head) ? connectSealed(path) : connectChecked(path, real, head)
+  // Replaced while we opened it: we do not know which one we have.
+  if (isSameFile(before, statOf(path))) return db
+  db.close()
+  throw new StoreError('busy', 'The database is being replaced.')
+}
+
+/** Nothing has changed since the last clean end, so nothing needs a check. */
+function connectSealed(path: string): DatabaseSync {
   const db = connect(path)
   try {
-    check(db, path)
-    // Replaced while we opened it: we do not know which one we have.
-    if (!isSameFile(before, statOf(path))) throw new StoreError('busy', 'The database is being replaced.')
+    checkFormat(db, path)
     return db
   } catch (error) {
     db.close()
+    throw error
+  }
+}
+
+/**
+ * Checks on a connection that only reads: when it is closed, SQLite does not move the WAL into the file, so that nothing of
+ * what it cannot read there is lost.
+ */
+function connectChecked(path: string, real: string, head: Head | undefined): DatabaseSync {
+  const [hasWal, hasShm] = [existsSync(`${real}-wal`), existsSync(`${real}-shm`)]
+  if (hasShm && !hasWal) refuseIfInUse(path)
+  const reader = connectReader(path)
+  try {
+    checkFormat(reader, path)
+    reader.exec('BEGIN')
+    const problem =
+      formatOf(reader) < WITH_CHECKSUMS ? structureProblem(reader) : problemIn(reader, real, head, hasWal || hasShm)
+    if (problem !== undefined) throw damaged(path, problem)
+    if (hasShm || !hasWal) return connected(path)
+  } finally {
+    reader.close()
+  }
+  // Only now, because this moves the WAL into the file. The reader has made a new -shm.
+  rmSync(`${real}-shm`, { force: true })
+  refuseIfInUse(path)
+  return connected(path)
+}
+
+/** A connection counts as open from its first read on. */
+function connected(path: string): DatabaseSync {
+  const db = connect(path)
+  pragma(db, 'user_version')
+  return db
+}
+
+/** A connection that leaves the files as they are. */
+export function connectReader(path: string): DatabaseSync {
+  const reader = new DatabaseSync(path, { timeout: 0, readOnly: true })
+  try {
+    pragma(reader, 'user_version')
+    return reader
+  } catch (error) {
+    reader.close()
     throw error
   }
 }
@@ -169,33 +200,49 @@ function refuseIfInUse(path: string): void {
   }
 }
 
-function check(db: DatabaseSync, path: string): void {
-  if (statSync(path).size === 0) {
+function problemIn(db: DatabaseSync, real: string, head: Head | undefined, wasOpen: boolean): string | undefined {
+  const problem = damageIn(db, real, head)
+  if (problem !== undefined) return problem
+  if (head?.seal && !wasOpen) {
+    // Changed since its clean end, and not by us: all of it is checked.
+    const [first] = verifyConversations(db)
+    return first
+  }
+  const { events } = writtenIn(db)
+  if (head && events - head.checked >= MANY_EVENTS) noteChecked(real, events)
+  return undefined
+}
+
+function checkFormat(db: DatabaseSync, path: string): void {
+  const { size } = statSync(path)
+  if (size > 0 && size < HEADER_BYTES) throw damaged(path, 'it ends within its header')
+  if (size === 0) {
     throw new StoreError(
       'corrupt',
-      `${path} is empty (0 bytes). Restore it from a backup, or move it away to start over.`,
+      `${path} is empty (0 bytes). Save what can be read with "runsheet recover", or restore a backup.`,
     )
   }
   if (pragma(db, 'application_id') !== APPLICATION_ID) {
     throw new StoreError('corrupt', `${path} is not a Runsheet database. Choose another path, or move it away.`)
   }
-  const version = Number(pragma(db, 'user_version'))
+  const version = formatOf(db)
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'newer',
       `${path} was written by a newer Runsheet (format ${version}, this one knows ${MIGRATIONS.length}). Update Runsheet.`,
     )
   }
-  const verdict = pragma(db, 'quick_check(1)')
-  if (verdict !== 'ok') throw damaged(path, verdict)
 }
 
+const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
+
 async function migrate(db: DatabaseSync): Promise<void> {
-  if (pragma(db, 'user_version') === MIGRATIONS.length) return
+  if (formatOf(db) === MIGRATIONS.length) return
   await whenFree(() => db.exec('BEGIN IMMEDIATE'))
+  addChecksum(db)
   try {
     // Read again under the lock: another process may have migrated meanwhile.
-    const version = Number(pragma(db, 'user_version'))
+    const version = formatOf(db)
     db.exec(`${MIGRATIONS.slice(version).join('\n')}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -203,44 +250,14 @@ async function migrate(db: DatabaseSync): Promise<void> {
   }
 }
 
+/** For migrations. */
+function addChecksum(db: DatabaseSync): void {
+  db.function('database_checksum', { deterministic: true, varargs: true }, (database, kind, ...fields) =>
+    databaseChecksum(String(database), String(kind), ...fields.map(field => (field === null ? null : String(field)))),
+  )
+}
+
 export function pragma(db: DatabaseSync, name: string): unknown {
   const row = db.prepare(`PRAGMA ${name}`).get()
   return row && Object.values(row)[0]
-}
-
-/** Only operators see failures to open: these messages name the path. */
-function openError(error: unknown, path: string): unknown {
-  if (isCorrupt(error)) return damaged(path, error)
-  const code = (error as NodeJS.ErrnoException | null)?.code
-  // SQLite only says that it cannot open the file; the folder's permissions say why.
-  if (['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || !isWritable(dirname(path)))
-    return notWritable(dirname(path), error)
-  if (code === 'ENOSPC') return new StoreError('full', `The disk of ${dirname(path)} is full.`, { cause: error })
-  const known = toStoreError(error)
-  if (known === error || !(known instanceof StoreError)) return error
-  return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function notWritable(folder: string, cause: unknown): StoreError {
-  if (cause instanceof StoreError) return cause
-  return new StoreError('readonly', `${folder} is not writable. Choose another folder, or change its permissions.`, {
-    cause,
-  })
-}
-
-function damaged(path: string, cause: unknown): StoreError {
-  return new StoreError(
-    'corrupt',
-    `${path} is damaged and was left untouched. Restore it from a backup, or move it away to start over.`,
-    { cause },
-  )
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { type Instant, instantOf } from '../../domain/instant.ts'
+import { Checksums } from '../checksum.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
@@ -18,17 +19,20 @@ import {
   type Store,
   type Templates,
 } from '../store.ts'
+import type { Audit } from '../verify.ts'
 import { toStoreError } from './to-store-error.ts'
+import { sqliteAudit } from './audit.ts'
+import { CommitGuard } from './commit-guard.ts'
+import { identityOf } from './integrity.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { OpenFiles } from './open-files.ts'
 import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 
 /** Where tests inject a power cut. */
-export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed'
+export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed' | 'noted'
 
 export interface SqliteStoreOptions {
   readonly path: string
@@ -64,7 +68,7 @@ export class SqliteStore implements Store {
   readonly live: LiveText
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
-  readonly #files: OpenFiles
+  readonly #guard: CommitGuard
   readonly #log: SqliteLog
   readonly #leases: SqliteLeases
   readonly #hints: Hints
@@ -74,31 +78,37 @@ export class SqliteStore implements Store {
   readonly #group = new Group<Call | SmallWrite>(items => this.#serve(items))
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
+  #templateCount = 0
 
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
-    this.#files = new OpenFiles(db, options.path)
-    this.#log = new SqliteLog(db)
-    this.#hints = watchedHints(db, () => this.#files.lost())
+    const { id } = identityOf(db)
+    const sums = new Checksums(id)
+    this.#guard = new CommitGuard(db, options.path, id)
+    this.#log = new SqliteLog(db, sums)
+    this.#hints = watchedHints(db, () => this.#guard.files.lost())
     this.#leases = new SqliteLeases(db)
-    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
+    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE') }
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
-      ref => this.#log.current(ref),
+      this.#log,
+      sums,
       () => this.#now(),
     )
     this.templates = sqliteTemplates(
       db,
+      sums,
       work => this.#read(work),
       change => this.#write(change),
+      count => (this.#templateCount = count),
     )
     this.#liveDb = liveDb
     this.live = sqliteLive(
       this.#liveDb,
       work => this.#read(work),
-      () => this.#files.check(),
+      () => this.#guard.check(),
       ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
@@ -143,7 +153,7 @@ export class SqliteStore implements Store {
   /** Not even read where nothing can be written: a review that is due could not be ended. */
   async due(limit: number): ReturnType<Store['due']> {
     return this.#read(() => {
-      this.#files.check()
+      this.#guard.files.check()
       return this.#leases.due(this.#now(), limit)
     })
   }
@@ -151,16 +161,20 @@ export class SqliteStore implements Store {
   /** Why nothing can be written until the store is opened again, if so. */
   lost(): StoreError | undefined {
     this.#check()
-    return this.#files.lost()
+    return this.#guard.files.lost()
+  }
+
+  /** For `verify`. */
+  audit(): Audit {
+    return this.#read(() => sqliteAudit(this.#db))
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
     await this.#group.idle()
-    this.#files.lastLook()
     this.#liveDb.close()
-    this.#db.close()
+    this.#guard.closeDatabase()
   }
 
   /** One transaction for all: decided one after the other, flushed once, then answered. */
@@ -217,13 +231,12 @@ export class SqliteStore implements Store {
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
-      return { error: toStoreError(error) }
+      return { error: this.#guard.explained(toStoreError(error)) }
     }
     const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
-      this.#files.check()
-      if (writes) this.#sql.commit.run()
-      else this.#rollback()
+      if (writes) this.#guard.commit()
+      else this.#discard()
     } catch (error) {
       this.#rollback()
       for (const { staged } of groups) {
@@ -233,7 +246,8 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
-    const lost = this.#files.failureAfterCommit()
+    const lost = this.#guard.failureAfterCommit({ events: this.#log.lastId })
+    onFaultPoint?.('noted')
     for (const { ref, staged, done } of groups) {
       done()
       staged.rejectRefused()
@@ -271,9 +285,8 @@ export class SqliteStore implements Store {
   #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
       change()
-      this.#files.check()
-      this.#sql.commit.run()
-      const lost = this.#files.failureAfterCommit()
+      this.#guard.commit()
+      const lost = this.#guard.failureAfterCommit({ templates: this.#templateCount })
       if (lost) return { error: lost }
       resolve()
       return undefined
@@ -285,12 +298,17 @@ export class SqliteStore implements Store {
 
   #read<T>(work: () => T): T {
     this.#check()
-    this.#files.checkContent()
+    this.#guard.files.checkContent()
     try {
       return work()
     } catch (error) {
       throw toStoreError(error)
     }
+  }
+
+  #discard(): void {
+    this.#guard.files.check()
+    this.#rollback()
   }
 
   #rollback(): void {
