@@ -116,6 +116,7 @@ export function fill(db: DatabaseSync): void {
 
 /** A connection to a database that passed the checks. */
 function checked(path: string): DatabaseSync {
+  checkSize(path)
   const before = statOf(path)
   const real = realpathSync(path)
   const head = readHead(real)
@@ -213,15 +214,14 @@ function problemIn(db: DatabaseSync, real: string, head: Head | undefined, wasOp
   return undefined
 }
 
-function checkFormat(db: DatabaseSync, path: string): void {
+/** Before SQLite sees it: that deletes the WAL of an empty file. */
+export function checkSize(path: string): void {
   const { size } = statSync(path)
-  if (size > 0 && size < HEADER_BYTES) throw damaged(path, 'it ends within its header')
-  if (size === 0) {
-    throw new StoreError(
-      'corrupt',
-      `${path} is empty (0 bytes). Save what can be read with "runsheet recover", or restore a backup.`,
-    )
-  }
+  if (size === 0) throw damaged(path, 'it is empty (0 bytes)')
+  if (size < HEADER_BYTES) throw damaged(path, 'it ends within its header')
+}
+
+export function checkFormat(db: DatabaseSync, path: string): void {
   if (pragma(db, 'application_id') !== APPLICATION_ID) {
     throw new StoreError('corrupt', `${path} is not a Runsheet database. Choose another path, or move it away.`)
   }
