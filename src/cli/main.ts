@@ -91,6 +91,25 @@ program
   })
 
 program
+  .command('verify')
+  .description('check every log against what is stored beside it')
+  .addOption(dataOption())
+  .addOption(storeOption())
+  .action(async (options: StoreOptions) => {
+    const { printVerified } = await import('./verify.ts')
+    await printVerified(options)
+  })
+
+program
+  .command('recover')
+  .description('make a new database of what can be read of a damaged one, which is kept')
+  .addOption(dataOption())
+  .action(async (options: { data: string }) => {
+    const { recover } = await import('./recover.ts')
+    await recover({ ...options, invocation: invocationHere })
+  })
+
+program
   .command('trust')
   .description("trust a project's runsheet.json, as it is now")
   .addArgument(new Argument('[file]', 'the file').default(DEFAULT_CONFIG))

@@ -5,6 +5,7 @@ import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { Session } from '../domain/wire.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
+import { verify } from '../store/verify.ts'
 import { Conversation } from './conversation.ts'
 import { keepInside } from './door-of.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
@@ -40,6 +41,7 @@ export interface RunsheetOptions {
 /** Plans on one store. Create it with `createRunsheet`. */
 export class Runsheet {
   readonly #door: Door
+  readonly #store: OpenStore
   readonly #tenant: string
   readonly #policy: PolicyPatch
   readonly #reviewer: Reviewer
@@ -50,8 +52,9 @@ export class Runsheet {
     const refused = policyProblem(policy)
     if (refused) throw refused
     this.#reviewer = new Reviewer(onReview, onError)
+    this.#store = store as OpenStore
     this.#door = openDoor({
-      store: store as OpenStore,
+      store: this.#store,
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
@@ -80,6 +83,16 @@ export class Runsheet {
   /** Tasks of all conversations whose title, details or outcome contain the text, newest first. */
   search(text: string, page: Partial<Page> = {}): Promise<Paged<Task>> {
     return this.#door.tasks.search(this.#tenant, text, { limit: 50, ...page })
+  }
+
+  /**
+   * Folds every log of the store and compares it with what is stored beside it; checks checksums where there are any.
+   * Returns what differs, one line each. Others may write meanwhile.
+   */
+  async verify(): Promise<readonly string[]> {
+    const differences: string[] = []
+    for await (const difference of verify(this.#store.audit())) differences.push(difference)
+    return differences
   }
 
   /** Ends everything that waits, finishes writes in flight, and closes the store. */

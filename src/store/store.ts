@@ -5,6 +5,7 @@ import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
+import type { Audit } from './verify.ts'
 
 /** A tenant's conversation: the primary key of everything. */
 export interface Ref {
@@ -141,6 +142,8 @@ export interface Store {
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
+  /** All that is stored, for `verify`. */
+  audit(): Audit
   /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }

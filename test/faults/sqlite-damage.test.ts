@@ -2,10 +2,10 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync 
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { add, openTurn, propose, run, startTurn } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
 import { type Content, contentOf, copyOf, flipBit, type Outcome, outcomeOf, randomFrom } from '../support/damage.ts'
+import { closedDatabase, killedWriter } from '../support/damaged-databases.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -24,7 +24,7 @@ let killed: Scene
 let other: Scene
 
 beforeAll(async () => {
-  closed = await sceneOf(await plan())
+  closed = await sceneOf(await closedDatabase())
   const folder = copyOf(closed.folder)
   killed = await sceneOf(await killedWriter(folder.folder, 150))
   other = await sceneOf(await killedWriter(scratchFolder(), 100))
@@ -141,40 +141,8 @@ describe('without damage', () => {
     checkLedger(await wholeLog(store, ref), acks)
     await store.close()
     rmSync(folder, { recursive: true })
-  })
+  }, 600_000)
 })
-
-/** A database that ended cleanly, with a plan, a review and a template. */
-async function plan(): Promise<string> {
-  const folder = scratchFolder()
-  const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
-  const at = { tenant: 'local', conversation: 'plan' }
-  await store.commit(at, run(openTurn('t1')))
-  for (let index = 0; index < 30; index += 1) {
-    await store.commit(at, run(add('t1', `task ${index} ${'x'.repeat(100)}`)))
-  }
-  await store.commit(at, run(startTurn('t2', { review: true }), propose('t2', 'rev-1', 'Bake', 'Sing')))
-  const row = {
-    title: 'Buy the cake',
-    details: '',
-    criteria: '',
-    priority: 'medium',
-    status: 'todo',
-    tags: [],
-  } as const
-  await store.templates.put('local', { name: 'party', tasks: [row] })
-  await store.close()
-  return folder
-}
-
-async function killedWriter(folder: string, writes: number): Promise<string> {
-  const order = { store: 'sqlite', at: join(folder, 'runsheet.db'), conversation: ref.conversation } as const
-  const child = runWriter({ ...order, from: 0, to: FOREVER })
-  await child.line(line => line.startsWith(`ack ${writes} `))
-  child.process.kill('SIGKILL')
-  await child.ended
-  return folder
-}
 
 async function sceneOf(folder: string): Promise<Scene> {
   const copy = copyOf(folder)

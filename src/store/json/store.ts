@@ -11,6 +11,8 @@ import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
 import { connectUnflushed, retryWhileBusy } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
+import type { Audit } from '../verify.ts'
+import { fileProblems } from './audit.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, filePathOf, Mirror } from './mirror.ts'
 
@@ -36,7 +38,7 @@ export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: F
   })
   try {
     mirror.open()
-    const store = new FileStore(inner, mirror, await retryWhileBusy(() => connectUnflushed(path)))
+    const store = new FileStore(data, inner, mirror, await retryWhileBusy(() => connectUnflushed(path)))
     await store.sweep().catch(async (error: unknown) => {
       await store.close()
       throw error
@@ -59,6 +61,7 @@ class FileStore implements Store {
   readonly queries: Store['queries']
   readonly templates: Store['templates']
   readonly live: Store['live']
+  readonly #data: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
   readonly #group = new Group<Call>(calls => this.#serve(calls))
@@ -68,7 +71,8 @@ class FileStore implements Store {
   readonly #broken = new Map<string, StoreError>()
   #closed = false
 
-  constructor(inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
+  constructor(data: string, inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
+    this.#data = data
     this.#inner = inner
     this.#mirror = mirror
     this.#db = db
@@ -123,6 +127,18 @@ class FileStore implements Store {
     const due = await this.#inner.due(limit)
     this.#mirror.check()
     return due
+  }
+
+  audit(): Audit {
+    const inner = this.#inner.audit()
+    const [data, db] = [this.#data, this.#db]
+    return {
+      ...inner,
+      problems: async function* () {
+        yield* inner.problems()
+        yield* fileProblems(data, db)
+      },
+    }
   }
 
   async close(): Promise<void> {

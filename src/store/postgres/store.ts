@@ -3,6 +3,8 @@ import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
+import type { Audit } from '../verify.ts'
+import { postgresAudit } from './audit.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database } from './connections.ts'
 import { behind, Gate } from './gate.ts'
@@ -98,6 +100,10 @@ export class PostgresStore implements Store {
 
   due(limit: number): ReturnType<Store['due']> {
     return this.#leases.due(limit)
+  }
+
+  audit(): Audit {
+    return postgresAudit(this.#database)
   }
 
   close(): Promise<void> {

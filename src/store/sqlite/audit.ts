@@ -26,9 +26,7 @@ export function sqliteAudit(db: DatabaseSync, problems: () => Iterable<string> =
     conversations: async function* () {
       yield* source.conversations()
     },
-    head: async ref => source.head(ref),
-    eventsAfter: async (ref, seq, limit) => source.eventsAfter(ref, seq, limit),
-    rows: async ref => source.rows(ref),
+    differences: async ref => source.differences(ref),
     problems: async function* () {
       yield* problems()
       yield* source.checksumProblems()
@@ -52,32 +50,31 @@ class AuditSource {
     return this.#all('SELECT tenant, conversation FROM conversations ORDER BY id').map(refOf)
   }
 
-  head(ref: Ref): number {
-    const [row] = this.#all('SELECT max(seq) AS seq FROM events WHERE conversation_id = ?', this.#idOf(ref))
-    return Number(row?.['seq'] ?? 0)
-  }
-
-  eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
-    const sql = `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`
-    return this.#all(sql, this.#idOf(ref), seq, limit).map(row => this.#log.event(ref, row as SummedRow))
-  }
-
-  /** Folded in one go: nobody writes meanwhile. */
+  /** As of one moment. */
   differences(ref: Ref): readonly string[] {
+    const isAlready = this.#db.isTransaction
+    if (!isAlready) this.#db.exec('BEGIN')
     try {
-      const rows = this.rows(ref)
+      const rows = this.#rows(ref)
       const replay = new Replay(ref, rows.snapshot)
       for (;;) {
-        const events = this.eventsAfter(ref, replay.seq, PAGE)
+        const events = this.#eventsAfter(ref, replay.seq)
         if (events.length === 0) return replay.differences(rows)
         replay.add(events)
       }
     } catch (error) {
-      return [damageOf(error)]
+      return [damageOf(toStoreError(error))]
+    } finally {
+      if (!isAlready) this.#db.exec('ROLLBACK')
     }
   }
 
-  rows(ref: Ref): StoredRows {
+  #eventsAfter(ref: Ref, seq: number): StoredEvent[] {
+    const sql = `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`
+    return this.#all(sql, this.#idOf(ref), seq, PAGE).map(row => this.#log.event(ref, row as SummedRow))
+  }
+
+  #rows(ref: Ref): StoredRows {
     const { tenant, conversation } = ref
     const id = this.#idOf(ref)
     const [summary] = this.#all('SELECT title, created_at FROM conversations WHERE id = ?', id)

@@ -26,7 +26,7 @@ const APPLICATION_ID = 0x52_55_4e_53
 const HEADER_BYTES = 100
 
 /** The first format with checksums. */
-const WITH_CHECKSUMS = 4
+export const WITH_CHECKSUMS = 4
 
 /** From this many unchecked events on, it is noted that they were checked. */
 const MANY_EVENTS = 100
@@ -156,6 +156,7 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
     if (hasShm || !hasWal) return connected(path)
   } finally {
     reader.close()
+    if (!hasWal && !hasShm) removeEmptyWal(path)
   }
   // Only now, because this moves the WAL into the file. The reader has made a new -shm.
   rmSync(`${real}-shm`, { force: true })
@@ -163,11 +164,25 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
   return connected(path)
 }
 
+/** A connection that only reads makes a WAL and leaves it behind; the last one that can write takes it along. */
+export function removeEmptyWal(path: string): void {
+  try {
+    connected(path).close()
+  } catch {
+    // Not a database, or in use: then it is left.
+  }
+}
+
 /** A connection counts as open from its first read on. */
 function connected(path: string): DatabaseSync {
   const db = connect(path)
-  pragma(db, 'user_version')
-  return db
+  try {
+    pragma(db, 'user_version')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
 }
 
 /** A connection that leaves the files as they are. */
@@ -234,7 +249,8 @@ export function checkFormat(db: DatabaseSync, path: string): void {
   }
 }
 
-const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
+/** The number of migrations that it has seen. */
+export const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
 
 async function migrate(db: DatabaseSync): Promise<void> {
   if (formatOf(db) === MIGRATIONS.length) return

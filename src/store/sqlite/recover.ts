@@ -8,6 +8,7 @@ import { type Commit, commitOf } from '../commit.ts'
 import { flushFolder } from '../folder.ts'
 import type { KeyRow } from '../stage.ts'
 import { type Ref, refKey } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { createDatabase } from './create.ts'
 import { headPath, readHead } from './head-file.ts'
 import { identityOf } from './integrity.ts'
@@ -44,6 +45,9 @@ export function recoverDatabase(path: string, now: Date): Recovered {
   const fresh = `${real}.recovered-${process.pid}`
   const found = new Found(real, `${fresh}.found`, head?.database)
   try {
+    if (found.newestId === 0) {
+      throw new StoreError('corrupt', `Nothing in ${path} can be read; it was left untouched. Restore a backup.`)
+    }
     createDatabase(fresh, fill)
     const acknowledged = Math.max(found.newestId, head?.written.events ?? 0)
     const saved = save(found, fresh, acknowledged)

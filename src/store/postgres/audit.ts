@@ -1,0 +1,85 @@
+import { instantOf } from '../../domain/instant.ts'
+import {
+  eventOf,
+  EVENT_COLUMNS,
+  type EventRow,
+  type ReviewRow,
+  type Rows,
+  type TaskRow,
+  type TurnRow,
+} from '../rows.ts'
+import type { Ref } from '../store.ts'
+import { type Audit, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
+import { type Database, type Session, storable, type Statement } from './connections.ts'
+
+/** A type, not an interface, so that a database row can be cast to it. */
+type RefRow = { readonly tenant: string; readonly conversation: string }
+type TaskRecord = Omit<TaskRow, 'seq' | 'body'> & { readonly body: string }
+type ReviewRecord = Pick<ReviewRow, 'id' | 'pending'> & { readonly due_at: Date | null; readonly body: string }
+
+/** Conversations per read. */
+const PAGE = 500
+
+/** What the database holds, row by row. PostgreSQL has checksums of its own. */
+export function postgresAudit(database: Database): Audit {
+  return {
+    conversations: async function* () {
+      for (let from: RefRow = { tenant: '', conversation: '' }; ; ) {
+        const rows = await database.query<RefRow>(NEXT, [from.tenant, from.conversation])
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        from = last
+      }
+    },
+    differences: ref => database.use(session => differences(session, ref)),
+    problems: async function* () {},
+  }
+}
+
+async function differences(session: Session, ref: Ref): Promise<readonly string[]> {
+  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
+  const rows = await storedRows(session, ref)
+  const replay = new Replay(ref, rows.snapshot, storable)
+  for (;;) {
+    const events = await session.query<EventRow>(EVENTS, [ref.tenant, ref.conversation, replay.seq])
+    if (events.length === 0) break
+    replay.add(events.map(row => eventOf(ref.conversation, row)))
+  }
+  await session.query({ text: 'COMMIT' })
+  return replay.differences(rows)
+}
+
+async function storedRows(session: Session, { tenant, conversation }: Ref): Promise<StoredRows> {
+  const all = <R extends object>(text: string): Promise<R[]> =>
+    session.query<R>({ text: `${text} WHERE tenant = $1 AND conversation = $2` }, [tenant, conversation])
+  const [conversations, tasks, turns, reviews, snapshots] = await Promise.all([
+    all<Rows['conversation']>('SELECT seq, title, created_at, updated_at FROM runsheet.conversations'),
+    all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM runsheet.tasks`),
+    all<TurnRow>('SELECT turn, status, parked FROM runsheet.turns'),
+    all<ReviewRecord>('SELECT id, pending, due_at, body FROM runsheet.reviews'),
+    all<StoredSnapshot>('SELECT seq, v, state FROM runsheet.snapshots'),
+  ])
+  return {
+    conversation: conversations[0],
+    tasks: tasks.map(row => ({ ...row, body: JSON.parse(row.body) })),
+    turns,
+    reviews: reviews.map(row => ({
+      ...row,
+      due_at: row.due_at && instantOf(row.due_at.getTime()),
+      body: JSON.parse(row.body),
+    })),
+    snapshot: snapshots[0],
+  }
+}
+
+const TASK_COLUMNS = 'id, turn, status, position, number, created_at, removed, search, body'
+
+const NEXT: Statement = {
+  text: `SELECT tenant, conversation FROM runsheet.conversations
+    WHERE (tenant, conversation) > ($1, $2) AND created_at IS NOT NULL ORDER BY tenant, conversation LIMIT ${PAGE}`,
+}
+const EVENTS: Statement = {
+  text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events
+    WHERE tenant = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT 5000`,
+}
