@@ -1,7 +1,10 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { note } from '../../src/store/contract.ts'
+import { readHead } from '../../src/store/sqlite/head-file.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
 import { type Content, contentOf, copyOf, flipBit, type Outcome, outcomeOf, randomFrom } from '../support/damage.ts'
@@ -109,6 +112,80 @@ describe('damaged files', () => {
       expect(sums()).toEqual(before)
     }
     rmSync(copy.folder, { recursive: true })
+  })
+})
+
+describe('the head file', () => {
+  it('[SQ15][FA5] covers all that several writers were answered, whichever of them is killed', async () => {
+    const random = randomFrom(3)
+    for (let round = 0; round < inLongRun(20, 2); round += 1) {
+      const folder = scratchFolder()
+      const at = join(folder, 'runsheet.db')
+      const names = ['a', 'b', 'c']
+      const writers = names.map(conversation =>
+        runWriter({ store: 'sqlite', at, conversation, from: 0, to: FOREVER, abreast: 1 + (round % 4) }),
+      )
+      for (const writer of writers) {
+        await writer.line(line => line.startsWith(`ack ${10 + Math.floor(random() * 40)} `))
+        writer.process.kill('SIGKILL')
+        await writer.ended
+      }
+      const db = new DatabaseSync(at, { readOnly: true })
+      const id = db.prepare(
+        'SELECT max(e.id) AS id FROM events e JOIN conversations c ON c.id = conversation_id WHERE conversation = ? AND seq = ?',
+      )
+      const acked = writers.map((writer, index) => {
+        const newest = Math.max(...acknowledged(writer).values())
+        return Number(id.get(names[index] ?? '', newest)?.['id'])
+      })
+      db.close()
+      expect(readHead(at)?.written.events).toBeGreaterThanOrEqual(Math.max(...acked))
+      rmSync(folder, { recursive: true })
+    }
+  }, 600_000)
+
+  it('[SQ15] of a template: one that is missing is noticed', async () => {
+    const { folder, path } = copyOf(closed.folder)
+    const store = await openSqliteStore({ path })
+    const [template] = await store.templates.list('local')
+    await store.templates.put('local', { name: 'again', tasks: template?.tasks ?? [] })
+    await store.close()
+    copyFileSync(inScene(closed), path)
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      message: expect.stringMatching(/templates are missing/),
+    })
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('the WAL', () => {
+  it('[SQ19] stays small, however much is written', async () => {
+    const folder = scratchFolder()
+    const path = join(folder, 'runsheet.db')
+    const store = await openSqliteStore({ path })
+    for (let index = 0; index < 200; index += 1) {
+      await store.commit(ref, () => ({ events: [note('x'.repeat(100_000))], value: null }))
+    }
+    expect(statSync(`${path}-wal`).size).toBeLessThan(5_000_000)
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('an older database', () => {
+  it('[SQ3] gets its checksums when it is opened, and is complete', async () => {
+    const { folder, path } = copyOf(closed.folder)
+    const db = new DatabaseSync(path)
+    db.exec('DROP TABLE identity; PRAGMA user_version = 3')
+    for (const table of ['events', 'snapshots', 'keys', 'reviews', 'templates']) {
+      db.exec(`ALTER TABLE ${table} DROP COLUMN sum`)
+    }
+    db.close()
+    rmSync(`${path}-head`)
+    expect((await outcomeOf(path, closed.content)).outcome).toBe('intact')
+    flipBit(path, 1)
+    expect((await outcomeOf(path, closed.content)).outcome).not.toBe('silent')
+    rmSync(folder, { recursive: true })
   })
 })
 

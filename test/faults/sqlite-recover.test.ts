@@ -23,7 +23,7 @@ let other: string
 let logs: Map<string, StoredEvent[]>
 beforeAll(async () => {
   closed = await closedDatabase()
-  killed = await killedWriter(copyOf(closed).folder, 150, 5_000)
+  killed = await killedWriter(copyOf(closed).folder, 60, 5_000)
   other = await killedWriter(scratchFolder(), 50)
   const copy = copyOf(killed)
   logs = await logsIn(copy.path)

@@ -98,7 +98,11 @@ export class HeadFile {
     if (this.#slot === undefined || (events <= known && templates <= knownTemplates)) return
     this.#written = { events: Math.max(events, known), templates: Math.max(templates, knownTemplates) }
     fill(this.#record, this.#slot, this.#written.events, this.#written.templates)
-    attempt(() => writeSync(this.#open(), this.#record, 0, RECORD, this.#slot))
+    try {
+      writeSync(this.#open(), this.#record, 0, RECORD, this.#slot)
+    } catch (error) {
+      throw headError(error)
+    }
     this.#flush ??= setTimeout(() => this.#flushNow(), FLUSH_MS).unref()
   }
 
