@@ -46,7 +46,7 @@ async function perCommit(folder: string): Promise<Line[]> {
   const at = await planned(door, 'one', 20)
   const sums = new Checksums('0123456789abcdef0123456789abcdef')
   const head = new HeadFile(join(folder, 'bench.db'), 'bench')
-  head.begin(() => ({ events: 0, templates: 0 }))
+  head.begin()
   const file = openSync(join(folder, 'flushed'), 'w')
   const record = Buffer.alloc(64)
   let events = 0

@@ -84,11 +84,16 @@ describe('damaged files', () => {
   it.each<[string, () => Scene, (path: string) => void]>([
     ['a deleted -wal', () => killed, remove('-wal')],
     ['a deleted -wal and -shm', () => killed, remove('-wal', '-shm')],
-    ['a -wal that is cut in half', () => killed, path => truncateSync(`${path}-wal`, statSync(`${path}-wal`).size / 2)],
+    ['a -wal that is cut in half', () => killed, path => cutInHalf(`${path}-wal`)],
+    [
+      'a -wal that is cut in half, without -shm',
+      () => killed,
+      path => (remove('-shm')(path), cutInHalf(`${path}-wal`)),
+    ],
     ['an emptied -wal', () => killed, path => truncateSync(`${path}-wal`, 0)],
     ['the -wal of another database', () => killed, path => copyFileSync(otherFile('-wal'), `${path}-wal`)],
     ['the -wal of another one beside it', () => closed, path => copyFileSync(otherFile('-wal'), `${path}-wal`)],
-    ['a file that is cut in half', () => killed, path => truncateSync(path, statSync(path).size / 2)],
+    ['a file that is cut in half', () => killed, cutInHalf],
     ['an emptied file', () => killed, path => truncateSync(path, 0)],
     ['a deleted file', () => closed, remove('')],
     ['another database in its place', () => closed, path => copyFileSync(otherFile(''), path)],
@@ -230,5 +235,6 @@ async function sceneOf(folder: string): Promise<Scene> {
   return { folder, content }
 }
 
+const cutInHalf = (file: string): void => truncateSync(file, Math.floor(statSync(file).size / 2))
 const inScene = ({ folder }: Scene, suffix = ''): string => join(folder, `runsheet.db${suffix}`)
 const otherFile = (suffix: string): string => inScene(other, suffix)

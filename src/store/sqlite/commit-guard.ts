@@ -3,7 +3,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store-error.ts'
 import { endCleanly } from './clean-end.ts'
 import { HeadFile, type Written } from './head-file.ts'
-import { writtenIn } from './integrity.ts'
 import { OpenFiles } from './open-files.ts'
 
 /**
@@ -34,11 +33,11 @@ export class CommitGuard {
   /** Ends the open transaction. */
   commit(): void {
     this.files.check()
-    this.#head.begin(() => writtenIn(this.#db))
+    this.#head.begin()
     this.#sql.commit.run()
   }
 
-  /** Notes how far the database was written. Returns why the commit cannot be acknowledged, if so. */
+  /** Notes how far the database was written by the commit. Returns why the commit cannot be acknowledged, if so. */
   failureAfterCommit(written: Partial<Written>): StoreError | undefined {
     const lost = this.files.failureAfterCommit()
     if (lost) return lost

@@ -62,15 +62,14 @@ export class HeadFile {
     this.#database = database
   }
 
-  /** Before the first COMMIT of this process, within its transaction. `present`: what the database holds. */
-  begin(present: () => Written): void {
+  /** Before the first COMMIT of this process, within its transaction. */
+  begin(): void {
     if (this.#slot !== undefined) return
     attempt(() => {
       const file = this.#open()
       const bytes = contentOf(file)
       if (databaseIn(bytes) !== this.#database) {
         this.#put(DATABASE, databaseRecord(this.#database))
-        this.#put(BASE, numbers(BASE, ...valuesOf(present())))
       }
       let slot = SLOTS
       while (!isFree(bytes, slot)) slot += RECORD

@@ -37,7 +37,7 @@ export class SqliteLog {
     this.#sums = sums
   }
 
-  /** The id of the event that was written last; ids count up across conversations. */
+  /** The id of the event that was written last, whether or not it was committed; ids count up across conversations. */
   get lastId(): number {
     return this.#lastId
   }

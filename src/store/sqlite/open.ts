@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -145,7 +145,7 @@ function connectSealed(path: string): DatabaseSync {
  */
 function connectChecked(path: string, real: string, head: Head | undefined): DatabaseSync {
   const [hasWal, hasShm] = [existsSync(`${real}-wal`), existsSync(`${real}-shm`)]
-  if (hasShm && !hasWal) refuseIfInUse(path)
+  if (hasWal !== hasShm) refuseIfInUse(path, real)
   const reader = connectReader(path)
   try {
     checkFormat(reader, path)
@@ -153,16 +153,40 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
     const problem =
       formatOf(reader) < WITH_CHECKSUMS ? structureProblem(reader) : problemIn(reader, real, head, hasWal || hasShm)
     if (problem !== undefined) throw damaged(path, problem)
-    if (hasShm || !hasWal) return connected(path)
+    return connected(path)
   } finally {
     reader.close()
     if (!hasWal && !hasShm) removeEmptyWal(path)
   }
-  // Only now, because this moves the WAL into the file. The reader has made a new -shm.
-  rmSync(`${real}-shm`, { force: true })
-  refuseIfInUse(path)
-  return connected(path)
 }
+
+/**
+ * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
+ * we with a new one. Retried, because a process that opens or closes it passes through that state. Asked under another name
+ * of the file: there is no WAL that closing the connection would move into it.
+ */
+function refuseIfInUse(path: string, real: string): void {
+  const probe = `${real}.probe-${process.pid}`
+  let db: DatabaseSync | undefined
+  try {
+    linkSync(real, probe)
+    db = new DatabaseSync(probe, { timeout: 0 })
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
+  } catch (error) {
+    if (isBusy(error)) throw inUse(path)
+    // Some file systems have no second names: there it cannot be asked without a risk for the WAL.
+    if (db) throw error
+  } finally {
+    db?.close()
+    for (const suffix of ['', '-wal', '-shm']) rmSync(probe + suffix, { force: true })
+  }
+}
+
+const inUse = (path: string): StoreError =>
+  new StoreError(
+    'busy',
+    `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
+  )
 
 /** A connection that only reads makes a WAL and leaves it behind; the last one that can write takes it along. */
 export function removeEmptyWal(path: string): void {
@@ -194,25 +218,6 @@ export function connectReader(path: string): DatabaseSync {
   } catch (error) {
     reader.close()
     throw error
-  }
-}
-
-/**
- * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
- * we with a new one. Retried, because a process that opens or closes it passes through that state.
- */
-function refuseIfInUse(path: string): void {
-  const db = new DatabaseSync(path, { timeout: 0 })
-  try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
-  } catch (error) {
-    if (!isBusy(error)) throw error
-    throw new StoreError(
-      'busy',
-      `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
-    )
-  } finally {
-    db.close()
   }
 }
 

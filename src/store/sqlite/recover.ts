@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Conversation, emptyConversation, fold } from '../../domain/conversation.ts'
@@ -12,6 +12,7 @@ import { StoreError } from '../store-error.ts'
 import { createDatabase } from './create.ts'
 import { headPath, readHead } from './head-file.ts'
 import { identityOf } from './integrity.ts'
+import { keepFile } from './keep-file.ts'
 import { SqliteLog } from './log.ts'
 import { fill } from './open.ts'
 import { Found } from './salvage/found.ts'
@@ -136,7 +137,7 @@ function exchange(real: string, fresh: string, now: Date): string[] {
   const kept = ['', '-wal', '-head'].flatMap(suffix => {
     if (!existsSync(real + suffix)) return []
     const name = `${real}.damaged-${time}${suffix}`
-    keep(real + suffix, name)
+    keepFile(real + suffix, name)
     return [name]
   })
   for (const suffix of ['-wal', '-shm']) rmSync(real + suffix, { force: true })
@@ -144,16 +145,6 @@ function exchange(real: string, fresh: string, now: Date): string[] {
   rmSync(headPath(real), { force: true })
   flushFolder(dirname(real))
   return kept
-}
-
-/** A second name for the file; a copy where the file system has no such names. Never over another file. */
-function keep(file: string, name: string): void {
-  try {
-    linkSync(file, name)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error
-    copyFileSync(file, name, constants.COPYFILE_EXCL)
-  }
 }
 
 /** A conversation for messages. */

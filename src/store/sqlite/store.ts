@@ -246,7 +246,8 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
-    const lost = this.#guard.failureAfterCommit({ events: this.#log.lastId })
+    const hasEvents = groups.some(({ staged }) => staged.commits.length > 0)
+    const lost = this.#guard.failureAfterCommit(hasEvents ? { events: this.#log.lastId } : {})
     onFaultPoint?.('noted')
     for (const { ref, staged, done } of groups) {
       done()
@@ -284,6 +285,7 @@ export class SqliteStore implements Store {
 
   #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
+      this.#templateCount = 0
       change()
       this.#guard.commit()
       const lost = this.#guard.failureAfterCommit({ templates: this.#templateCount })
