@@ -14,6 +14,7 @@ export type { StoreErrorCode } from './store/store-error.ts'
 
 export type { Commit, Decision, ObservedCall, Observer, Page, Paged, TailOptions } from './door/door.ts'
 export type { EventData, EventType, Json, StoredEvent } from './domain/event.ts'
+export type { Origin } from './domain/origin.ts'
 export type { Policy, PolicyPatch, ToolsetName } from './domain/policy.ts'
 export type { Resolution } from './domain/resolution.ts'
 export type { Changes, DraftRow, ReviewRequest, Row, SubmittedRow } from './domain/review.ts'

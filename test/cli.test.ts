@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { DataFolder } from '../src/cli/data-folder.ts'
 import { ServerLock } from '../src/cli/server-lock.ts'
 import { createClient } from '../src/client/client.ts'
+import { pageToken } from '../src/http/credentials.ts'
 import { type Child, runCli, runProcess } from './support/children.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
@@ -462,7 +463,7 @@ describe('serve', () => {
     const { lines } = await said(cli(['url', '--data', data]))
     const [, code = ''] = /#code=([\w-]+)$/.exec(lines[0] ?? '') ?? []
     expect(lines[0]).toBe(`${url}#code=${code}`)
-    expect(await createClient({ url }).login(code)).toEqual({ token: secret('person-token') })
+    expect(await createClient({ url }).login(code)).toEqual({ token: pageToken(secret('person-token')) })
     await expect(createClient({ url }).login(code)).rejects.toMatchObject({ status: 401, code: 'invalid_code' })
     child.process.kill('SIGKILL')
     await child.ended

@@ -11,6 +11,7 @@ import { Refusal } from '../src/domain/refusal.ts'
 import { conversationOf } from '../src/domain/snapshot.ts'
 import { view } from '../src/domain/view.ts'
 import type { SnapshotAnswer } from '../src/domain/wire.ts'
+import { pageToken } from '../src/http/credentials.ts'
 import { createHttpServer } from '../src/http/server.ts'
 import { openDoor } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
@@ -116,7 +117,7 @@ describe('the client', () => {
     expect((await person.sessions({ limit: 1 })).sessions).toMatchObject([{ session_id: 'c', title: 'one' }])
     expect(await person.openApi()).toMatchObject({ openapi: '3.1.0' })
     const { code } = await person.loginCode()
-    expect(await person.login(code)).toEqual({ token: TOKENS.person })
+    expect(await person.login(code)).toEqual({ token: pageToken(TOKENS.person) })
   })
 })
 

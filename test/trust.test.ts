@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -119,12 +121,16 @@ function isAlive(pid: number): boolean {
 async function atTerminal(
   typed: string,
   args: readonly string[] = [],
+  typedBefore = '',
 ): Promise<{ code: number | null; shown: string }> {
   const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
   const command = [process.execPath, main, 'trust', ...args].map(word => `'${word}'`).join(' ')
   const env = { ...process.env, ...NO_SETTINGS, XDG_CONFIG_HOME: config }
   const child = runProcess(['script', '-qec', command, '/dev/null'], { cwd: clone, env })
   children.push(child)
+  child.process.stdin?.write(typedBefore)
+  // Refusals come without a question.
+  await Promise.race([child.line(line => line.startsWith('Programs run as you')), child.ended])
   child.process.stdin?.end(`${typed}\n`)
   const { code } = await child.ended
   return { code, shown: child.lines.join('\n') }
@@ -176,12 +182,12 @@ describe("a project's runsheet.json", () => {
     expect(host.stderr()).not.toContain('ignored')
   })
 
-  it('[TG3] may tighten: checks on, limits down; nothing is said then', async () => {
+  it('[TG3] may tighten: checks on, limits down; a line names the limits', async () => {
     inClone({ policy: { review: true, gate: true, max_steps: 3 } })
     own({ policy: { review: false, gate: false, max_steps: 5 } })
     expect(await policyOf()).toEqual({
       policy: expect.objectContaining({ review: true, gate: true, max_steps: 3 }),
-      stderr: '',
+      stderr: `Runsheet: ${join(clone, 'runsheet.json')} sets max_steps to 3.\n`,
     })
   })
 
@@ -221,6 +227,12 @@ describe('settings of the user', () => {
     expect(existsSync(started())).toBe(true)
     expect((await person.session('c')).policy).toMatchObject({ toolset: 'checklist' })
     expect(await ended(child)).not.toContain('ignored')
+  })
+
+  it.each(['', '.'])('[TG1] are not looked for in the working folder if HOME is %j', async HOME => {
+    write(join(clone, '.config', 'runsheet'), hostile())
+    const env = { XDG_CONFIG_HOME: '', HOME }
+    expect(await refused(['serve', '--data', data], { env })).toContain('Set HOME to its absolute path.')
   })
 
   it('[TG1] are read once where the own configuration folder is the working folder', async () => {
@@ -270,6 +282,12 @@ inTerminal('runsheet trust', () => {
     const record = join(config, 'runsheet', 'trusted.json')
     expect(statSync(record).mode & 0o777).toBe(0o600)
     expect(statSync(join(config, 'runsheet')).mode & 0o777).toBe(0o700)
+  })
+
+  it('[TG4] what was typed before the file was shown is no answer', async () => {
+    inClone(hostile())
+    expect(await atTerminal('', [], 'trust\n')).toMatchObject({ code: 1 })
+    expect(existsSync(join(config, 'runsheet'))).toBe(false)
   })
 
   it('[TG4] anything else that is typed trusts nothing', async () => {
@@ -409,6 +427,9 @@ describe('a data folder that git tracks', () => {
     commit('kept/person-token')
     symlinkSync(join(clone, 'kept'), join(scratch, 'link'))
     expect(await refused(['serve', '--data', join(scratch, 'link')])).toContain('git tracks kept/person-token: ')
+    symlinkSync(scratch, join(clone, 'out'))
+    git('add', 'out')
+    expect(await refused(['serve', '--data', 'out/data'])).toContain('git tracks out: ')
   })
 
   it('[TG8] starts once its files are not tracked, or are only task files', async () => {
@@ -448,24 +469,34 @@ describe('a data folder that git tracks', () => {
     expect(readFileSync(join(scratch, 'env'), 'utf8')).not.toMatch(/RUNSHEET|OPENAI|GIT_DIR/)
   })
 
-  it('[TG8] without git the server starts; where git cannot say, or hangs, one line says so', async () => {
-    commit('.runsheet/serve.log')
+  it.each([
+    ['is missing', '', 'it is not installed'],
+    ['fails', 'echo "fatal: bad index" >&2; exit 128', 'fatal: bad index'],
+    ['hangs', 'exec sleep 60', 'it does not answer'],
+  ])('[TG8] where git %s, only a folder that was made here is used, and one line says so', async (_, program, why) => {
     const bin = join(scratch, 'bin')
     mkdirSync(bin)
-    const missing = cli(['serve', '--port', '0'], { env: { PATH: bin } })
-    await missing.line(line => line.startsWith('Runsheet is ready'))
-    expect(await ended(missing)).not.toContain('git')
-    for (const [program, why] of [
-      ['echo "fatal: detected dubious ownership" >&2; exit 128', 'fatal: detected dubious ownership'],
-      ['exec sleep 60', 'it does not answer'],
-    ] as const) {
-      writeFileSync(join(bin, 'git'), `#!/bin/sh\n${program}\n`)
-      chmodSync(join(bin, 'git'), 0o755)
-      const unclear = cli(['serve', '--port', '0'], { env: { PATH: `${bin}:/usr/bin:/bin` } })
-      await unclear.line(line => line.startsWith('Runsheet is ready'))
-      const lines = (await ended(unclear)).split('\n').filter(line => line.includes('git'))
-      expect(lines).toEqual([`Runsheet: git cannot say whether it tracks files in .runsheet: ${why}`])
+    if (program !== '') writeFileSync(join(bin, 'git'), `#!/bin/sh\n${program}\n`, { mode: 0o755 })
+    const env = { PATH: program === '' ? bin : `${bin}:/usr/bin:/bin` }
+    const problem = `git cannot say whether it tracks files in .runsheet: ${why}`
+    // The first start makes the folder; the second finds it.
+    for (let times = 0; times < 2; times += 1) {
+      const child = cli(['serve', '--port', '0'], { env })
+      await child.line(line => line.startsWith('Runsheet is ready'))
+      const lines = (await ended(child)).split('\n').filter(line => line.includes('git'))
+      expect(lines).toEqual([`Runsheet: ${problem}`])
     }
+    // A clone brings the tokens, and a mark that was true elsewhere.
+    cpSync(join(clone, '.runsheet'), join(clone, 'copy'), { recursive: true })
+    rmSync(join(clone, '.runsheet'), { recursive: true })
+    renameSync(join(clone, 'copy'), join(clone, '.runsheet'))
+    expect(await refused(['serve'], { env })).toContain(`${problem}. The tokens there may not be yours.`)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('[TG8] of another user is asked about all the same', async () => {
+    commit('.runsheet/person-token')
+    execFileSync('chown', ['-R', '1234', clone])
+    expect(await refused(['serve'])).toContain('git tracks .runsheet/person-token: ')
   })
 })
 
@@ -504,6 +535,49 @@ describe('what we make', () => {
     const { child } = await serve()
     expect(await ended(child)).toBe(`Runsheet: other users of this machine may read ${data}. Run: chmod go= ${data}\n`)
   })
+})
+
+describe('what is in the place of our files', () => {
+  it.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a link to a device', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('[TG14] %s as server.json is neither read nor waited for, at the start and at the end', async (_, put) => {
+    mkdirSync(data, { mode: 0o700 })
+    put(join(data, 'server.json'))
+    const { child } = await serve()
+    expect(JSON.parse(readFileSync(join(data, 'server.json'), 'utf8'))).toMatchObject({ pid: child.process.pid })
+    rmSync(join(data, 'server.json'))
+    put(join(data, 'server.json'))
+    expect((await ended(child)).trim()).toBe('')
+    rmSync(join(data, 'server.json'))
+  })
+
+  it('[TG14] a folder as server.json is reported in one line', async () => {
+    mkdirSync(join(data, 'server.json'), { recursive: true, mode: 0o700 })
+    expect(await refused(['serve', '--port', '0', '--data', data])).toMatch(
+      /^runsheet: cannot use the data folder .*\n$/,
+    )
+    rmSync(join(data, 'server.json'), { recursive: true })
+  })
+
+  it.each(['server.lock', 'runsheet.db'])('[TG9] %s is not created through a link', async name => {
+    mkdirSync(data, { mode: 0o700 })
+    const outside = join(data, '..', 'outside')
+    mkdirSync(outside)
+    symlinkSync(join(outside, 'victim'), join(data, name))
+    const stderr = await refused(['serve', '--port', '0', '--data', data])
+    expect(stderr).toMatch(
+      new RegExp(`^runsheet: .*${name.replace('.', '\\.')}.* is (not a regular file|a link).*\\n$`),
+    )
+    expect(readdirSync(outside)).toEqual([])
+  })
+})
+
+it('[TG12] a deleted server.json comes back', async () => {
+  const { child } = await serve()
+  rmSync(join(data, 'server.json'))
+  await expect.poll(() => existsSync(join(data, 'server.json'))).toBe(true)
+  expect(await refused(['serve', '--port', '0', '--data', data])).toContain(`(process ${child.process.pid})`)
 })
 
 describe('a deleted server.lock', () => {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { originNames } from '../domain/origin.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
 import { logFailure, logStorageFailure } from '../http/error-reply.ts'
@@ -68,6 +69,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     tenant: LOCAL_TENANT,
     version,
+    nameOf: originNames(config.redact),
     host: policy,
     codec: roundStateCodec(tokens.person),
     updates: new ResourceUpdates(door, LOCAL_TENANT, error => logFailure(error, log, 'storage failed')),
@@ -88,6 +90,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     host: policy,
     tokens,
     log,
+    redact: config.redact,
     metrics,
     page: pageFrom(PAGE),
     turns: {

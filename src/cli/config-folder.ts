@@ -12,11 +12,20 @@ export function configFolder(environment: Environment, platform: NodeJS.Platform
   return join(set && isAbsolute(set) ? set : join(home(), fallback), 'runsheet')
 }
 
-/** Fails for a user without an entry in the system's list, as in some containers. */
+/** HOME may be empty or relative: that would lead into the working folder, too. */
 function home(): string {
+  const folder = homeFolder()
+  if (folder === undefined || !isAbsolute(folder)) {
+    throw new CliError('cannot find your home folder. Set HOME to its absolute path.')
+  }
+  return folder
+}
+
+/** Undefined for a user without an entry in the system's list, as in some containers. */
+function homeFolder(): string | undefined {
   try {
     return homedir()
   } catch {
-    throw new CliError('cannot find your home folder. Set HOME.')
+    return undefined
   }
 }

@@ -9,7 +9,7 @@ import { type Redactor, redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { redactedLines } from '../http/logger.ts'
 import { secretsOf } from '../runner/mcp-secrets.ts'
-import type { Role } from '../http/credentials.ts'
+import { pageToken, type Role } from '../http/credentials.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -43,7 +43,10 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
   const { policy, mcpServers } = readSettings(options, line => console.error(line))
   const tokens = tokensFor(folder, options)
   const { known, suspected } = secretsOf(mcpServers)
-  const redact = redactor({ known: [...secretsFrom(options), ...Object.values(tokens), ...known], suspected })
+  const redact = redactor({
+    known: [...secretsFrom(options), ...Object.values(tokens), pageToken(tokens.person), ...known],
+    suspected,
+  })
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
     mcpServers: inCleanEnvironment(mcpServers, options.environment),

@@ -16,8 +16,10 @@ const PRIVATE_FILES: readonly string[] = [
   'person-token',
   'agent-token',
   ...DATABASES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
+  'runsheet.db-head',
   'server.json',
   'serve.log',
+  'made-here',
 ]
 const MAX_TOKEN_BYTES = 4_096
 
@@ -33,6 +35,7 @@ export class DataFolder {
     try {
       const unclear = refuseTracked(path, environment)
       makePrivateFolder(resolve(path))
+      markAsMadeHere(path)
       this.warnings = [...(unclear ? [unclear] : []), ...exposedLines(path)]
     } catch (error) {
       if (error instanceof CliError) throw error
@@ -75,17 +78,45 @@ export class DataFolder {
   }
 }
 
-/** Refuses a folder that came with a clone, or that the next push would share. Returns a line if git could not say. */
+/**
+ * Refuses a folder that came with a clone, or that the next push would share. If git cannot say, a folder that we made on
+ * this machine, or that has none of our files yet, is used with a line about it.
+ */
 export function refuseTracked(data: string, environment: Environment): string | undefined {
   const tracked = trackedIn(data, PRIVATE_FILES, environment)
   if (!tracked) return undefined
-  if ('unclear' in tracked)
-    return visible(`Runsheet: git cannot say whether it tracks files in ${data}: ${tracked.unclear}`)
+  if ('unclear' in tracked) {
+    const problem = `git cannot say whether it tracks files in ${data}: ${tracked.unclear}`
+    if (isMadeHere(data) || !PRIVATE_FILES.some(name => existsSync(join(data, name)))) {
+      return visible(`Runsheet: ${problem}`)
+    }
+    throw new CliError(`${problem}. The tokens there may not be yours. Choose another folder with --data.`)
+  }
   const { repository, files } = tracked
   const words = files.map(shellWord).join(' ')
   throw new CliError(
     `git tracks ${files.join(', ')}: everybody with this repository has your tokens and plans, or made them. Choose another folder with --data; or, if it is yours: git -C ${shellWord(repository)} rm --cached ${words}, and delete the tokens, which are not secret any more.`,
   )
+}
+
+/** A clone or a copy cannot know the number of the folder that it ends up in. */
+const markOf = (data: string): string => {
+  const { dev, ino, birthtimeNs } = statSync(data, { bigint: true })
+  return `${dev}-${ino}-${birthtimeNs}\n`
+}
+
+const markFile = (data: string): string => join(data, 'made-here')
+
+function isMadeHere(data: string): boolean {
+  try {
+    return readRegularFile(markFile(data), { maxBytes: 200, follow: false }).toString('utf8') === markOf(data)
+  } catch {
+    return false
+  }
+}
+
+function markAsMadeHere(data: string): void {
+  if (!isMadeHere(data)) replacePrivateFile(markFile(data), markOf(data))
 }
 
 /** One line if others may enter the folder, with our files in it that they may read. */

@@ -11,15 +11,23 @@ export type Tracked =
 
 const TIMEOUT_MS = 2_000
 
-/** Which of a folder's files git tracks, the folder itself included if it is a symbolic link. None of them need exist. */
+/** Which of a folder's files git tracks, or of the symbolic links that lead to it. None of the files need exist. */
 export function trackedIn(folder: string, names: readonly string[], environment: Environment): Tracked | undefined {
   const path = resolve(folder)
-  const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
-  const asLink = link ? tracked(realOf(dirname(path)), [basename(path)], environment) : undefined
-  return asLink ?? tracked(realOf(path), names, environment)
+  for (const link of linksTo(path)) {
+    const found = tracked(realOf(dirname(link)), [basename(link)], environment)
+    if (found) return found
+  }
+  return tracked(realOf(path), names, environment)
 }
 
-/** Undefined without a repository, without git, or if it tracks none of them. */
+/** The path and the folders above it that are links. */
+function linksTo(path: string): readonly string[] {
+  const above = dirname(path) === path ? [] : linksTo(dirname(path))
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? [...above, path] : above
+}
+
+/** Undefined without a repository, or if it tracks none of them. */
 function tracked(folder: string, names: readonly string[], environment: Environment): Tracked | undefined {
   const repository = repositoryOf(folder)
   if (repository === undefined) return undefined
@@ -33,7 +41,7 @@ function tracked(folder: string, names: readonly string[], environment: Environm
     return files.length > 0 ? { repository, files } : undefined
   } catch (error) {
     const { code, stderr, message } = error as NodeJS.ErrnoException & { stderr?: string }
-    if (code === 'ENOENT') return undefined
+    if (code === 'ENOENT') return { repository, unclear: 'it is not installed' }
     return { repository, unclear: code === 'ETIMEDOUT' ? 'it does not answer' : stderr?.split('\n')[0] || message }
   }
 }
@@ -44,10 +52,12 @@ function repositoryOf(folder: string): string | undefined {
   return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder))
 }
 
-/** A repository may be a stranger's: nothing in its configuration may start a program. */
+/** A repository may be a stranger's or another user's: git answers, and nothing in its configuration may start a program. */
 const SAFE = [
   '--no-pager',
-  ...['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never'].flatMap(value => ['-c', value]),
+  ...['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*'].flatMap(
+    value => ['-c', value],
+  ),
 ]
 
 const git = (repository: string, args: readonly string[], environment: Environment): string =>

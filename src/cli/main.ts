@@ -97,7 +97,7 @@ program
   .addOption(storeOption())
   .action(async (options: StoreOptions) => {
     const { printVerified } = await import('./verify.ts')
-    await printVerified(options)
+    await printVerified({ ...options, environment: process.env })
   })
 
 program
@@ -106,7 +106,19 @@ program
   .addOption(dataOption())
   .action(async (options: { data: string }) => {
     const { recover } = await import('./recover.ts')
-    await recover({ ...options, invocation: invocationHere })
+    await recover({ ...options, environment: process.env, invocation: invocationHere })
+  })
+
+program
+  .command('audit')
+  .description('print who decided what, and from where')
+  .addOption(dataOption())
+  .addOption(storeOption())
+  .addOption(new Option('--session <id>', 'of one conversation only'))
+  .addOption(new Option('--json', 'as JSON lines'))
+  .action(async (options: StoreOptions & { session?: string; json?: true }) => {
+    const { printAudit } = await import('./audit.ts')
+    await printAudit({ ...options, environment: process.env })
   })
 
 program

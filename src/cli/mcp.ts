@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
+import { originNames } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
@@ -48,7 +49,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
-  const redact = redactor({ known: [options.token ?? '', ...secretsInUrl(options.store)] })
+  const redact = redactor({ known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store)] })
   const printError = errorPrinter(redact)
   const data = resolve(options.data)
   const folder = new DataFolder(data, environment)
@@ -79,6 +80,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     door,
     tenant: LOCAL_TENANT,
     version,
+    nameOf: originNames(redact),
     host,
     onError: printError,
     codec: roundStateCodec(newToken()),

@@ -11,11 +11,12 @@ const HOST = {
   ANTHROPIC_API_KEY: 'a',
   OPENAI_API_KEY: 'o',
   NODE_OPTIONS: '--inspect',
+  TMPDIR: '/tmp/ann',
 }
 
 it("[MC46] the page's server gets no more of the host's environment than it needs", () => {
-  const { PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT } = HOST
-  expect(pageEnvironment(HOST)).toEqual({ PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT })
+  const { PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT, TMPDIR } = HOST
+  expect(pageEnvironment(HOST)).toEqual({ PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT, TMPDIR })
 })
 
 it('[MC46] it gets the keys of the providers that are configured, and no others', () => {

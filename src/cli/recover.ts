@@ -5,17 +5,21 @@ import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
+import type { Environment } from './clean-environment.ts'
+import { refuseTracked } from './data-folder.ts'
 import { serveCommand } from './invocation.ts'
 import { ServerLock } from './server-lock.ts'
 
 export interface RecoverOptions {
   readonly data: string
+  readonly environment: Environment
   /** The command that runs this program again, for hints. */
   readonly invocation: string
 }
 
 /** Makes a new database of what can be read of a damaged one, and says what was lost. */
-export async function recover({ data, invocation }: RecoverOptions): Promise<void> {
+export async function recover({ data, environment, invocation }: RecoverOptions): Promise<void> {
+  refuseTracked(data, environment)
   const path = join(data, 'runsheet.db')
   if (!['', '-wal', '-head'].some(suffix => existsSync(path + suffix))) {
     throw new CliError(`there is no database in ${data}. Set the data folder with --data.`)

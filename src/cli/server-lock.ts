@@ -1,8 +1,8 @@
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createPrivateFile, replacePrivateFile } from '../store/private-file.ts'
+import { createPrivateFile, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 import { causeOf } from './cause.ts'
 
@@ -30,6 +30,7 @@ export type Serving = ServerNote | 'starting' | undefined
 const TAKE_LOCK_MS = 100
 const CHECK_MS = 500
 const CONNECT_MS = 2_000
+const NOTE = { maxBytes: 16_384, follow: false }
 
 /**
  * The right to serve a data folder, one process at a time. The lock is SQLite's and so the operating system's: it is
@@ -61,7 +62,12 @@ export class ServerLock {
       db.close()
       return unlocked
     }
-    rmSync(noteFile(folder), { force: true })
+    try {
+      rmSync(noteFile(folder), { force: true })
+    } catch (error) {
+      db.close()
+      throw unusable(folder, error)
+    }
     return new ServerLock(folder, db)
   }
 
@@ -113,7 +119,11 @@ export class ServerLock {
   /** Locks the new file if the old one was deleted. In a folder that was moved or replaced there is nothing to hold. */
   #hold(): boolean {
     const file = lockFile(this.#folder)
-    if (inodeOf(file) === this.#inode || inodeOf(this.#folder) !== this.#folderInode) return true
+    if (inodeOf(this.#folder) !== this.#folderInode) return true
+    if (inodeOf(file) === this.#inode) {
+      if (!existsSync(noteFile(this.#folder))) this.#writeNote()
+      return true
+    }
     const db = locked(this.#folder, 'BEGIN EXCLUSIVE', 0)
     if (!db) return false
     this.#db.close()
@@ -137,7 +147,9 @@ export class ServerLock {
 function locked(folder: string, sql: string, timeout: number): DatabaseSync | undefined {
   let db: DatabaseSync | undefined
   try {
-    createPrivateFile(lockFile(folder))
+    // SQLite would follow a link, and wait for a pipe.
+    if (!createPrivateFile(lockFile(folder)) && !lstatSync(lockFile(folder)).isFile())
+      throw new Error('server.lock is not a regular file; remove it')
     db = new DatabaseSync(lockFile(folder), { timeout })
     db.exec(sql)
     return db
@@ -176,9 +188,9 @@ function isRunning(pid: number): boolean {
 
 function readNote(folder: string): StoredNote | undefined {
   try {
-    return JSON.parse(readFileSync(noteFile(folder), 'utf8')) as StoredNote
+    return JSON.parse(readRegularFile(noteFile(folder), NOTE).toString('utf8')) as StoredNote
   } catch {
-    // Not written yet, or removed already.
+    // Not written yet, removed already, or not of our making.
     return undefined
   }
 }

@@ -68,7 +68,9 @@ function settingsIn(bytes: Buffer, path: string): Settings {
   try {
     raw = JSON.parse(bytes.toString('utf8'))
   } catch (error) {
-    throw new CliError(`${path} is not valid JSON: ${(error as Error).message}.`)
+    // The message quotes the file, which may be a link to something private.
+    const [where = ''] = /at position .*/.exec((error as Error).message) ?? []
+    throw new CliError(`${[path, 'is not valid JSON', where].filter(Boolean).join(' ')}.`)
   }
   const parsed = schema.safeParse(raw)
   if (!parsed.success) {

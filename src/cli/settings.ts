@@ -40,7 +40,10 @@ export function readSettings(options: SettingsOptions, print: (line: string) => 
   if (!chosen || chosen.path === own?.path) return own ?? NONE
   const base = own ?? NONE
   const { ignored, ...stricter } = withoutTrust(chosen, base)
-  if (isNamed(options.config) || ignored.length === 0 || new TrustList(folder).has(chosen)) return merged(base, chosen)
+  if (isNamed(options.config) || new TrustList(folder).has(chosen)) return merged(base, chosen)
+  const lowered = Object.entries(stricter.policy).filter(([, value]) => typeof value === 'number')
+  if (lowered.length > 0) print(loweredLine(chosen, lowered))
+  if (ignored.length === 0) return merged(base, chosen)
   print(ignoredLine(chosen, ignored, options.invocation))
   return merged(base, { ...chosen, ...stricter })
 }
@@ -62,6 +65,10 @@ const merged = (base: Settings, { path, policy, mcpServers }: SettingsFile): Set
   policy: checkedPolicy(path, { ...base.policy, ...policy }),
   mcpServers: { ...base.mcpServers, ...mcpServers },
 })
+
+/** Low limits can stop plans altogether: then a person sees why. */
+const loweredLine = ({ path }: SettingsFile, limits: readonly (readonly [string, unknown])[]): string =>
+  visible(`Runsheet: ${path} sets ${limits.map(([field, value]) => `${field} to ${String(value)}`).join(', ')}.`)
 
 const MAX_NAMED = 6
 

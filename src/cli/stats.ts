@@ -1,40 +1,20 @@
-import { existsSync } from 'node:fs'
 import { type AssessorStats, type AssessorStatsByModel, assessorStats } from '../domain/assessor-stats.ts'
-import { type Door, openDoor } from '../door/door.ts'
-import { LOCAL_TENANT } from '../store/store.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { refuseTracked } from './data-folder.ts'
-import { checkStore, openStore, type StoreOptions } from './open-store.ts'
-
-const PAGE_SIZE = 200
+import type { Door } from '../door/door.ts'
+import { allConversations, type ReadOptions, readStore } from './read-store.ts'
 
 /** Prints how often people overruled each assessor's verdicts. */
-export async function printStats(options: StoreOptions & { readonly environment: Environment }): Promise<void> {
-  checkStore(options.store)
-  if (!existsSync(options.data))
-    throw new CliError(`the data folder ${options.data} does not exist. Set it with --data.`)
-  refuseTracked(options.data, options.environment)
-  const door = openDoor({ store: await openStore(options), readOnly: true })
-  try {
+export function printStats(options: ReadOptions): Promise<void> {
+  return readStore(options, async door => {
     const { models } = await allStats(door)
     console.log(models.size === 0 ? 'No judgements yet.' : table(models))
-  } finally {
-    await door.close()
-  }
+  })
 }
 
-async function allStats({ conversations }: Door): Promise<AssessorStatsByModel> {
+async function allStats(door: Door): Promise<AssessorStatsByModel> {
   let all = assessorStats.initial
-  let cursor: string | undefined
-  do {
-    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
-    for (const { session_id } of items) {
-      const ref = { tenant: LOCAL_TENANT, conversation: session_id }
-      all = (await conversations.events(ref, { types: assessorStats.types })).reduce(assessorStats.apply, all)
-    }
-    cursor = next_cursor ?? undefined
-  } while (cursor !== undefined)
+  for await (const ref of allConversations(door)) {
+    all = (await door.conversations.events(ref, { types: assessorStats.types })).reduce(assessorStats.apply, all)
+  }
   return all
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
@@ -24,6 +25,7 @@ export interface Terminal {
 
 /** What a person types: a lone Enter or a "y" could be a reflex. */
 const WORD = 'trust'
+const DRAIN_MS = 100
 
 /** Shows what a project's settings file would do, and trusts exactly this content if a person at a terminal says so. */
 export async function trustFile(options: TrustOptions, terminal: Terminal): Promise<void> {
@@ -33,6 +35,7 @@ export async function trustFile(options: TrustOptions, terminal: Terminal): Prom
   const needed = whatNeedsTrust(file, folder)
   if (needed.length === 0) return console.log(visible(`Nothing in ${file.path} needs to be trusted.`))
   if (!terminal.input.isTTY || !terminal.output.isTTY) throw noTerminal(options, file)
+  await dropTyped(terminal.input)
   console.log([visible(file.path), 'Once it is trusted, it will:', ...needed.map(line => `  - ${line}`)].join('\n'))
   console.log(
     'Programs run as you, in the folder where Runsheet is started; only this file is checked, not what it starts. Once the file changes, it has to be trusted again.',
@@ -67,9 +70,20 @@ function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
 }
 
 function serverLine(name: string, server: McpServer): string {
-  if ('url' in server) return `give models the tools of ${name}, and send what they pass to them to ${server.url}`
+  if ('url' in server) {
+    const headers = Object.keys(server.headers ?? {})
+    const sent = headers.length > 0 ? ` (with the headers ${headers.join(', ')})` : ''
+    return `give models the tools of ${name}, and send what they pass to them to ${server.url}${sent}`
+  }
   const env = Object.entries(server.env ?? {}).map(([key, value]) => `${key}=${shellWord(value)}`)
   return `start ${name}: ${[...env, ...[server.command, ...(server.args ?? [])].map(shellWord)].join(' ')}`
+}
+
+/** What was typed or pasted before anything was shown is no answer to it. */
+async function dropTyped(input: Readable): Promise<void> {
+  input.resume()
+  await delay(DRAIN_MS)
+  input.pause()
 }
 
 async function ask(question: string, { input, output }: Terminal): Promise<string> {

@@ -6,11 +6,14 @@ import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError } from './cli-error.ts'
-import { checkStore, openStore, storeLabel, type StoreOptions } from './open-store.ts'
+import { refuseTracked } from './data-folder.ts'
+import { checkStore, openStore, storeLabel } from './open-store.ts'
+import type { ReadOptions } from './read-store.ts'
 
 /** Prints what differs between the logs of a store and the rows beside them; the exit code is 1 if anything does. */
-export async function printVerified(options: StoreOptions): Promise<void> {
+export async function printVerified(options: ReadOptions): Promise<void> {
   checkStore(options.store)
+  refuseTracked(options.data, options.environment)
   const { line } = redactor({ known: secretsInUrl(options.store) })
   let count = 0
   for await (const difference of differencesIn(options)) {
@@ -22,7 +25,7 @@ export async function printVerified(options: StoreOptions): Promise<void> {
   if (count > 0) process.exitCode = 1
 }
 
-async function* differencesIn(options: StoreOptions): AsyncGenerator<string> {
+async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
   const { store, data } = options
   if (store === 'memory') throw new CliError('verify cannot use --store memory: it keeps nothing.')
   if (store !== 'sqlite' && store !== 'file') {
@@ -31,7 +34,7 @@ async function* differencesIn(options: StoreOptions): AsyncGenerator<string> {
   }
   const path = join(data, 'runsheet.db')
   if (!existsSync(path)) throw new CliError(`${path} does not exist. Set the data folder with --data.`)
-  const files = store === 'file' ? (await import('../store/json/audit.ts')).fileProblems : undefined
+  const files = store === 'file' ? (await import('../store/json/file-problems.ts')).fileProblems : undefined
   try {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {
@@ -41,10 +44,10 @@ async function* differencesIn(options: StoreOptions): AsyncGenerator<string> {
   }
 }
 
-async function* inOpenStore(options: StoreOptions): AsyncGenerator<string> {
+async function* inOpenStore(options: ReadOptions): AsyncGenerator<string> {
   const store = await openStore(options)
   try {
-    yield* verify(store.audit())
+    yield* verify(store.verifiable())
   } finally {
     await store.close()
   }

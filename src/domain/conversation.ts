@@ -1,5 +1,6 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
+import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
@@ -281,7 +282,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = {
 
   task_create_review_required: (state, { data, timestamp }) => ({
     reviews: succeeded(state, data).with(data.review_id, {
-      ...data,
+      ...withoutOrigin(data),
       asked_at: timestamp,
       panels: [],
       closes_at: null,

@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts'
+import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
@@ -22,15 +23,20 @@ export interface ToolCallRecord {
   readonly problem?: string
 }
 
+/** Who decided, and from where. Absent from logs of older versions, and where the event records no decision. */
+export interface Attributed {
+  readonly origin?: Origin
+}
+
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
-  policy_set: { readonly policy: Policy; readonly by: Actor }
-  turn_opened: {
+  policy_set: Attributed & { readonly policy: Policy; readonly by: Actor }
+  turn_opened: Attributed & {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
   }
-  turn_started: {
+  turn_started: Attributed & {
     readonly turn_id: string
     readonly message_id: string
     readonly message: string
@@ -40,7 +46,7 @@ export interface EventData {
   }
   /** Open tasks of other plans join the plan of this turn. */
   tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }
-  turn_stop_requested: { readonly turn_id: string }
+  turn_stop_requested: Attributed & { readonly turn_id: string }
   turn_failed: { readonly turn_id: string; readonly code: string; readonly message: string }
   turn_finished: {
     readonly turn_id: string
@@ -96,9 +102,13 @@ export interface EventData {
   }
   todos_limit_reached: { readonly message: string; readonly remaining: number; readonly current: Json }
   gate_followed: { readonly follow_up: number; readonly open: readonly Json[] }
-  task_created: { readonly task: Task; readonly by: Actor }
-  task_changed: { readonly task: Task; readonly by: Actor; readonly from: { readonly [field: string]: Json } }
-  task_removed: { readonly task: Task; readonly by: Actor }
+  task_created: Attributed & { readonly task: Task; readonly by: Actor }
+  task_changed: Attributed & {
+    readonly task: Task
+    readonly by: Actor
+    readonly from: { readonly [field: string]: Json }
+  }
+  task_removed: Attributed & { readonly task: Task; readonly by: Actor }
   task_assessed: {
     readonly task_id: string
     readonly verdict: Verdict
@@ -110,8 +120,8 @@ export interface EventData {
     /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
     readonly fenced?: true
   }
-  task_create_review_required: ReviewRequest
-  task_create_review_resolved: {
+  task_create_review_required: Attributed & ReviewRequest
+  task_create_review_resolved: Attributed & {
     readonly review_id: string
     readonly action: 'confirm' | 'cancel'
     readonly reason?: CancelReason | (string & {})

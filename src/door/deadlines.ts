@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Instant } from '../domain/instant.ts'
 import type { DueReview, Store } from '../store/store.ts'
 
@@ -11,6 +12,8 @@ export class Deadlines {
   readonly #store: Store
   readonly #expire: (review: DueReview) => Promise<unknown>
   readonly #onError: (error: unknown) => void
+  /** Being expired, which may take a while if the conversation is locked: the next look does not wait for them. */
+  readonly #expiring = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Number.POSITIVE_INFINITY
   #sweeping: Promise<void> | undefined
@@ -35,6 +38,7 @@ export class Deadlines {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#sweeping
+    await Promise.all(this.#expiring.values())
   }
 
   #arm(): void {
@@ -55,22 +59,35 @@ export class Deadlines {
     })
   }
 
-  /** Expires overdue reviews and returns after how many milliseconds to look again. */
+  /** Begins to expire overdue reviews and returns after how many milliseconds to look again. */
   async #sweep(): Promise<number> {
+    const failed = new Set<string>()
     try {
-      for (let limit = BATCH; ; ) {
+      for (;;) {
+        // Reviews that fail, or take long, must not hold up the others.
+        const limit = BATCH + failed.size + this.#expiring.size
         const { reviews, next } = await this.#store.due(limit)
-        const outcomes = await Promise.allSettled(reviews.map(review => this.#expire(review)))
-        const failures = outcomes.filter(outcome => outcome.status === 'rejected')
-        for (const { reason } of failures) if (!this.#stopped) this.#onError(reason)
+        const fresh = reviews.filter(({ review_id: id }) => !failed.has(id) && !this.#expiring.has(id))
+        const batch = Promise.all(fresh.map(review => this.#expireOne(review, failed)))
         if (reviews.length < limit || this.#stopped) return next ? await this.#until(next) : POLL_MS
-        // Reviews that fail now must not hold up the others.
-        limit += failures.length
+        await Promise.race([batch, delay(POLL_MS, undefined, { ref: false })])
       }
     } catch (error) {
       if (!this.#stopped) this.#onError(error)
       return POLL_MS
     }
+  }
+
+  #expireOne(review: DueReview, failed: Set<string>): Promise<void> {
+    const { review_id } = review
+    const expiring = this.#expire(review)
+      .catch((error: unknown) => {
+        failed.add(review_id)
+        if (!this.#stopped) this.#onError(error)
+      })
+      .then(() => void this.#expiring.delete(review_id))
+    this.#expiring.set(review_id, expiring)
+    return expiring
   }
 
   async #until(moment: Instant): Promise<number> {

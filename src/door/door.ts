@@ -5,6 +5,7 @@ import type { Command, Decision } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -102,6 +103,8 @@ export interface Door {
   /** The text of steps that are still being written. */
   readonly liveText: LiveText
 
+  /** The same door, for what comes from there: the log records the origin of each decision. For edges. */
+  from(origin: Origin): Door
   /** Runs commands as one commit. Throws the refusal if one is refused; then nothing is written. */
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
   /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */

@@ -8,17 +8,24 @@ import { decidedReview, type ReviewRecord } from '../store/rows.ts'
 import type { Ref, Store } from '../store/store.ts'
 import { hashOf } from './hash.ts'
 
+type DoorPart = Pick<Door, 'newId' | 'transact' | 'tail'>
 type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 
 /** Reviews behind the door: a decision costs one lookup and one commit. */
 export class DoorReviews implements Reviews {
   readonly #store: Store
-  #waiters = 0
-  readonly #door: Pick<Door, 'newId' | 'transact' | 'tail'>
+  readonly #door: DoorPart
+  readonly #waiting: { count: number }
 
-  constructor(store: Store, door: Pick<Door, 'newId' | 'transact' | 'tail'>) {
+  constructor(store: Store, door: DoorPart, waiting = { count: 0 }) {
     this.#store = store
     this.#door = door
+    this.#waiting = waiting
+  }
+
+  /** The same reviews, decided through another door. */
+  through(door: DoorPart): DoorReviews {
+    return new DoorReviews(this.#store, door, this.#waiting)
   }
 
   async get(tenant: string, reviewId: string): Promise<LocatedReview> {
@@ -87,17 +94,17 @@ export class DoorReviews implements Reviews {
   async await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
     const { record, ...ref } = await this.#find(tenant, reviewId)
     if (record.resolution) return record
-    this.#waiters += 1
+    this.#waiting.count += 1
     try {
       await this.#resolved(ref, reviewId, signal)
     } finally {
-      this.#waiters -= 1
+      this.#waiting.count -= 1
     }
     return (await this.#find(tenant, reviewId)).record
   }
 
   get waiters(): number {
-    return this.#waiters
+    return this.#waiting.count
   }
 
   waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]> {

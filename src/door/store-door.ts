@@ -4,6 +4,7 @@ import type { Command } from '../domain/command.ts'
 import { type Conversation, nextDeadline } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Instant } from '../domain/instant.ts'
+import { type Origin, SYSTEM } from '../domain/origin.ts'
 import { templateOf } from '../domain/template.ts'
 import type {
   Conversations,
@@ -21,9 +22,13 @@ import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
+import { OriginDoor } from './origin-door.ts'
 import { DoorReviews } from './reviews.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
+
+/** No turn has it. */
+const NO_LEASE = { tenant: 'none', conversation: 'none', turn: 'none', attempt: 0 }
 
 /** The door on one store, which is private to it. */
 export class StoreDoor implements Door {
@@ -58,8 +63,16 @@ export class StoreDoor implements Door {
     this.#tails = new Tails(store, onError)
     this.#deadlines = readOnly
       ? undefined
-      : new Deadlines(store, due => this.run(due, { type: 'expire_review', review_id: due.review_id }), onError)
+      : new Deadlines(
+          store,
+          due => this.run({ ...due, origin: SYSTEM }, { type: 'expire_review', review_id: due.review_id }),
+          onError,
+        )
     if (observe) this.#observers.add(observe)
+  }
+
+  from(origin: Origin): Door {
+    return new OriginDoor(this, origin)
   }
 
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
@@ -71,7 +84,7 @@ export class StoreDoor implements Door {
 
   async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
     const committed = await this.#store.commit(checked(at), (state, now) => {
-      const transaction = new Transaction(state, now)
+      const transaction = new Transaction(state, now, at.origin)
       return transaction.decided(work(transaction))
     })
     this.#noteDeadline(committed)
@@ -100,9 +113,10 @@ export class StoreDoor implements Door {
     return this.#store.now()
   }
 
-  /** Asks what the deadline sweep asks: the one query that belongs to no tenant. */
+  /** Asks what the deadline sweep asks, the one query that belongs to no tenant, and writes what changes nothing. */
   async ready(): Promise<void> {
     await this.#store.due(1)
+    await this.#store.renew(NO_LEASE, 0)
   }
 
   observe(observer: Observer): () => void {

@@ -1,9 +1,11 @@
 import type { Command } from '../domain/command.ts'
 import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
+import { attributed } from '../domain/decision.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { Decided } from '../store/store.ts'
 
 /** Several commands as one commit: each is decided on the state that the ones before it leave. */
@@ -15,10 +17,13 @@ export class Transaction {
   #ahead: readonly StoredEvent[] = []
 
   #discarded = false
+  readonly #origin: Origin | undefined
 
-  constructor(state: Conversation, now: Instant) {
+  /** `origin` is recorded with each decision. */
+  constructor(state: Conversation, now: Instant, origin?: Origin) {
     this.#state = state
     this.now = now
+    this.#origin = origin
   }
 
   get state(): Conversation {
@@ -32,8 +37,9 @@ export class Transaction {
     const { state } = this
     const decided = decide(state, command, this.now)
     if (decided instanceof Refusal) return decided
-    this.#ahead = stamped(state, decided, this.now)
-    this.events.push(...decided)
+    const events = this.#origin ? attributed(decided, this.#origin) : decided
+    this.#ahead = stamped(state, events, this.now)
+    this.events.push(...events)
     return this.#ahead
   }
 

@@ -1,4 +1,5 @@
 import type { PolicyPatch } from '../domain/policy.ts'
+import { type Redactor, redactor } from '../domain/redact.ts'
 import { type Door, type LiveEntry, type Ref, StoreError } from '../door/door.ts'
 import { createApp } from './app.ts'
 import type { Connection } from './connection.ts'
@@ -16,6 +17,8 @@ export interface ApiOptions extends Partial<Parts>, LimitOptions {
   readonly door: Door
   readonly guard: Guard
   readonly log: Logger
+  /** Knows the secrets of this composition. Default: only their shapes. */
+  readonly redact?: Redactor
   readonly version: string
   /** Where it is mounted, such as `/runsheet`. */
   readonly basePath?: string
@@ -81,6 +84,7 @@ export function createApi(options: ApiOptions): Api {
     ),
     guard,
     log,
+    redact: options.redact ?? redactor(),
     basePath,
     ...(page ? { page } : {}),
     ...(mcp ? { mcp } : {}),

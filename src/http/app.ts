@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { originNames } from '../domain/origin.ts'
+import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { bodyBytes, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
@@ -13,6 +15,7 @@ import type { Logger } from './logger.ts'
 import type { Page } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import { credentialOf, type Release } from './quota.ts'
+import { requestOrigin } from './request-origin.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
 export interface AppOptions {
@@ -21,6 +24,8 @@ export interface AppOptions {
   readonly routes: readonly Route[]
   readonly guard: Guard
   readonly log: Logger
+  /** Applied to what clients call themselves, which the log records. */
+  readonly redact: Redactor
   /** Removed from the start of each path, without which there is nothing; empty for none. */
   readonly basePath: string
   readonly page?: Page
@@ -31,8 +36,9 @@ export interface AppOptions {
  * Every request takes the same way: Host and Origin, caller, role, rate, form; then its route. What a route throws
  * becomes the answer.
  */
-export function createApp({ deps, routes, guard, log, basePath, page, mcp }: AppOptions): Hono<Env> {
+export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
+  const nameOf = originNames(redact)
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
   for (const route of routes) {
@@ -83,7 +89,10 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
       header: (name: string) => c.req.header(name),
       connection: c.env.connection,
     }
-    const answered = await route.handle(call, deps as Deps & Parts)
+    const { connection } = c.env
+    const door =
+      route.method === 'get' ? deps.door : deps.door.from(requestOrigin(caller, c.req.raw, connection, nameOf))
+    const answered = await route.handle(call, { ...deps, door } as Deps & Parts)
     return answered instanceof Response ? answered : replyOf(answered)
   }
 
@@ -103,6 +112,7 @@ export function createApp({ deps, routes, guard, log, basePath, page, mcp }: App
     const answered = await mcp(c.req.raw, {
       role: caller.role,
       credential: credentialOf(caller),
+      origin: requestOrigin(caller, c.req.raw, connection, nameOf),
       body,
       closed: closed.signal,
       openStream: () => connection.onClose(limits.stream(caller)),

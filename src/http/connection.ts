@@ -15,6 +15,8 @@ export interface Connection {
   readonly buffered: number
   /** Whether a writer should wait for `drained`. */
   readonly needsDrain: boolean
+  /** The address at the other end, if the server knows it. */
+  readonly remoteAddress?: string | undefined
   /** What the handler of the request returns once a stream has started. */
   readonly response: Response
   /** The body of its request; undefined if it has more than so many bytes. */

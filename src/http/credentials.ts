@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** A person may do everything; an agent reads, calls tools and follows events. */
 export type Role = 'person' | 'agent'
@@ -9,6 +9,8 @@ export interface Caller {
   readonly tenant: string
   /** Tells callers of the same role and tenant apart, where the host application does. */
   readonly name?: string
+  /** Which of our own tokens it sent; absent where the host application authenticates. */
+  readonly token?: Role | 'page'
 }
 
 const CODE_LIFETIME_MS = 3_600_000
@@ -20,10 +22,11 @@ export class Credentials {
   readonly #known: readonly { readonly hash: Buffer; readonly caller: Caller }[]
 
   constructor(tokens: Readonly<Record<Role, string>>, tenant: string) {
-    this.#known = (['person', 'agent'] as const).map(role => ({
-      hash: hashOf(tokens[role]),
-      caller: { role, tenant },
-    }))
+    this.#known = [
+      { hash: hashOf(tokens.person), caller: { role: 'person', tenant, token: 'person' } },
+      { hash: hashOf(tokens.agent), caller: { role: 'agent', tenant, token: 'agent' } },
+      { hash: hashOf(pageToken(tokens.person)), caller: { role: 'person', tenant, token: 'page' } },
+    ]
   }
 
   callerOf(token: string): Caller | undefined {
@@ -32,7 +35,7 @@ export class Credentials {
   }
 }
 
-/** Single-use codes that a page trades for the person's token within an hour. They end with the process. */
+/** Single-use codes that a page trades for its token within an hour. They end with the process. */
 export class Login {
   readonly #token: string
   readonly #codes = new Map<string, number>()
@@ -57,6 +60,13 @@ export class Login {
     return until !== undefined && performance.now() < until ? this.#token : undefined
   }
 }
+
+/**
+ * The page's token: as good as the person's, and another one, so that the log can tell the page from other clients. It is
+ * derived, so that it is the same after a restart and on every node.
+ */
+export const pageToken = (personToken: string): string =>
+  createHmac('sha256', personToken).update('runsheet page').digest('base64url')
 
 export const newToken = (): string => randomBytes(32).toString('base64url')
 

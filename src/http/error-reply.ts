@@ -25,9 +25,9 @@ export function logStorageFailure(error: StoreError, log: Logger, request: Reado
   log.error({ err: { code, reason: message, detail, file }, ...request }, 'storage failed')
 }
 
-/** Logs a failure outside of requests. One that lasts until a restart is logged once. */
+/** Logs a failure outside of requests. One that lasts, until a restart or until a lock is free, is logged once. */
 export function logFailure(error: unknown, log: Logger, what: string): void {
-  if (error instanceof StoreError && error.code === 'replaced') logStorageFailure(error, log, {})
+  if (error instanceof StoreError && ['replaced', 'busy'].includes(error.code)) logStorageFailure(error, log, {})
   else log.error({ err: error }, what)
 }
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
 import type { TransientEvent, TransientEventData } from '../domain/wire.ts'
 import { type Difference, exact } from './exact.ts'
+import { decided } from './origin-schema.ts'
 import { changes, instant, json, policy, review, role, described, seq, task, toolCall, turnFields } from './schemas.ts'
 
 const turn_id = described(z.string(), 'the turn')
@@ -48,13 +49,17 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
         'the task that each confirmed row became, in row order; older logs lack it',
       ).exactOptional(),
       continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
+      ...decided,
     })
     .meta({ id: 'Resolution', description: 'How a review ended' }),
 )
 
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
-  stored('policy_set', 'The policy was set.')(z.object({ policy: described(policy, 'the whole policy'), by })),
+  stored(
+    'policy_set',
+    'The policy was set.',
+  )(z.object({ policy: described(policy, 'the whole policy'), by, ...decided })),
   stored(
     'turn_opened',
     'An agent elsewhere began a turn with its first tool call.',
@@ -62,6 +67,7 @@ export const storedEvents = [
     z.object({
       turn_id,
       client: described(z.string(), 'the program that began it and its folder').exactOptional(),
+      ...decided,
     }),
   ),
   stored(
@@ -75,13 +81,14 @@ export const storedEvents = [
       policy: described(policy, 'the policy that it runs under'),
       model: described(z.string(), 'the name of the model'),
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
+      ...decided,
     }),
   ),
   stored(
     'tasks_adopted',
     'Open tasks of other plans joined the plan of this turn.',
   )(z.object({ turn_id, task_ids: described(z.array(z.string()), 'the ids of the tasks') })),
-  stored('turn_stop_requested', 'A person asked the turn to stop.')(z.object({ turn_id })),
+  stored('turn_stop_requested', 'A person asked the turn to stop.')(z.object({ turn_id, ...decided })),
   stored(
     'turn_failed',
     'The turn could not go on; `turn_finished` follows.',
@@ -198,7 +205,7 @@ export const storedEvents = [
       open: described(z.array(json), 'number and title of each open task'),
     }),
   ),
-  stored('task_created', 'A task was created.')(z.object({ task: taskNow, by })),
+  stored('task_created', 'A task was created.')(z.object({ task: taskNow, by, ...decided })),
   stored(
     'task_changed',
     'A task was changed.',
@@ -207,9 +214,10 @@ export const storedEvents = [
       task: taskNow,
       by,
       from: described(z.record(z.string(), json), 'the previous values of the changed fields'),
+      ...decided,
     }),
   ),
-  stored('task_removed', 'A task was removed from the list.')(z.object({ task: taskNow, by })),
+  stored('task_removed', 'A task was removed from the list.')(z.object({ task: taskNow, by, ...decided })),
   stored(
     'task_assessed',
     'The assessor judged a claim about a task.',
@@ -227,7 +235,7 @@ export const storedEvents = [
       fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
     }),
   ),
-  stored('task_create_review_required', 'A person is asked to confirm new tasks.')(review),
+  stored('task_create_review_required', 'A person is asked to confirm new tasks.')(review.extend(decided)),
   stored('task_create_review_resolved', 'A review was confirmed, cancelled or expired.')(resolution),
   stored('review_panel_opened', 'A panel shows the review.')(z.object({ review_id, panel })),
   stored('review_panel_left', 'A panel no longer shows the review.')(z.object({ review_id, panel })),

@@ -29,6 +29,10 @@ export class NodeConnection implements Connection {
     return !this.isClosed && this.#outgoing.writableNeedDrain
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#outgoing.req.socket.remoteAddress
+  }
+
   async body(_: Request, maxBytes: number): Promise<Uint8Array | undefined> {
     const { req: incoming } = this.#outgoing
     if (lengthOf(incoming) > maxBytes) return undefined

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { Ref, Door } from '../door/door.ts'
 import type { Connection, Reply } from './connection.ts'
 import type { Caller, Login, Role } from './credentials.ts'
@@ -41,6 +42,8 @@ export type Mcp = (
     readonly role: Role
     /** Who sent it, as limits and sessions tell callers apart. */
     readonly credential: string
+    /** The same for the log. */
+    readonly origin: Origin
     readonly body: unknown
     /** Aborts when the connection of its response is closed. */
     readonly closed: AbortSignal

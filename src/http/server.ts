@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { LiveEntry, Ref } from '../door/door.ts'
 import { type ApiOptions, createApi } from './api.ts'
-import { Credentials, Login, type Role } from './credentials.ts'
+import { Credentials, Login, pageToken, type Role } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
 import { tokenGuard } from './guard.ts'
 import { isLingering } from './linger.ts'
@@ -37,7 +37,7 @@ export interface HttpServer {
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { tokens, tenant, log, publicUrl } = options
   const origins = new Origins()
-  const login = new Login(tokens.person)
+  const login = new Login(pageToken(tokens.person))
   const guard = tokenGuard(new Credentials(tokens, tenant), origins)
   const api = createApi({ ...options, guard, login, usesTokens: true })
   const listener = getRequestListener(

@@ -10,7 +10,8 @@ export interface Identity {
   readonly tenant?: string | undefined
   /**
    * Names the sender, such as a user or an API key, so that limits count for each one: a named sender gets at most half of
-   * what there is. Without a name, all of the same role and tenant are one.
+   * what there is. Without a name, all of the same role and tenant are one. The log records it with each decision: never
+   * return a secret, such as the key itself.
    */
   readonly name?: string | undefined
 }

@@ -1,5 +1,13 @@
 import { openPostgresStore as open } from '../store/postgres/store.ts'
 import type { Store } from './runsheet.ts'
 
+export interface PostgresOptions {
+  /** Connections for calls at most: 10 unless told. Each process opens up to four more for itself. */
+  readonly poolSize?: number
+  /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
+  readonly timeoutMs?: number
+}
+
 /** Connects to PostgreSQL and creates the schema `runsheet` if it is missing. Many nodes may share it. */
-export const openPostgresStore = (url: string): Promise<Store> => open({ url })
+export const openPostgresStore = (url: string, options: PostgresOptions = {}): Promise<Store> =>
+  open({ ...options, url })

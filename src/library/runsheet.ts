@@ -1,4 +1,5 @@
 import { type Door, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
@@ -53,12 +54,13 @@ export class Runsheet {
     if (refused) throw refused
     this.#reviewer = new Reviewer(onReview, onError)
     this.#store = store as OpenStore
-    this.#door = openDoor({
+    const door = openDoor({
       store: this.#store,
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
     })
+    this.#door = door.from(originOf('program', 'library'))
     this.#tenant = tenant
     this.#policy = policy
     keepInside(this, { door: this.#door, tenant, policy })
@@ -91,7 +93,7 @@ export class Runsheet {
    */
   async verify(): Promise<readonly string[]> {
     const differences: string[] = []
-    for await (const difference of verify(this.#store.audit())) differences.push(difference)
+    for await (const difference of verify(this.#store.verifiable())) differences.push(difference)
     return differences
   }
 

@@ -13,6 +13,8 @@ export interface ClientInfo {
   readonly name: string | undefined
   /** Its name for people. */
   readonly label: string | undefined
+  /** Its name and version. */
+  readonly program: string
   readonly traits: HostTraits
   readonly capabilities: ClientCapabilities
 }
@@ -20,10 +22,11 @@ export interface ClientInfo {
 /** A 2026 client describes itself in every request, a 2025 client once. */
 export function clientOf({ server }: McpServer, { mcpReq }: ServerContext): ClientInfo {
   const envelope: Envelope | undefined = mcpReq.envelope
-  const { name, title } = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion() ?? {}
+  const { name, title, version } = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion() ?? {}
   const traits = traitsOf(name)
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {}
-  return { name, label: traits.label ?? title ?? name, traits, capabilities }
+  const program = [name, version].join(' ').trim()
+  return { name, program, label: traits.label ?? title ?? name, traits, capabilities }
 }
 
 interface Envelope {

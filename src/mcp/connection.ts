@@ -11,7 +11,9 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
+import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
@@ -37,6 +39,8 @@ export interface McpOptions
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
+  /** Makes the names of clients for the log. Default: without knowing our secrets, only their shapes. */
+  readonly nameOf?: OriginName | undefined
 }
 
 /** One connection: its protocol, its tools and its client. */
@@ -57,7 +61,11 @@ export interface ConnectionOptions {
   readonly persistent: boolean
   /** Takes a place for a call that waits; absent where there is no limit. */
   readonly hold?: Hold | undefined
+  /** Who sent a request; absent on stdio. */
+  readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
+
+const shapesOnly = originNames(redactor())
 
 type Result = CallToolResult | InputRequiredResult
 
@@ -206,7 +214,7 @@ export class Connection {
     const { review } = record
     const context = await this.#toolContext({ ...binding, turn: review.conversation_turn_id }, ctx, false)
     const round = this.#reviews.roundState(ctx, tool, input)
-    return this.#reviews.wait({ tool, input, review, context }, ctx, round)
+    return this.#reviews.wait({ tool, input, review, context, origin: this.#origin(ctx) }, ctx, round)
   }
 
   /** The conversation of a task list's URI, which must be the request's own. */
@@ -229,7 +237,14 @@ export class Connection {
     const { conversation, toolCallId, sources } = binding
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
     const client = await this.#clientTitle(ctx, creates)
-    return { door: this.#door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+    const door = this.#door.from(this.#origin(ctx))
+    return { door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+  }
+
+  /** Where a tool call comes from. The client's answers to our questions are a person's. */
+  #origin(ctx: ServerContext): Origin {
+    const client = (this.#options.nameOf ?? shapesOnly)(clientOf(this.#server, ctx).program)
+    return originOf('agent', 'mcp', { ...this.#connection.sender?.(ctx), client })
   }
 
   /** The program and its folder. The client is asked for its roots only where a conversation may get its name from them. */

@@ -91,7 +91,7 @@ async function pendingReview(
   if (begun.status !== 'pending_review') throw new Error(`the call is ${begun.status}`)
   const review = (await door.read(ref)).reviews.get(begun.review_id)
   if (!review) throw new Error('no review was opened')
-  return { door, call: { tool: 'plan', input, review, context } }
+  return { door, call: { tool: 'plan', input, review, context, origin: { actor: 'agent', edge: 'mcp' } } }
 }
 
 function elicitorAt(door: Door, more: Partial<ElicitorDeps> = {}): Elicitor {

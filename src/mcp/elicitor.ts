@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ElicitResult, inputRequired, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
@@ -45,6 +46,8 @@ export interface WaitingCall {
   readonly input: unknown
   readonly review: ReviewRequest
   readonly context: ToolContext
+  /** Where the call comes from. */
+  readonly origin: Origin
 }
 
 export interface ElicitorDeps {
@@ -134,7 +137,7 @@ export class Elicitor {
     const answer = action === 'decline' || screen === 'url' ? REJECTION : answerIn(screen, call.review, content)
     switch (answer.kind) {
       case 'decision': {
-        const message = await this.#decide(call, answer.decision, answer.formRows)
+        const message = await this.#decide(call, screen, answer.decision, answer.formRows)
         return message === undefined ? WAIT : this.#again(asked, { message, content }, call, ctx)
       }
       case 'invalid':
@@ -168,12 +171,15 @@ export class Elicitor {
 
   /** Returns what is wrong with the decision, if anything. */
   async #decide(
-    { review, context }: WaitingCall,
+    { review, context, origin }: WaitingCall,
+    screen: Question['screen'],
     decision: Decision,
     formRows: readonly number[],
   ): Promise<string | undefined> {
+    const edge = screen === 'url' ? 'mcp_link' : 'mcp_form'
+    const door = this.#deps.door.from({ ...origin, actor: 'person', edge })
     try {
-      await this.#deps.door.reviews.decide(context.tenant, review.review_id, decision, 'mcp_form')
+      await door.reviews.decide(context.tenant, review.review_id, decision, 'mcp_form')
       return undefined
     } catch (error) {
       if (!(error instanceof Refusal)) throw error

@@ -8,6 +8,7 @@ import {
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { Origin } from '../domain/origin.ts'
 import { isId } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -30,6 +31,8 @@ export interface RequestInfo {
   readonly role: Role
   /** Who sent it: sessions belong to the credential that opened them. */
   readonly credential: string
+  /** The same for the log. */
+  readonly origin: Origin
   readonly body: unknown
   /** Aborts when the connection of its response is closed. */
   readonly closed: AbortSignal
@@ -79,12 +82,15 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   const sessions = new Sessions(options.maxSessions ?? MAX_SESSIONS, options.sessionIdleMs ?? SESSION_IDLE_MS)
   const openRequests = new OpenRequests()
   const owners = new Map<string, Owner>()
+  const senders = new WeakMap<Request, Origin>()
+  const sender = ({ http }: ServerContext): Origin | undefined => http?.req && senders.get(http.req)
   const introductions = new Introductions()
   const greetings = new Greetings(toolset => sessionServer(toolset, false))
 
   return {
     fetch: async (request, info) => {
       const { body, closed } = info
+      senders.set(request, info.origin)
       const problem = headerProblem(request.headers)
       if (problem !== undefined) return rpcError(400, -32_602, problem)
       if (request.method === 'GET' || isListenRequest(body)) info.openStream()
@@ -126,6 +132,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
         conversation,
         persistent: false,
         hold,
+        sender,
       })
     }
     return createMcpHandler(factory, { legacy: 'reject', bus: updates, onerror: onError })
@@ -171,7 +178,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
 
   function sessionServer(toolset: Toolset, isPerson: boolean, hold?: Hold): McpServer {
     const conversation = ({ sessionId = '' }: ServerContext): string => `mcp-${sessionId}`
-    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, hold })
+    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, hold, sender })
   }
 
   /** The toolset in the header, else the conversation's own, else the default of new conversations. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { originOf } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { isRunning } from '../domain/turn.ts'
 import { isParked } from '../domain/conversation.ts'
@@ -31,6 +32,8 @@ const LEASE_MS = 6_000
 const RETRY_MS = 1_000
 /** How often to look for unclaimed turns whose hint was lost. */
 const POLL_MS = 1_500
+/** Conversations that are looked at together: one that is slow to read must not hold up the others. */
+const MAX_LOOKS = 8
 
 interface DrivenTurn {
   readonly held: HeldLease
@@ -49,10 +52,13 @@ export class Runner {
   readonly #driven = new Map<string, DrivenTurn>()
   readonly #ending = new AbortController()
   #timers: NodeJS.Timeout[] = []
-  #claiming: Promise<void> = Promise.resolve()
+  /** Turns of ours whose hint could not be followed, as it may have been about a stop. */
+  readonly #unheard = new Map<string, Ref>()
+  #claiming: Promise<void> | undefined
 
   constructor(options: RunnerOptions) {
-    const { door, models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
+    const { models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
+    const door = options.door.from(originOf('agent', 'turn'))
     this.#options = options
     this.#id = door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
@@ -74,7 +80,10 @@ export class Runner {
   start(): void {
     void this.#listen()
     this.#timers = [
-      setInterval(() => this.takeAll(), this.#pollMs),
+      setInterval(() => {
+        this.takeAll()
+        this.#lookAgain()
+      }, this.#pollMs),
       setInterval(() => void this.#renew(), this.#leaseMs / 3),
     ]
     for (const timer of this.#timers) timer.unref()
@@ -94,18 +103,10 @@ export class Runner {
     if (held) this.#drive(held)
   }
 
-  /** Claims and drives every unclaimed turn. */
+  /** Claims and drives every unclaimed turn, unless it is still at it. */
   takeAll(): void {
-    this.#claiming = this.#claiming.then(async () => {
-      try {
-        while (!this.#ending.signal.aborted) {
-          const held = await this.#claim()
-          if (!held) return
-          this.#drive(held)
-        }
-      } catch (error) {
-        if (!this.#ending.signal.aborted) this.#options.onError?.(error)
-      }
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = undefined
     })
   }
 
@@ -119,6 +120,18 @@ export class Runner {
     await this.#claiming
     await Promise.all([...this.#driven.values()].map(({ ended }) => ended))
     await closed
+  }
+
+  async #claimAll(): Promise<void> {
+    try {
+      while (!this.#ending.signal.aborted) {
+        const held = await this.#claim()
+        if (!held) return
+        this.#drive(held)
+      }
+    } catch (error) {
+      if (!this.#ending.signal.aborted) this.#options.onError?.(error)
+    }
   }
 
   #claim(wanted?: Ref & { readonly turn: string }): Promise<HeldLease | undefined> {
@@ -164,7 +177,13 @@ export class Runner {
     const { door, onError } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
-        for await (const hint of door.changes(this.#ending.signal)) if (hint.kind === 'log') await this.#onHint(hint)
+        const looks = new Set<Promise<void>>()
+        for await (const hint of door.changes(this.#ending.signal)) {
+          if (hint.kind !== 'log') continue
+          const look = this.#onHint(hint).finally(() => looks.delete(look))
+          looks.add(look)
+          if (looks.size >= MAX_LOOKS) await Promise.race(looks)
+        }
       } catch (error) {
         if (this.#ending.signal.aborted) return
         onError?.(error)
@@ -188,8 +207,15 @@ export class Runner {
     } catch (error) {
       if (!this.#ending.signal.aborted && !isUnreadable(error)) {
         this.#options.onError?.(error)
+        if (this.#driven.has(refKey(ref))) this.#unheard.set(refKey(ref), ref)
       }
     }
+  }
+
+  #lookAgain(): void {
+    const refs = [...this.#unheard.values()]
+    this.#unheard.clear()
+    for (const ref of refs) void this.#onHint(ref)
   }
 
   async #renew(): Promise<void> {

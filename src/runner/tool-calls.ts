@@ -1,6 +1,6 @@
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
-import { hashOf, type Lease } from '../door/door.ts'
+import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
@@ -83,7 +83,7 @@ async function callOutside(
     const data = { tool_call_id, tool: name, arguments: args }
     await deps.door.run(turn.at(`called:${tool_call_id}`), turn.fact({ type: 'tool_called', data }))
   }
-  const ids = { toolCallId: tool_call_id, idempotencyKey: idempotencyKey(turn.lease, tool_call_id) }
+  const ids = { toolCallId: tool_call_id, idempotencyKey: idempotencyKey(turn, tool_call_id) }
   await turn.confirmLease(signal)
   const started = performance.now()
   const { result, ok } = await answerOf(tool, args, { ...deps, ids, signal })
@@ -103,9 +103,11 @@ async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: stri
   observe(caller, { ...labels, callId: call.id, items: 0, started, outcome: 'refused', stored: true })
 }
 
-/** Models number their calls anew in each turn, so that the call's own id is not enough. */
-const idempotencyKey = ({ tenant, conversation, turn }: Lease, callId: string): string =>
-  hashOf([tenant, conversation, turn, callId])
+/** Models number their calls anew in each turn, and another installation may use the same names. */
+function idempotencyKey({ lease, run }: ActiveTurn, callId: string): string {
+  const { tenant, conversation, turn } = lease
+  return hashOf([tenant, conversation, run.state.created_at, turn, callId])
+}
 
 /** Stores what a call is answered. */
 export async function recordAnswer(

@@ -692,12 +692,13 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       await store.commit(other, run(openTurn('t1'), add('t1', 'a', 'b\0c')))
       await store.commit(other, run(settle('t1', 2)))
       await store.commit({ ...other, tenant: 'globex' }, run(startTurn('t1'), propose('t1', 'rev-2', 'a')))
-      let isDone = false
+      const done = new AbortController()
       const writer = (async () => {
-        for (let index = 0; !isDone; index += 1) await elsewhere.commit(other, run(rename('t1', 1, `title ${index}`)))
+        for (let index = 0; !done.signal.aborted; index += 1)
+          await elsewhere.commit(other, run(rename('t1', 1, `title ${index}`)))
       })()
       for (let times = 0; times < 3; times += 1) expect(await differencesIn(store)).toEqual([])
-      isDone = true
+      done.abort()
       await writer
       if (elsewhere !== store) await elsewhere.close()
     })
@@ -721,7 +722,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 async function differencesIn(store: Store): Promise<string[]> {
   const found: string[] = []
   try {
-    for await (const difference of verify(store.audit())) found.push(difference)
+    for await (const difference of verify(store.verifiable())) found.push(difference)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'closed') throw error
   }

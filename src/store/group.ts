@@ -7,18 +7,23 @@ const MAX_RUN_MS = 2
 /** Microtasks that a caller needs from its answer to its next call. */
 const MICROTASKS = 5
 
+/** Answers the calls itself and never rejects. None of them came before `since`, by `performance.now()`. */
+type Serve<C> = (calls: readonly C[], since: number) => Promise<void> | undefined
+
 /** Collects the calls of one event loop turn and serves them together, one group at a time. */
 export class Group<C> {
-  readonly #serve: (calls: readonly C[]) => Promise<void> | undefined
+  readonly #serve: Serve<C>
   #waiting: C[] = []
+  /** When the oldest of them came. */
+  #since = 0
   #busy: Promise<void> | undefined
 
-  /** `serve` answers the calls itself and never rejects. */
-  constructor(serve: (calls: readonly C[]) => Promise<void> | undefined) {
+  constructor(serve: Serve<C>) {
     this.#serve = serve
   }
 
   add(call: C): void {
+    if (this.#waiting.length === 0) this.#since = performance.now()
     this.#waiting.push(call)
     this.#busy ??= this.#run()
   }
@@ -34,7 +39,7 @@ export class Group<C> {
         await setImmediate()
         const turn = performance.now()
         do {
-          await this.#serve(this.#waiting.splice(0, MAX_CALLS))
+          await this.#serve(this.#waiting.splice(0, MAX_CALLS), this.#since)
           // A caller that works through a list calls again at once: it need not wait for the next turn.
           for (let hop = 0; hop < MICROTASKS; hop += 1) await Promise.resolve()
         } while (this.#waiting.length > 0 && performance.now() - turn < MAX_RUN_MS)

@@ -1,8 +1,9 @@
 import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { type Instant, instantOf, plusMs } from '../domain/instant.ts'
+import type { Instant } from '../domain/instant.ts'
 import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
+import { StoreClock } from './clock.ts'
 import { eventsOf } from './commit.ts'
 import { compareSortKeys, sortedPage } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
@@ -15,6 +16,7 @@ import {
   type ConversationSummary,
   type Committed,
   type Decide,
+  type DueReview,
   type Lease,
   type LiveEntry,
   type LiveText,
@@ -25,7 +27,7 @@ import {
   type Templates,
 } from './store.ts'
 import { taskPage } from './task-page.ts'
-import { type Audit, Replay, type StoredRows } from './verify.ts'
+import { type Verifiable, Replay, type StoredRows } from './verify.ts'
 
 export interface MemoryStoreOptions {
   /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
@@ -39,7 +41,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
 
 interface TurnLease extends TurnRow {
   readonly attempt: number
-  readonly until: Instant | null
+  /** When the lease is over, in elapsed milliseconds; null without one. */
+  readonly until: number | null
 }
 
 /** All that is stored of one conversation. */
@@ -66,12 +69,12 @@ class MemoryStore implements Store {
   readonly #owners = new Map<string, Entry>()
   readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
-  readonly #skewMs: () => number
+  readonly #clock: StoreClock
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
-  constructor({ skewMs = () => 0 }: MemoryStoreOptions) {
-    this.#skewMs = skewMs
+  constructor({ skewMs }: MemoryStoreOptions) {
+    this.#clock = new StoreClock({ isAwaited: () => this.#waiting().length > 0, skewMs })
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -83,7 +86,7 @@ class MemoryStore implements Store {
 
   async now(): Promise<Instant> {
     this.#check()
-    return this.#now()
+    return this.#clock.now()
   }
 
   async load(ref: Ref): Promise<Conversation> {
@@ -103,13 +106,13 @@ class MemoryStore implements Store {
 
   async claim(_runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
     this.#check()
-    const now = this.#now()
+    const now = this.#clock.elapsed()
     for (const entry of wanted ? [this.#peek(wanted)] : this.#entries.values()) {
       for (const turn of entry.turns.values()) {
         if (wanted && turn.turn !== wanted.turn) continue
         if (turn.status !== 'running' || turn.parked || (turn.until !== null && turn.until > now)) continue
         const attempt = turn.attempt + 1
-        entry.turns.set(turn.turn, { ...turn, attempt, until: plusMs(now, ttlMs) })
+        entry.turns.set(turn.turn, { ...turn, attempt, until: now + ttlMs })
         return { ...entry.ref, turn: turn.turn, attempt }
       }
     }
@@ -117,7 +120,7 @@ class MemoryStore implements Store {
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#withLease(lease, plusMs(this.#now(), ttlMs))
+    return this.#withLease(lease, this.#clock.elapsed() + ttlMs)
   }
 
   async release(lease: Lease): Promise<void> {
@@ -126,11 +129,9 @@ class MemoryStore implements Store {
 
   async due(limit: number): ReturnType<Store['due']> {
     this.#check()
-    const now = this.#now()
-    const waiting = [...this.#entries.values()]
-      .flatMap(({ ref, reviews }) => [...reviews.values()].map(({ id, due_at }) => ({ ...ref, review_id: id, due_at })))
-      .flatMap(({ due_at, ...review }) => (due_at === null ? [] : [{ review, due_at }]))
-      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
+    this.#catchUp()
+    const now = this.#clock.now()
+    const waiting = this.#waiting()
     const next = waiting.find(({ due_at }) => due_at > now)?.due_at
     const reviews = waiting.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
     return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
@@ -165,7 +166,7 @@ class MemoryStore implements Store {
       return entry && row && { ...entry.ref, record: row.body }
     },
     waiting: async (tenant, conversation, limit) => {
-      const now = this.#now()
+      const now = this.#clock.now()
       return this.#of(tenant)
         .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
         .flatMap(({ reviews }) => [...reviews.values()])
@@ -212,7 +213,7 @@ class MemoryStore implements Store {
     },
   }
 
-  audit(): Audit {
+  verifiable(): Verifiable {
     const entries = this.#entries
     return {
       conversations: async function* () {
@@ -235,7 +236,7 @@ class MemoryStore implements Store {
   }
 
   #serve(calls: readonly Call[]): void {
-    const clock = this.#now()
+    const clock = this.#clock.now()
     for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
       const [first] = group
       if (!first) continue
@@ -270,10 +271,11 @@ class MemoryStore implements Store {
       entry.turns.set(row.turn, { ...row, attempt, until })
     }
     for (const row of rows.reviews) entry.reviews.set(row.id, row)
+    if (this.#clock.isOvertaken(after)) this.#catchUp()
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
-  #withLease(lease: Lease, until: Instant | null): boolean {
+  #withLease(lease: Lease, until: number | null): boolean {
     this.#check()
     const turns = this.#peek(lease).turns
     const turn = turns.get(lease.turn)
@@ -282,8 +284,21 @@ class MemoryStore implements Store {
     return true
   }
 
-  #now(): Instant {
-    return instantOf(Date.now() + this.#skewMs())
+  /** The reviews that have a deadline, soonest first. */
+  #waiting(): { review: DueReview; due_at: Instant; updated_at: Instant | null }[] {
+    return [...this.#entries.values()]
+      .flatMap(({ ref, reviews, state: { updated_at } }) =>
+        [...reviews.values()].flatMap(({ id, due_at }) =>
+          due_at === null ? [] : [{ review: { ...ref, review_id: id }, due_at, updated_at }],
+        ),
+      )
+      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
+  }
+
+  #catchUp(): void {
+    const now = this.#clock.now()
+    const loggedAt = this.#waiting().find(({ due_at }) => due_at > now)?.updated_at
+    if (loggedAt) this.#clock.catchUp(loggedAt)
   }
 
   #check(): void {

@@ -1,6 +1,7 @@
 import { type Conversation, isParked } from '../domain/conversation.ts'
 import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import { withoutOrigin } from '../domain/origin.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import { projection } from '../domain/projection.ts'
@@ -183,7 +184,7 @@ function reviewAfter(
 ): ReviewRecord | undefined {
   switch (event.type) {
     case 'task_create_review_required':
-      return { review: event.data, resolution: null, tasks: [] }
+      return { review: withoutOrigin(event.data), resolution: null, tasks: [] }
     case 'review_panel_opened':
     case 'review_panel_left':
       return known(event.data.review_id)

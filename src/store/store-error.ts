@@ -24,6 +24,7 @@ export type StoreErrorCode =
 
 /** Failures of storage itself, which an operator should know of. */
 const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
+  'busy',
   'full',
   'readonly',
   'corrupt',

@@ -1,11 +1,12 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { ReviewRecord } from './rows.ts'
-import type { Audit } from './verify.ts'
+import type { Verifiable } from './verify.ts'
 
 /** A tenant's conversation: the primary key of everything. */
 export interface Ref {
@@ -37,6 +38,8 @@ export interface Once {
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
+  /** For the door, which records it with decisions. */
+  readonly origin?: Origin | undefined
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */
@@ -143,7 +146,7 @@ export interface Store {
   readonly templates: Templates
   readonly live: LiveText
   /** All that is stored, for `verify`. */
-  audit(): Audit
+  verifiable(): Verifiable
   /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }

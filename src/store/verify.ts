@@ -22,7 +22,7 @@ export interface StoredSnapshot {
 }
 
 /** What a store offers to be verified: all that it holds, whatever its tenant. */
-export interface Audit {
+export interface Verifiable {
   conversations(): AsyncIterable<Ref>
   /** How the log of a conversation, folded by `Replay`, differs from its rows: read as of one moment. */
   differences(ref: Ref): Promise<readonly string[]>
@@ -31,11 +31,11 @@ export interface Audit {
 }
 
 /** Folds every log and compares it with what is stored beside it. Yields each difference; may run beside writers. */
-export async function* verify(audit: Audit): AsyncGenerator<string> {
-  yield* audit.problems()
-  for await (const ref of audit.conversations()) {
+export async function* verify(verifiable: Verifiable): AsyncGenerator<string> {
+  yield* verifiable.problems()
+  for await (const ref of verifiable.conversations()) {
     try {
-      yield* await audit.differences(ref)
+      yield* await verifiable.differences(ref)
     } catch (error) {
       yield damageOf(error)
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
-import { type Child } from '../support/children.ts'
+import { type Child, runCli } from '../support/children.ts'
 import { hostOf, overStdio, PLAN, serveFolder, URL_MODE } from '../support/mcp.ts'
 import { visit } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
-  it('[MC36] the plan opens from the printed link, is edited in the browser, and arrives as edited', async () => {
+  it('[MC36][AD3] the plan opens from the printed link, is edited in the browser, arrives as edited, and is recorded as decided there', async () => {
     const link = Promise.withResolvers<string>()
     const host = await overStdio(
       data,
@@ -52,5 +52,17 @@ describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
     expect(problems).toEqual([])
     await context.close()
     await host.client.close()
+    const audit = runCli(['audit', '--data', data, '--json'], { file: 'dist/cli/runsheet.js' })
+    await audit.ended
+    const decided = audit.lines.findLast(line => line.includes('task_create_review_resolved')) ?? ''
+    expect(JSON.parse(decided)).toMatchObject({
+      what: expect.stringMatching(/^review \S+ confirmed: 2 tasks$/),
+      origin: {
+        actor: 'person',
+        edge: 'page',
+        credential: 'page',
+        claimed: { client: expect.stringMatching(/^Mozilla/) },
+      },
+    })
   })
 })

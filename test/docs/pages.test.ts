@@ -33,6 +33,25 @@ it('[DC2] every file and folder that ARCHITECTURE.md names exists', () => {
   expect(missing).toEqual([])
 })
 
+it('[DC3] every test that SECURITY.md cites exists', () => {
+  const page = read('SECURITY.md')
+  const cited = [...page.matchAll(/`([\w./-]+\.test\.ts)`: "([^"]+)"/g)].map(([, file = '', title = '']) => ({
+    file,
+    title,
+  }))
+  expect(cited.length).toBeGreaterThan(20)
+  // A file without a title would not be checked.
+  expect(cited).toHaveLength(page.match(/\.test\.ts/g)?.length ?? 0)
+  const missing = cited.filter(
+    ({ file, title }) => !files.includes(file) || !titlesIn(file).some(has => has.endsWith(title)),
+  )
+  expect(missing).toEqual([])
+})
+
+/** The titles of a file, after the ids of their rules. */
+const titlesIn = (file: string): string[] =>
+  [...read(file).matchAll(/(['"`])(?:\[[A-Z]{2}\d+\] ?)+(.+?)\1[,)]/g)].map(([, , title = '']) => title)
+
 function leadsTo(target: string, heading: string | undefined): boolean {
   if (!existsSync(join(root, target))) return false
   if (heading === undefined) return true

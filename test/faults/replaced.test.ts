@@ -69,6 +69,15 @@ const LOSSES: readonly [title: string, lose: () => void, detail: RegExp][] = [
     },
     /^runsheet\.db is another file now; the -wal of the old one is kept as runsheet\.db-wal\.replaced-\d+$/,
   ],
+  [
+    'the folder becomes a link to another one',
+    () => {
+      renameSync(data, join(scratch, 'elsewhere'))
+      cpSync(join(scratch, 'elsewhere'), join(scratch, 'other'), { recursive: true })
+      symlinkSync(join(scratch, 'other'), data)
+    },
+    /^runsheet\.db is another file now$/,
+  ],
   ['its -wal is deleted', () => rmSync(`${path}-wal`), /^runsheet\.db-wal is gone$/],
   ['its -shm is deleted', () => rmSync(`${path}-shm`), /^runsheet\.db-shm is gone$/],
 ]

@@ -98,6 +98,11 @@ describe('runsheet serve --store file, with something else in the place of a tas
       () => writeFileSync(file(), `{"tasks":[],"x":[${'1,'.repeat(4_000_000)}1]}`),
       /^it has more than 100,000 values$/,
     ],
+    [
+      'a file with values nested 101 deep',
+      () => writeFileSync(file(), `{"tasks":[],"x":${'['.repeat(100)}${']'.repeat(100)}}`),
+      /^it has more than 100 levels of nesting$/,
+    ],
   ])('[FI16] %s: that conversation is refused at once, the others go on, the log says why', async (_, put, detail) => {
     mkdirSync(folder, { recursive: true })
     await put()

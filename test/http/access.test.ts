@@ -274,11 +274,13 @@ describe('a login code', () => {
   const login = (code: unknown, headers: Sent['headers'] = json): Promise<Answered> =>
     ask('post', '/api/login', headers, JSON.stringify({ code }))
 
-  test("[AU4] is traded for the person's token once", async () => {
+  test('[AU4] is traded once, for a token with which the page may do what a person may', async () => {
     const code = at.server.loginCode()
     const first = await login(code)
     expect(first.status).toBe(200)
-    expect(JSON.parse(first.text)).toEqual({ token: TOKENS.person })
+    const { token } = JSON.parse(first.text) as { token: string }
+    expect(Object.values<string>(TOKENS)).not.toContain(token)
+    expect((await ask('post', '/api/login/codes', { authorization: `Bearer ${token}` })).status).toBe(201)
     expect(first.headers['cache-control']).toBe('no-store')
     expect(first.headers['set-cookie']).toBeUndefined()
     const second = await login(code)

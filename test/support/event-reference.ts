@@ -22,7 +22,7 @@ const DOCUMENT = openApiDocument(withOpenApi(ROUTES, { version: '0' }), { versio
 const SCHEMAS = (DOCUMENT.components?.schemas ?? {}) as Readonly<Record<string, Schema>>
 
 /** Shapes that several events hold, each with a table of its own. */
-const SHAPES = ['Task', 'Policy', 'Review', 'DraftRow', 'Row', 'Changes', 'ToolCall', 'Todo']
+const SHAPES = ['Task', 'Policy', 'Review', 'DraftRow', 'Row', 'Changes', 'ToolCall', 'Todo', 'Origin']
 
 const { type: _type, data: _data, ...place } = schemaNamed('TaskCreatedEvent').properties ?? {}
 const ENVELOPE = [

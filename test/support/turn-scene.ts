@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, inject } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
 import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
@@ -60,24 +61,37 @@ export class Scene {
     }
   }
 
+  /** The database, or its URL. */
+  get at(): string {
+    return this.#order.at
+  }
+
   start(): Promise<ChatReader> {
     return this.turns.open(this.story.body, confirmAll)
   }
 
   /** Starts a child process that drives turns. */
-  child(more: Partial<TurnChildOrder> = {}): Child {
-    const child = runChild(new URL('turn-child.ts', import.meta.url), { ...this.#order, ...more })
+  child(more: Partial<TurnChildOrder> = {}, prefix: readonly string[] = []): Child {
+    const child = runChild(new URL('turn-child.ts', import.meta.url), { ...this.#order, ...more }, prefix)
     this.#children.push(child)
     return child
   }
 
   /** Drives turns in this process from now on. */
-  takeOver(outside: OutsideTools = givenTools(outsideTools(this.tools.url))): Runner {
+  takeOver(outside: OutsideTools = givenTools(outsideTools(this.tools.url)), leaseMs = LEASE_MS): Runner {
     const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
-    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs: LEASE_MS, retryMs: 1 })
+    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()
     return runner
+  }
+
+  /** Until when the turn's lease is said to last, as SQLite has it. */
+  leaseEnd(): string {
+    const db = new DatabaseSync(this.#order.at, { readOnly: true })
+    const row = db.prepare('SELECT until FROM turns').get()
+    db.close()
+    return String(row?.['until'])
   }
 
   async check(reader: ChatReader): Promise<void> {

@@ -17,8 +17,8 @@ export interface WriterOrder {
   readonly to: number
   /** Concurrent writes. */
   readonly abreast?: number
-  /** Kills itself the nth time this point is reached. */
-  readonly dieAt?: { readonly point: string; readonly nth: number }
+  /** Kills or freezes itself the nth time this point is reached. */
+  readonly dieAt?: { readonly point: string; readonly nth: number; readonly signal?: 'SIGKILL' | 'SIGSTOP' }
   /** Creates tasks instead of messages, so that files change. */
   readonly tasks?: boolean
   /** Adds a message of that many characters, and live text, to each write. */
@@ -30,7 +30,11 @@ let reached = 0
 const onFaultPoint = (point: string): void => {
   if (point !== order.dieAt?.point) return
   reached += 1
-  if (reached === order.dieAt.nth) process.kill(process.pid, 'SIGKILL')
+  if (reached !== order.dieAt.nth) return
+  writeSync(1, `at ${point}\n`)
+  process.kill(process.pid, order.dieAt.signal ?? 'SIGKILL')
+  // A signal takes a moment: nothing may follow meanwhile.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
 }
 
 const door = openDoor({ store: await open() })

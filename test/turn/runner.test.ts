@@ -11,6 +11,7 @@ import type { At, Store } from '../../src/store/store.ts'
 import { runChild } from '../support/children.ts'
 import type { Answer, Answers } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
+import { storeWith } from '../support/sse.ts'
 import { placeFor } from '../support/stores.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
@@ -245,6 +246,29 @@ describe('one turn, several runners', () => {
       turns.runner.takeAll()
     }
     expect(await statusOf(turns, 't29')).toBe('done')
+  })
+
+  it('[TR18] a conversation that cannot be read for a while delays no stop of another, and its own stop is heard', async () => {
+    const slow = Promise.withResolvers<never>()
+    slow.promise.catch(() => {})
+    const store = await opened()
+    let isStuck = false
+    const load: Store['load'] = each => (isStuck && each.conversation === 'slow' ? slow.promise : store.load(each))
+    const turns = await started({
+      door: openDoor({ store: storeWith(store, { load }) }),
+      answers: () => ({ text: 'Half ', hangs: true }),
+    })
+    const readers = await Promise.all(['slow', 'c1'].map(session_id => turns.open({ ...PLAIN, session_id })))
+    await turns.provider.until(({ asked }) => asked.length === 2)
+    isStuck = true
+    for (const conversation of ['slow', 'c1']) {
+      await openDoor({ store, readOnly: true }).run({ ...ref, conversation }, { type: 'stop_turn', turn_id: 't1' })
+    }
+    await readers[1]?.over
+    isStuck = false
+    slow.reject(new StoreError('io', 'The database did not answer in time.'))
+    await readers[0]?.over
+    for (const reader of readers) expect(reader.of('turn_finished').at(0)?.data.status).toBe('stopped')
   })
 
   it('[TR21] a runner whose lease expired claims the turn again', async () => {

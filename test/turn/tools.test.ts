@@ -341,6 +341,20 @@ describe('a call of an outside tool', () => {
     expect(new Set(heard.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
   })
 
+  it('[TR37] has another key in another installation with the same names', async () => {
+    const heard: CallIds[] = []
+    const weather = given('weather', async (_, __, ids) => {
+      heard.push(ids)
+      return 'fine'
+    })
+    for (let times = 0; times < 2; times += 1) {
+      const server = await turns({ outside: [weather] })
+      server.provider.script(calling({ tool: 'weather', id: 'call_1' }))
+      await server.chat({ session_id: 'c1', turn_id: 't1' })
+    }
+    expect(new Set(heard.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
+  })
+
   it('[TR37] tells an MCP server its key in _meta, and a repeated call has the same', async () => {
     const path = folder()
     const near = connected({ near: onStdio(path) })

@@ -10,7 +10,7 @@ export const loginRoutes = [
     tag: 'Login',
     role: 'none',
     needs: 'login',
-    summary: "Trades the single-use code of a sign-in link for the person's token",
+    summary: 'Trades the single-use code of a sign-in link for a token of the page, which may do what a person may',
     body: z.strictObject({ code: z.string().min(1).max(200) }),
     answers: { 200: { description: 'The token', schema: z.object({ token: z.string() }) } },
     handle: async ({ body }, { login }) => {

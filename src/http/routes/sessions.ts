@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import { limitedTurns } from '../../domain/limited-turns.ts'
+import { withoutOrigin } from '../../domain/origin.ts'
 import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
 import { snapshotOf } from '../../domain/snapshot.ts'
@@ -204,7 +205,7 @@ const shown = combined<Pick<View, 'title' | 'messages' | 'limited'> & { readonly
   limited: limitedTurns,
   requests: projection<readonly ReviewRequest[]>({
     initial: [],
-    on: { task_create_review_required: (requests, { data }) => [...requests, data] },
+    on: { task_create_review_required: (requests, { data }) => [...requests, withoutOrigin(data)] },
   }),
 })
 

@@ -3,7 +3,7 @@ import type { Json } from '../../domain/event.ts'
 import type { Task, TaskStatus } from '../../domain/task.ts'
 import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../store-error.ts'
-import { hasManyValues, MANY_VALUES } from './limits.ts'
+import { exceededLimit } from './limits.ts'
 
 /** Fields of other programs: kept, never read. */
 export type Extra = Readonly<Record<string, Json>>
@@ -90,7 +90,8 @@ function fileTask(raw: unknown, index: number): FileTask {
 }
 
 function parsed(text: string): unknown {
-  if (hasManyValues(text)) throw invalid(`it has more than ${MANY_VALUES}`)
+  const limit = exceededLimit(text)
+  if (limit !== undefined) throw invalid(`it has more than ${limit}`)
   try {
     return parseExactly(text)
   } catch (error) {

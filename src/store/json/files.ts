@@ -18,7 +18,7 @@ import { StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { lstatOf } from '../identity.ts'
 import { invalid } from './document.ts'
-import { hasManyValues, MANY_VALUES, MAX_BYTES } from './limits.ts'
+import { exceededLimit, MAX_BYTES } from './limits.ts'
 import { TaskFolder } from './task-folder.ts'
 
 /** Reads and atomically replaces regular files in one folder. Errors name no path but that within the data folder. */
@@ -63,7 +63,8 @@ export class TaskFiles {
     const temporary = join(dir, `.${base}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
     const bytes = Buffer.from(text)
     if (bytes.length > MAX_BYTES) throw tooLarge('8 MB')
-    if (hasManyValues(text)) throw tooLarge(MANY_VALUES)
+    const limit = exceededLimit(text)
+    if (limit !== undefined) throw tooLarge(limit)
     try {
       this.#folder.make(dirname(name))
       const file = openSync(temporary, NEW_FILE)

@@ -2,26 +2,33 @@
 export const MAX_BYTES = 8 * 2 ** 20
 /** Parsing costs about a microsecond a value, however short it is. */
 const MAX_VALUES = 100_000
+/** Each level is indented when it is written. */
+const MAX_DEPTH = 100
 
-/** The limit in words. */
-export const MANY_VALUES = '100,000 values'
-
-/** Whether JSON has too many values: counts what begins or separates them, outside of strings. */
-export function hasManyValues(text: string): boolean {
-  if (text.length <= MAX_VALUES) return false
+/** The limit that JSON exceeds, in words, if it does. Counts what begins, separates and ends values, outside of strings. */
+export function exceededLimit(text: string): string | undefined {
   let values = 0
+  let depth = 0
   let isString = false
-  for (let at = 0; at < text.length && values <= MAX_VALUES; at += 1) {
+  for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at)
     if (char === QUOTE) isString = !isString
     else if (isString) at += char === BACKSLASH ? 1 : 0
-    else if (char === COMMA || char === ARRAY || char === OBJECT) values += 1
+    else if (char === COMMA) values += 1
+    else if (char === ARRAY || char === OBJECT) {
+      values += 1
+      depth += 1
+    } else if (char === ARRAY_END || char === OBJECT_END) depth -= 1
+    if (values > MAX_VALUES) return '100,000 values'
+    if (depth > MAX_DEPTH) return '100 levels of nesting'
   }
-  return values > MAX_VALUES
+  return undefined
 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const ARRAY = 0x5b
+const ARRAY_END = 0x5d
 const OBJECT = 0x7b
+const OBJECT_END = 0x7d

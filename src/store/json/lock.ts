@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, lstatOf, statOf } from '../identity.ts'
 import { createPrivateFile } from '../private-file.ts'
-import { whenFree } from '../sqlite/open.ts'
+import { WriteLock } from '../sqlite/write-lock.ts'
 import { StoreError } from '../store-error.ts'
 
 /** A lock among all processes on one folder: that of an empty SQLite file, which the OS frees if its holder dies. */
@@ -10,6 +10,7 @@ export class FolderLock {
   readonly #db: DatabaseSync
   #opened: Identity | undefined
   #lost: StoreError | undefined
+  #lock: WriteLock | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(path: string) {
@@ -24,6 +25,7 @@ export class FolderLock {
     createPrivateFile(this.#path)
     this.#db.open()
     this.#opened = statOf(this.#path)
+    this.#lock = WriteLock.ofFile(this.#path)
   }
 
   /** Throws if the file was deleted or replaced: then the lock keeps nobody out. That is final. */
@@ -32,10 +34,11 @@ export class FolderLock {
     if (this.#lost) throw this.#lost
   }
 
-  hold<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` while no other process does so. Its turn must come within 5 s. */
+  hold<T>(work: () => Promise<T>, since: number = performance.now()): Promise<T> {
     const mine = this.#turn.then(async () => {
       this.check()
-      await whenFree(() => this.#db.exec('BEGIN EXCLUSIVE'))
+      await this.#lock?.whenFree(() => this.#db.exec('BEGIN EXCLUSIVE'), since)
       try {
         // Deleted while we waited for it.
         this.check()

@@ -53,11 +53,11 @@ export class Mirror {
   }
 
   /** Runs `work` while no other process of ours reads or writes the files. */
-  exclusively<T>(work: () => Promise<T>): Promise<T> {
+  exclusively<T>(work: () => Promise<T>, since?: number): Promise<T> {
     return this.#lock.hold(async () => {
       this.#files.check()
       return work()
-    })
+    }, since)
   }
 
   /** Throws if the folder or its lock was deleted or replaced. */

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Conversation } from '../../domain/conversation.ts'
 import { decide } from '../../domain/decide/index.ts'
+import { attributed } from '../../domain/decision.ts'
+import { originOf } from '../../domain/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
@@ -11,8 +13,8 @@ import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
 import { connectUnflushed, retryWhileBusy } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
-import type { Audit } from '../verify.ts'
-import { fileProblems } from './audit.ts'
+import type { Verifiable } from '../verify.ts'
+import { fileProblems } from './file-problems.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, filePathOf, Mirror } from './mirror.ts'
 
@@ -64,7 +66,7 @@ class FileStore implements Store {
   readonly #data: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
-  readonly #group = new Group<Call>(calls => this.#serve(calls))
+  readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
   /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
   /** The files that cannot be read, by path. */
@@ -129,8 +131,8 @@ class FileStore implements Store {
     return due
   }
 
-  audit(): Audit {
-    const inner = this.#inner.audit()
+  verifiable(): Verifiable {
+    const inner = this.#inner.verifiable()
     const [data, db] = [this.#data, this.#db]
     return {
       ...inner,
@@ -155,11 +157,11 @@ class FileStore implements Store {
     await this.#mirror.exclusively(async () => this.#mirror.sweep())
   }
 
-  async #serve(calls: readonly Call[]): Promise<void> {
+  async #serve(calls: readonly Call[], since: number): Promise<void> {
     try {
       const lost = this.#inner.lost()
       if (lost) throw lost
-      await this.#mirror.exclusively(() => this.#serveLocked(calls))
+      await this.#mirror.exclusively(() => this.#serveLocked(calls), since)
     } catch (error) {
       // No call was served.
       for (const call of calls) call.reject(error)
@@ -247,7 +249,7 @@ class FileStore implements Store {
       const { events } = await this.#inner.commit(ref, (current, now) => {
         const events = decide(current, command, now)
         if (events instanceof Refusal) throw events
-        return { events, value: null }
+        return { events: attributed(events, originOf('program', 'file')), value: null }
       })
       return events.length > 0
     } catch (error) {

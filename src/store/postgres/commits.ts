@@ -3,37 +3,53 @@ import { StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import { type Call, type Basis, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
-import type { Database, Session } from './connections.ts'
-import { unknownOutcome } from './to-store-error.ts'
+import type { Database } from './connections.ts'
+import type { Session } from './session.ts'
+import { connectionError, late, toStoreError, unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /** Where tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is unknown. */
 export type PostgresFaultPoint = 'begun' | 'staged' | 'written' | 'committing' | 'committed'
 
 export interface CommitsOptions {
+  /** How long a call may take until it is answered. */
+  readonly callMs: number
   readonly skewMs: () => number
   readonly onFaultPoint: (point: PostgresFaultPoint) => void | Promise<void>
   readonly onCommitted: (hint: Hint) => void
 }
 
+/** What a call may take longer: to be written after a lock that came at the last moment, or to learn why it failed. */
+const GRACE_MS = 250
+
+/** A call until it is answered. */
+interface TimedCall extends Call {
+  /** By `performance.now()`. */
+  readonly until: number
+  /** In a transaction that is being written, which answers it. */
+  isStaged: boolean
+  /** An attempt was lost during COMMIT; its key will tell. */
+  isUnsure: boolean
+  /** The same without a key: it was rejected. */
+  isLost: boolean
+}
+
 /** Calls that share a transaction. */
 interface Batch {
   /** Not answered yet. */
-  left: readonly Call[]
-  /** Those whose last attempt was lost during COMMIT. */
-  readonly unsure: Set<Call>
+  left: readonly TimedCall[]
 }
 
 /** How one call ended; answered once the transaction has ended. */
 interface Outcome {
-  readonly call: Call
+  readonly call: TimedCall
   readonly wrote: boolean
   readonly answer: () => void
 }
 
 /** The queue of one conversation, and how many calls still wait in it. */
 interface Queue {
-  readonly group: Group<Call>
+  readonly group: Group<TimedCall>
   waiting: number
 }
 
@@ -51,54 +67,90 @@ export class Commits {
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+    const { callMs } = this.#options
     const key = refKey(at)
-    const queue = this.#queues.get(key) ?? { group: new Group<Call>(calls => this.#serve(at, calls)), waiting: 0 }
+    const queue = this.#queues.get(key) ?? { group: new Group<TimedCall>(calls => this.#serve(at, calls)), waiting: 0 }
     this.#queues.set(key, queue)
     queue.waiting += 1
+    let timer: NodeJS.Timeout | undefined
     try {
       return await new Promise<Committed<T>>((resolve, reject) => {
-        queue.group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+        const call: TimedCall = {
+          at,
+          decide,
+          resolve: resolve as Call['resolve'],
+          reject,
+          until: performance.now() + callMs,
+          isStaged: false,
+          isUnsure: false,
+          isLost: false,
+        }
+        timer = setTimeout(() => rejectLate(call, late()), callMs + GRACE_MS)
+        queue.group.add(call)
       })
     } finally {
+      clearTimeout(timer)
       queue.waiting -= 1
       if (queue.waiting === 0) this.#queues.delete(key)
     }
   }
 
-  async #serve(ref: Ref, calls: readonly Call[], unsure = new Set<Call>()): Promise<void> {
-    const batch: Batch = { left: calls, unsure }
+  async #serve(ref: Ref, calls: readonly TimedCall[]): Promise<void> {
+    const ms = Math.max(...calls.map(msLeft))
+    if (ms <= 0) return
+    const batch: Batch = { left: calls }
     try {
-      await this.#database.use(session => this.#attempt(session, ref, batch))
+      await this.#database.use(session => this.#attempt(session, ref, batch), { ms })
     } catch (error) {
       const { left } = batch
       // One that cannot be written must not fail the others; a failing database would only fail again.
       if (left.length > 1 && (!(error instanceof StoreError) || error.code === 'id_taken')) {
-        for (const call of left) await this.#serve(ref, [call], unsure)
+        for (const call of left) await this.#serve(ref, [call])
       } else {
-        for (const call of left) call.reject(unsure.has(call) ? unknownOutcome(error) : error)
+        for (const call of left) call.reject(call.isUnsure ? unknownOutcome(error) : error)
       }
     }
   }
 
   /** One transaction. Throws if it can be retried; calls that are left were not answered. */
   async #attempt(session: Session, ref: Ref, batch: Batch): Promise<void> {
-    const { skewMs, onFaultPoint, onCommitted } = this.#options
+    const { skewMs, onFaultPoint } = this.#options
     const { basis, clock } = await this.#log.take(session, ref, batch.left)
     await onFaultPoint('begun')
-    const { staged, outcomes } = decided(batch.left, basis, instantOf(clock + skewMs()))
-    await onFaultPoint('staged')
+    // The others have been answered while this waited for the lock.
+    const calls = batch.left.filter(call => msLeft(call) > 0)
+    if (calls.length === 0) return
+    for (const call of calls) call.isStaged = true
+    session.limit(Math.max(GRACE_MS, Math.min(...calls.map(msLeft))))
+    try {
+      const { staged, outcomes } = decided(calls, basis, instantOf(clock + skewMs()))
+      await onFaultPoint('staged')
+      await this.#write(session, ref, staged, outcomes)
+    } catch (error) {
+      const why = session.lost ? connectionError(error) : toStoreError(error)
+      for (const call of calls) {
+        call.isStaged = false
+        if (msLeft(call) <= 0) rejectLate(call, why)
+      }
+      batch.left = calls.filter(call => !call.isLost)
+      if (batch.left.length > 0) throw error
+    }
+  }
+
+  async #write(session: Session, ref: Ref, staged: Staged, outcomes: readonly Outcome[]): Promise<void> {
+    const { onFaultPoint, onCommitted } = this.#options
     if (staged.commits.length > 0 || staged.keys.length > 0) {
       const remember = await this.#log.write(session, ref, staged)
       await onFaultPoint('written')
       if (session.lost) throw new Error('The connection was lost before COMMIT')
+      // Leaves time to ask whether it was written, where a key can tell.
+      if (outcomes.every(canBeRetried)) session.limit(session.msLeft / 2)
       try {
         await onFaultPoint('committing')
         await session.query({ text: 'COMMIT' })
       } catch (error) {
         session.discard()
-        const again = afterLostCommit(outcomes, batch.unsure, error)
-        batch.left = batch.left.filter(call => again.has(call))
-        if (batch.left.length === 0) return
+        noteLostCommit(outcomes, error)
         throw error
       }
       remember()
@@ -110,8 +162,15 @@ export class Commits {
   }
 }
 
+const msLeft = ({ until }: TimedCall): number => until - performance.now()
+
+/** Answers a call whose time is over, unless its transaction will. */
+function rejectLate(call: TimedCall, why: unknown): void {
+  if (!call.isStaged) call.reject(call.isUnsure ? unknownOutcome(why) : why)
+}
+
 /** Decides the calls and keeps their answers until the transaction has ended. */
-function decided(calls: readonly Call[], basis: Basis, now: Instant): { staged: Staged; outcomes: Outcome[] } {
+function decided(calls: readonly TimedCall[], basis: Basis, now: Instant): { staged: Staged; outcomes: Outcome[] } {
   const outcomes: Outcome[] = []
   const asked = calls.map(call => ({
     at: call.at,
@@ -130,19 +189,18 @@ function decided(calls: readonly Call[], basis: Basis, now: Instant): { staged: 
   return { staged, outcomes }
 }
 
-/**
- * Calls that wrote nothing can be retried, and so can calls with a key, which shows whether they were written. The others
- * are rejected: their outcome is unknown.
- */
-function afterLostCommit(outcomes: readonly Outcome[], unsure: Set<Call>, error: unknown): Set<Call> {
-  const again = new Set<Call>()
-  for (const { call, wrote } of outcomes) {
-    if (wrote && !call.at.once) {
-      call.reject(unknownOutcome(error))
+/** After a lost COMMIT: calls that wrote nothing, and calls with a key, which shows whether they were written. */
+const canBeRetried = ({ call, wrote }: Outcome): boolean => !wrote || call.at.once !== undefined
+
+/** Rejects the calls that cannot be retried: their outcome is unknown. */
+function noteLostCommit(outcomes: readonly Outcome[], error: unknown): void {
+  for (const outcome of outcomes) {
+    const { call, wrote } = outcome
+    if (canBeRetried(outcome)) {
+      call.isUnsure ||= wrote
       continue
     }
-    if (wrote) unsure.add(call)
-    again.add(call)
+    call.isLost = true
+    call.reject(unknownOutcome(error))
   }
-  return again
 }

@@ -1,59 +1,61 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
-import { connectionError, endsConnection, isTransient, toStoreError } from './to-store-error.ts'
+import { OwnClient } from './client.ts'
+import type { Limits } from './limits.ts'
+import { Session, type Statement, type Value } from './session.ts'
+import { Slots } from './slots.ts'
+import { connectionError, isTransient, late, toStoreError } from './to-store-error.ts'
 
-/** A named statement is prepared once per connection. */
-export interface Statement {
-  readonly name?: string
-  readonly text: string
+export interface UseOptions {
+  /** How long it may take, waiting and retries included. */
+  readonly ms?: number
+  readonly retries?: boolean
 }
-export type Value = string | number | boolean | null | readonly string[]
-
-/** How long a call waits for a connection, and a transaction for a lock. */
-export const MAX_WAIT_MS = 5_000
 
 /** Runs statements. */
 export interface Database {
-  /** Runs one statement. It may run twice: after a lost connection its outcome is unknown. */
+  /** Runs one statement that waits for no row. It may run twice: after a lost connection its outcome is unknown. */
   query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
+  /** The same for one that may wait for a row, in one round trip. */
+  write<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
   /**
-   * Runs `work` on one connection. Retries for a few seconds if the connection is lost or the transaction conflicts. An
+   * Runs `work` on one connection. Retries while there is time if the connection is lost or the transaction conflicts. An
    * open transaction is rolled back.
    */
-  use<T>(work: (session: Session) => Promise<T>, maxWaitMs?: number): Promise<T>
+  use<T>(work: (session: Session) => Promise<T>, options?: UseOptions): Promise<T>
 }
 
 /** The connections of one process. */
-export class Connections implements Database {
+export class Connections {
+  readonly limits: Limits
   readonly #pool: Pool
+  readonly #clients = new Set<OwnClient>()
 
-  constructor(url: string, size: number) {
+  /** `size`: no more than this many are used at once; see `Lane`. */
+  constructor(url: string, size: number, limits: Limits) {
+    this.limits = limits
     this.#pool = new Pool({
       connectionString: url,
+      Client: OwnClient,
       max: size,
       application_name: 'runsheet',
-      // Independent statements share one round trip.
-      pipeline: true,
-      keepAlive: true,
-      connectionTimeoutMillis: MAX_WAIT_MS,
+      connectionTimeoutMillis: limits.connectMs,
     })
     // A broken idle connection has left the pool already; the next call gets a new one.
     this.#pool.on('error', () => {})
+    this.#pool.on('connect', client => void (client instanceof OwnClient && this.#clients.add(client)))
+    this.#pool.on('remove', client => void (client instanceof OwnClient && this.#clients.delete(client)))
   }
 
-  query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]> {
-    return this.use(session => session.query<R>(statement, values))
-  }
-
-  async use<T>(work: (session: Session) => Promise<T>, maxWaitMs = MAX_WAIT_MS): Promise<T> {
-    let until: number | undefined
+  async use<T>(work: (session: Session) => Promise<T>, { ms, retries }: Required<UseOptions>): Promise<T> {
+    const until = performance.now() + ms
     for (let tries = 0; ; tries += 1) {
-      const attempt = await this.#try(work)
+      const attempt = await this.#try(work, until, tries)
       if (!('error' in attempt)) return attempt.value
-      until ??= performance.now() + maxWaitMs
-      if (!attempt.isRetryable || performance.now() >= until) throw attempt.error
       // Jitter, so that calls that lost a connection together do not retry together.
-      await delay(Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random()))
+      const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
+      if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
+      await delay(pauseMs)
     }
   }
 
@@ -63,10 +65,17 @@ export class Connections implements Database {
 
   async #try<T>(
     work: (session: Session) => Promise<T>,
+    until: number,
+    tries: number,
   ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
     let session: Session | undefined
     try {
-      session = new Session(await this.#pool.connect())
+      session = new Session(await this.#connect(until), {
+        limits: this.limits,
+        until,
+        silenceMs: this.limits.silenceMs * 2 ** tries,
+        onCut: since => this.#cutSilent(since),
+      })
       return { value: await work(session) }
     } catch (error) {
       if (!session || session.lost) return { error: connectionError(error), isRetryable: true }
@@ -75,59 +84,67 @@ export class Connections implements Database {
       await session?.release()
     }
   }
-}
 
-/** One connection while it is in use. */
-export class Session {
-  readonly #client: PoolClient
-  readonly #onError = (): void => this.discard()
-  #lost = false
-
-  constructor(client: PoolClient) {
-    this.#client = client
-    client.on('error', this.#onError)
-  }
-
-  /** Whether the connection is known to be gone. */
-  get lost(): boolean {
-    return this.#lost
-  }
-
-  async query<R extends QueryResultRow>(statement: Statement, values: readonly Value[] = []): Promise<R[]> {
+  async #connect(until: number): Promise<PoolClient> {
+    const connecting = this.#pool.connect()
+    const inTime = Promise.withResolvers<never>()
+    const timer = setTimeout(() => inTime.reject(new Error('no connection in time')), until - performance.now())
     try {
-      const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
-      return rows
+      return await Promise.race([connecting, inTime.promise])
     } catch (error) {
-      if (endsConnection(error)) this.discard()
+      connecting.then(
+        client => client.release(),
+        () => {},
+      )
       throw error
+    } finally {
+      clearTimeout(timer)
     }
   }
 
-  /** Keeps the connection from being used again. */
-  discard(): void {
-    this.#lost = true
-  }
-
-  async release(): Promise<void> {
-    if (!this.#lost && this.#client.getTransactionStatus() !== 'I') await this.#rollback()
-    this.#client.off('error', this.#onError)
-    this.#client.release(this.#lost)
-  }
-
-  async #rollback(): Promise<void> {
-    try {
-      await this.query({ text: 'ROLLBACK' })
-    } catch {
-      // Closing the connection rolls back as well.
-      this.discard()
+  /** Cuts the idle connections that were last heard before one did not answer: most likely they are mute, too. */
+  #cutSilent(since: number): void {
+    for (const client of this.#clients) {
+      if (client.isIdle && client.heardAt < since) client.cut(new Error('the connection may be mute'))
     }
   }
 }
 
-/** Text that PostgreSQL can hold: no NUL, no lone surrogate. JSON escapes both, so this concerns names and searches. */
-export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')
+/** A share of the connections, so that one kind of work cannot use up those of another. */
+export class Lane implements Database {
+  readonly #next: { use<T>(work: (session: Session) => Promise<T>, options: Required<UseOptions>): Promise<T> }
+  readonly #slots: Slots
+  readonly #ms: number
 
-function storableValue(value: Value): Value {
-  if (typeof value === 'string') return storable(value)
-  return Array.isArray(value) ? value.map(storable) : value
+  /** `next`: the connections, or a wider lane that this one is a part of. `ms`: how long a call may take. */
+  constructor(next: Connections | Lane, size: number, ms: number) {
+    this.#next = next
+    this.#slots = new Slots(size)
+    this.#ms = ms
+  }
+
+  query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]> {
+    return this.use(session => session.query<R>(statement, values))
+  }
+
+  write<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]> {
+    return this.use(async session => {
+      const [, rows] = await Promise.all([
+        session.begin(),
+        session.query<R>(statement, values),
+        session.query({ text: 'COMMIT' }),
+      ])
+      return rows
+    })
+  }
+
+  async use<T>(work: (session: Session) => Promise<T>, { ms = this.#ms, retries = true }: UseOptions = {}): Promise<T> {
+    const until = performance.now() + ms
+    if (!(await this.#slots.take(ms))) throw late()
+    try {
+      return await this.#next.use(work, { ms: until - performance.now(), retries })
+    } finally {
+      this.#slots.give()
+    }
+  }
 }

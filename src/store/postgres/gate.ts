@@ -32,5 +32,6 @@ export class Gate {
 /** A database behind the gate. */
 export const behind = (gate: Gate, database: Database): Database => ({
   query: (statement, values) => gate.run(() => database.query(statement, values)),
-  use: (work, maxWaitMs) => gate.run(() => database.use(work, maxWaitMs)),
+  write: (statement, values) => gate.run(() => database.write(statement, values)),
+  use: (work, options) => gate.run(() => database.use(work, options)),
 })

@@ -1,19 +1,23 @@
 import { instantOf } from '../../domain/instant.ts'
 import type { DueReview, Lease, Store } from '../store.ts'
-import type { Database, Statement } from './connections.ts'
+import type { Database } from './connections.ts'
+import type { Statement } from './session.ts'
 
 type Leases = Pick<Store, 'now' | 'claim' | 'renew' | 'release' | 'due'>
 
-/** Leases of turns and deadlines of reviews, compared with the database's clock. */
-export function postgresLeases(database: Database, skewMs: () => number): Leases {
+/**
+ * Leases of turns and deadlines of reviews, compared with the database's clock. `leases` may have to wait for the row of a
+ * turn, `looks` never.
+ */
+export function postgresLeases(looks: Database, leases: Database, skewMs: () => number): Leases {
   return {
     now: async () => {
-      const [clock] = await database.query<{ now: Date }>(SQL.now, [skewMs()])
+      const [clock] = await looks.query<{ now: Date }>(SQL.now, [skewMs()])
       return instantOf(clock?.now.getTime() ?? Number.NaN)
     },
     claim: async (runner, ttlMs, wanted) => {
       const [lease] = wanted
-        ? await database.query<Lease>(SQL.claimWanted, [
+        ? await leases.write<Lease>(SQL.claimWanted, [
             skewMs(),
             runner,
             ttlMs,
@@ -21,18 +25,18 @@ export function postgresLeases(database: Database, skewMs: () => number): Leases
             wanted.conversation,
             wanted.turn,
           ])
-        : await database.query<Lease>(SQL.claimAny, [skewMs(), runner, ttlMs])
+        : await looks.query<Lease>(SQL.claimAny, [skewMs(), runner, ttlMs])
       return lease
     },
     renew: async ({ tenant, conversation, turn, attempt }, ttlMs) => {
-      const renewed = await database.query(SQL.renew, [skewMs(), ttlMs, tenant, conversation, turn, attempt])
+      const renewed = await leases.write(SQL.renew, [skewMs(), ttlMs, tenant, conversation, turn, attempt])
       return renewed.length > 0
     },
     release: async ({ tenant, conversation, turn, attempt }) => {
-      await database.query(SQL.release, [tenant, conversation, turn, attempt])
+      await leases.write(SQL.release, [tenant, conversation, turn, attempt])
     },
     due: limit =>
-      database.use(async session => {
+      looks.use(async session => {
         const [reviews, [row]] = await Promise.all([
           session.query<DueReview>(SQL.due, [skewMs(), limit]),
           session.query<{ next: Date | null }>(SQL.next, [skewMs()]),

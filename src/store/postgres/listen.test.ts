@@ -10,7 +10,7 @@ import {
 import { nextHint, note } from '../contract.ts'
 import type { Hint, Ref, Store } from '../store.ts'
 
-const LISTENING = `application_name = 'runsheet-listen' AND query LIKE 'LISTEN%' AND state = 'idle'`
+const LISTENING = `application_name = 'runsheet-listen' AND (query LIKE 'LISTEN%' OR query = ';') AND state = 'idle'`
 
 describePostgres('postgres: hints', () => {
   it('[ST8][PG8] come after the listening connection was terminated, for commits meanwhile and afterwards', async () => {

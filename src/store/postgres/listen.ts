@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { aborted } from 'node:util'
-import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
 import type { Hint, Ref } from '../store.ts'
-import { type Database, MAX_WAIT_MS, type Statement } from './connections.ts'
+import { OwnClient } from './client.ts'
+import type { Database } from './connections.ts'
+import type { Limits } from './limits.ts'
 import { CHANNEL, hintsIn } from './notify.ts'
+import type { Statement } from './session.ts'
 
 const POLL_MS = 1_500
 
@@ -12,6 +13,9 @@ const POLL_MS = 1_500
 const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
+
+/** How often the listening connection has to prove that it is alive. */
+const PROVE_EVERY_MS = 1_500
 
 interface Changed extends Ref {
   readonly kind: Hint['kind']
@@ -22,7 +26,8 @@ interface Changed extends Ref {
 
 /**
  * Hints about commits of other processes, while there are listeners: by LISTEN on a connection of its own, and by
- * polling, because that connection can break and poolers pass no notifications.
+ * polling, because that connection can break and poolers pass no notifications. A connection that breaks without a word is
+ * noticed by a query that is not answered.
  */
 export class Listener {
   readonly hints = new Hints(
@@ -31,6 +36,7 @@ export class Listener {
   )
   readonly #url: string
   readonly #database: Database
+  readonly #limits: Limits
   readonly #self: string
   #stop: AbortController | undefined
   #listening: Promise<void> = Promise.resolve()
@@ -39,9 +45,10 @@ export class Listener {
   #polledAt = 0
   #seen: ReadonlyMap<string, string> = new Map()
 
-  constructor(url: string, database: Database, self: string) {
+  constructor(url: string, database: Database, limits: Limits, self: string) {
     this.#url = url
     this.#database = database
+    this.#limits = limits
     this.#self = self
   }
 
@@ -68,28 +75,40 @@ export class Listener {
 
   async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const client = new Client({
+      const client = new OwnClient({
         connectionString: this.#url,
         application_name: 'runsheet-listen',
-        keepAlive: true,
-        connectionTimeoutMillis: MAX_WAIT_MS,
+        connectionTimeoutMillis: this.#limits.connectMs,
       })
       client.on('error', () => {})
       client.on('notification', ({ payload }) => {
         for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
       })
-      const ended = new Promise<void>(resolve => client.once('end', () => resolve()))
-      try {
-        await client.connect()
-        await client.query(`LISTEN ${CHANNEL}`)
-        // Catch up on what was written before LISTEN.
-        this.#poll()
-        await Promise.race([ended, aborted(signal, client)])
-      } catch {
-        // Polling goes on meanwhile.
-      }
-      await client.end()
+      const stop = (): void => client.cut(new Error('The listener was closed.'))
+      signal.addEventListener('abort', stop)
+      await this.#follow(client)
+      signal.removeEventListener('abort', stop)
       await delay(RECONNECT_AFTER_MS, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  /** Listens until the connection ends, or does not answer in time. */
+  async #follow(client: OwnClient): Promise<void> {
+    const ended = new AbortController()
+    client.once('end', () => ended.abort())
+    try {
+      await client.connect()
+      client.setUp(this.#limits)
+      await answered(client, `LISTEN ${CHANNEL}`, this.#limits.lookMs)
+      // Catch up on what was written before LISTEN.
+      this.#poll()
+      for (;;) {
+        await delay(PROVE_EVERY_MS, undefined, { signal: ended.signal, ref: false })
+        await answered(client, ';', this.#limits.lookMs)
+      }
+    } catch {
+      // Polling goes on meanwhile.
+      client.cut(new Error('The connection was given up.'))
     }
   }
 
@@ -103,7 +122,7 @@ export class Listener {
     const now = performance.now()
     const back = now - this.#polledAt + OVERLAP_MS
     try {
-      const changed = await this.#database.use(session => session.query<Changed>(CHANGED, [back]), 0)
+      const changed = await this.#database.query<Changed>(CHANGED, [back])
       const seen = new Map<string, string>()
       for (const { mark, ...hint } of changed) {
         seen.set(hintKey(hint), mark)
@@ -114,6 +133,16 @@ export class Listener {
     } catch {
       // The next poll goes back to the last one that succeeded.
     }
+  }
+}
+
+/** Runs a statement. A connection that does not answer it in time is cut. */
+async function answered(client: OwnClient, text: string, ms: number): Promise<void> {
+  const timer = setTimeout(() => client.cut(new Error('The database did not answer in time.')), ms)
+  try {
+    await client.query(text)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Hint, LiveText } from '../store.ts'
-import type { Database, Statement } from './connections.ts'
+import type { Database } from './connections.ts'
+import type { Statement } from './session.ts'
 
 /** The text of running steps, readable by every process. */
 export function postgresLive(database: Database, onWritten: (hint: Hint) => void): LiveText {
@@ -7,7 +8,7 @@ export function postgresLive(database: Database, onWritten: (hint: Hint) => void
     write: async ({ tenant, conversation }, { turn_id, message_id, text }) => {
       // As JSON: text that is still growing may end in a lone surrogate.
       const entry = JSON.stringify({ turn_id, message_id, text })
-      await database.query(SQL.put, [tenant, conversation, entry])
+      await database.write(SQL.put, [tenant, conversation, entry])
       onWritten({ tenant, conversation, kind: 'text' })
     },
     read: async ({ tenant, conversation }) => {
@@ -15,7 +16,7 @@ export function postgresLive(database: Database, onWritten: (hint: Hint) => void
       return row && JSON.parse(row.entry)
     },
     clear: async ({ tenant, conversation }) => {
-      await database.query(SQL.remove, [tenant, conversation])
+      await database.write(SQL.remove, [tenant, conversation])
     },
   }
 }

@@ -6,7 +6,7 @@ import { Lru } from '../lru.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import type { Call, Basis, KeyRow, Staged } from '../stage.ts'
 import { type Ref, refKey } from '../store.ts'
-import { MAX_WAIT_MS, type Session, type Statement, storable, type Value } from './connections.ts'
+import { type Session, type Statement, storable } from './session.ts'
 import { writes } from './writes.ts'
 
 /** Events per read while folding a long log. */
@@ -31,9 +31,9 @@ export class PostgresLog {
   /** Begins a transaction, locks the conversation and reads what the calls are decided on. */
   async take(session: Session, ref: Ref, calls: readonly Call[]): Promise<Taken> {
     const held =
-      (await this.#hold(session, ref, calls, BEGIN, [])) ??
+      (await this.#hold(session, ref, calls, session.begin())) ??
       // Read again: without a row there was no lock on what was read.
-      (await this.#hold(session, ref, calls, SQL.create, [ref.tenant, ref.conversation]))
+      (await this.#hold(session, ref, calls, session.query(SQL.create, [ref.tenant, ref.conversation])))
     if (!held) throw new Error('the conversation row that was just inserted is missing')
     const state = await this.#upTo(session, ref, held.seq)
     return {
@@ -68,13 +68,13 @@ export class PostgresLog {
     return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })
   }
 
-  /** Runs `first`, then locks and reads, in one round trip; each statement sees what was committed before it. */
-  async #hold(session: Session, ref: Ref, calls: readonly Call[], first: Statement, values: readonly Value[]) {
+  /** Locks and reads, in one round trip with `first`; each statement sees what was committed before it. */
+  async #hold(session: Session, ref: Ref, calls: readonly Call[], first: Promise<unknown>) {
     const keys = distinct(calls.map(({ at }) => at.once?.key))
     const turns = distinct(calls.map(({ at }) => at.lease?.turn))
     const at = [ref.tenant, ref.conversation]
     const [, [head], keyRows, turnRows] = await Promise.all([
-      session.query(first, values),
+      first,
       session.query<{ seq: number; clock: number }>(SQL.lock, at),
       keys.length > 0 ? session.query<KeyRow>(SQL.keys, [...at, keys]) : [],
       turns.length > 0 ? session.query<{ turn: string; attempt: number }>(SQL.attempts, [...at, turns]) : [],
@@ -93,9 +93,7 @@ export class PostgresLog {
     const cached = this.#cache.get(refKey(ref))
     if (cached?.state.seq === head) return cached.state
     const base = cached && cached.state.seq < head ? cached : await this.#snapshot(session, ref)
-    const state = await this.#folded(session, ref, base.state)
-    this.#cache.set(refKey(ref), { state, snapshotSeq: base.snapshotSeq })
-    return state
+    return this.#folded(session, ref, base)
   }
 
   async #snapshot(session: Session, ref: Ref): Promise<Cached> {
@@ -105,11 +103,12 @@ export class PostgresLog {
     return { state: thaw(row.state), snapshotSeq: row.seq }
   }
 
-  async #folded(session: Session, ref: Ref, base: Conversation): Promise<Conversation> {
-    let state = base
+  /** Cached page by page: a log too long to be folded in time is continued by the next call. */
+  async #folded(session: Session, ref: Ref, { state, snapshotSeq }: Cached): Promise<Conversation> {
     for (;;) {
       const events = await this.eventsAfter(session, ref, state.seq, PAGE)
       for (const event of events) state = apply(state, event)
+      this.#cache.set(refKey(ref), { state, snapshotSeq })
       if (events.length < PAGE) return state
     }
   }
@@ -118,15 +117,6 @@ export class PostgresLog {
 const distinct = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.filter(name => name !== undefined)),
 ]
-
-/**
- * Settings of this transaction only, so that they hold behind a pooler, too. A node that stalls while holding the lock is
- * disconnected before those who wait for it give up.
- */
-const BEGIN: Statement = {
-  text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${MAX_WAIT_MS};
-    SET LOCAL idle_in_transaction_session_timeout = ${MAX_WAIT_MS / 2}`,
-}
 
 const OF_CONVERSATION = 'tenant = $1 AND conversation = $2'
 

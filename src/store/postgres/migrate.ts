@@ -1,5 +1,6 @@
 import { StoreError } from '../store-error.ts'
-import type { Database, Session } from './connections.ts'
+import type { Database } from './connections.ts'
+import type { Session } from './session.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
@@ -10,29 +11,37 @@ const MIGRATIONS: readonly string[] = [first, fewerIndexes, pendingReviews]
 /** An advisory lock number of our own ("RUNS"): processes that migrate the same database queue behind it. */
 const LOCK = 0x52_55_4e_53
 
+/** A migration may have to rewrite a large table, or to wait for another process that does. */
+const MAX_MS = 600_000
+
 /** Migrates the database to this version's format. Refuses a newer one. */
 export async function migrate(database: Database): Promise<void> {
-  // No retries: at startup an operator waits for the error.
-  await database.use(async session => {
-    // Checked first, so that a user without CREATE rights can run on a prepared database.
-    if ((await format(session)) === MIGRATIONS.length) return
-    await session.query({ text: 'BEGIN' })
-    await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
-    await session.query({
-      text: `CREATE SCHEMA IF NOT EXISTS runsheet;
+  // Checked first, so that a user without CREATE rights can run on a prepared database.
+  if ((await database.use(session => format(session), ONCE)) === MIGRATIONS.length) return
+  await database.use(
+    async session => {
+      await session.query({ text: 'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' })
+      await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
+      await session.query({
+        text: `CREATE SCHEMA IF NOT EXISTS runsheet;
         CREATE TABLE IF NOT EXISTS runsheet.runsheet_migrations
           (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
-    })
-    // Read again under the lock: another process may have migrated meanwhile.
-    const reached = await format(session)
-    for (const [index, text] of MIGRATIONS.entries()) {
-      if (index < reached) continue
-      await session.query({ text })
-      await session.query({ text: `INSERT INTO runsheet.runsheet_migrations (number) VALUES (${index + 1})` })
-    }
-    await session.query({ text: 'COMMIT' })
-  }, 0)
+      })
+      // Read again under the lock: another process may have migrated meanwhile.
+      const reached = await format(session)
+      for (const [index, text] of MIGRATIONS.entries()) {
+        if (index < reached) continue
+        await session.query({ text })
+        await session.query({ text: `INSERT INTO runsheet.runsheet_migrations (number) VALUES (${index + 1})` })
+      }
+      await session.query({ text: 'COMMIT' })
+    },
+    { ...ONCE, ms: MAX_MS },
+  )
 }
+
+/** At startup an operator waits for the error. */
+const ONCE = { retries: false }
 
 async function format(session: Session): Promise<number> {
   const [there] = await session.query<{ found: boolean }>({

@@ -1,7 +1,8 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { hintKey } from '../hints.ts'
 import type { Hint } from '../store.ts'
-import type { Database, Statement } from './connections.ts'
+import type { Database } from './connections.ts'
+import type { Statement } from './session.ts'
 
 export const CHANNEL = 'runsheet'
 
@@ -42,7 +43,7 @@ export class Notifier {
       const hints = [...this.#waiting.values()]
       this.#waiting.clear()
       try {
-        await this.#database.use(session => session.query(NOTIFY, [payloads(this.#sender, hints)]), 0)
+        await this.#database.query(NOTIFY, [payloads(this.#sender, hints)])
       } catch {
         // Only hints: listeners poll as well.
       }

@@ -133,7 +133,7 @@ export function postgresTemplates(database: Database): Templates {
       return rows.map(templateOf)
     },
     put: async (tenant, template) => {
-      await database.query(
+      await database.write(
         {
           text: `INSERT INTO runsheet.templates (tenant, name, body) VALUES ($1, $2, $3)
             ON CONFLICT (tenant, name) DO UPDATE SET body = excluded.body`,
@@ -142,7 +142,7 @@ export function postgresTemplates(database: Database): Templates {
       )
     },
     delete: async (tenant, name) => {
-      const deleted = await database.query(
+      const deleted = await database.write(
         { text: 'DELETE FROM runsheet.templates WHERE tenant = $1 AND name = $2 RETURNING 1' },
         [tenant, name],
       )

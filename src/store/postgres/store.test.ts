@@ -139,6 +139,23 @@ describePostgres('postgres', () => {
     expect((await store.queries.conversations('acme', { limit: 2 }, 'nowhere')).items).toEqual([])
   })
 
+  it('[PG9] a log that could not be folded to its end is folded on from where that stopped', async () => {
+    const url = await ownDatabase()
+    const [store, reader] = [await ownStore({ url }), await ownStore({ url })]
+    await store.commit(ref, () => ({ events: [note('a')], value: 0 }))
+    const copies = `SELECT tenant, conversation, n, v, type, turn_id, timestamp, task, data FROM runsheet.events`
+    await sql(url, `INSERT INTO runsheet.events ${copies}, generate_series(2, 6000) AS n WHERE seq = 1`)
+    await sql(url, 'UPDATE runsheet.conversations SET seq = 6000')
+    await sql(url, `UPDATE runsheet.events SET data = 'lost' WHERE seq = 5500`)
+    await expect(reader.load(ref)).rejects.toThrow(SyntaxError)
+    await sql(url, `UPDATE runsheet.events SET data = 'lost' WHERE seq = 100`)
+    await sql(
+      url,
+      `UPDATE runsheet.events SET data = (SELECT data FROM runsheet.events WHERE seq = 1) WHERE seq = 5500`,
+    )
+    expect(await reader.load(ref)).toMatchObject({ seq: 6000 })
+  })
+
   it('finds nothing for names and searches with a NUL or a lone surrogate', async () => {
     const store = await ownStore({ url: await ownDatabase() })
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))

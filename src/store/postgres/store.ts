@@ -3,12 +3,13 @@ import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
-import type { Audit } from '../verify.ts'
-import { postgresAudit } from './audit.ts'
+import type { Verifiable } from '../verify.ts'
+import { postgresVerifiable } from './verifiable.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
-import { Connections, type Database } from './connections.ts'
+import { Connections, type Database, Lane } from './connections.ts'
 import { behind, Gate } from './gate.ts'
 import { postgresLeases } from './leases.ts'
+import { limitsOf, TIMEOUT_MS } from './limits.ts'
 import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
@@ -21,20 +22,48 @@ export interface PostgresStoreOptions {
   /** How far the store's clock is ahead of the database's: lets tests pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: PostgresFaultPoint) => void | Promise<void>
-  /** Connections of this process at most; one more while there are listeners. */
+  /** Connections for calls at most: 10 unless told. Claims, deadlines and hints have four more. */
   readonly poolSize?: number
+  /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
+  readonly timeoutMs?: number
 }
+
+/** Connections that calls on locked conversations leave to reads. */
+const FOR_READS = 2
+/** Connections for what a process does by itself, and how many of them may wait for a lock. */
+const LOOKS = 3
+const LEASES = 2
 
 /** A store for many nodes. Everything is in the schema `runsheet`, which is created if missing. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const connections = new Connections(options.url, options.poolSize ?? 10)
+  const limits = limitsOf(options.timeoutMs ?? TIMEOUT_MS)
+  const size = options.poolSize ?? 10
+  const connections = new Connections(options.url, size + LOOKS, limits)
+  const calls = new Lane(connections, size, limits.callMs)
+  const looks = new Lane(connections, LOOKS, limits.lookMs)
   try {
-    await migrate(connections)
+    await migrate(calls)
   } catch (error) {
     await connections.close()
     throw error
   }
-  return new PostgresStore(connections, options)
+  const lanes = {
+    calls,
+    commits: new Lane(calls, Math.max(1, size - FOR_READS), limits.callMs),
+    looks,
+    leases: new Lane(looks, LEASES, limits.lookMs),
+  }
+  return new PostgresStore(connections, lanes, options)
+}
+
+/** Who may use how many connections, so that none waits for all of another's. */
+interface Lanes {
+  readonly calls: Database
+  readonly commits: Database
+  /** What a process does by itself and never waits for a row: polls, hints, deadlines, claims of any turn. */
+  readonly looks: Database
+  /** The same for one turn, whose row may be locked. */
+  readonly leases: Database
 }
 
 export class PostgresStore implements Store {
@@ -42,7 +71,7 @@ export class PostgresStore implements Store {
   readonly templates: Templates
   readonly live: LiveText
   readonly #connections: Connections
-  readonly #database: Database
+  readonly #calls: Database
   readonly #gate = new Gate()
   readonly #log = new PostgresLog()
   readonly #commits: Commits
@@ -51,18 +80,25 @@ export class PostgresStore implements Store {
   readonly #listener: Listener
   #ended: Promise<void> | undefined
 
-  constructor(connections: Connections, { url, skewMs = () => 0, onFaultPoint = () => {} }: PostgresStoreOptions) {
+  constructor(connections: Connections, lanes: Lanes, options: PostgresStoreOptions) {
+    const { url, skewMs = () => 0, onFaultPoint = () => {} } = options
+    const { limits } = connections
     const self = randomUUID()
     const onChange = (hint: Hint): void => this.#tell(hint)
     this.#connections = connections
-    this.#database = behind(this.#gate, connections)
-    this.#commits = new Commits(connections, this.#log, { skewMs, onFaultPoint, onCommitted: onChange })
-    this.#leases = postgresLeases(this.#database, skewMs)
-    this.#notifier = new Notifier(connections, self)
-    this.#listener = new Listener(url, connections, self)
-    this.queries = postgresQueries(this.#database, skewMs)
-    this.templates = postgresTemplates(this.#database)
-    this.live = postgresLive(this.#database, onChange)
+    this.#calls = behind(this.#gate, lanes.calls)
+    this.#commits = new Commits(lanes.commits, this.#log, {
+      callMs: limits.callMs,
+      skewMs,
+      onFaultPoint,
+      onCommitted: onChange,
+    })
+    this.#leases = postgresLeases(behind(this.#gate, lanes.looks), behind(this.#gate, lanes.leases), skewMs)
+    this.#notifier = new Notifier(lanes.looks, self)
+    this.#listener = new Listener(url, lanes.looks, limits, self)
+    this.queries = postgresQueries(this.#calls, skewMs)
+    this.templates = postgresTemplates(this.#calls)
+    this.live = postgresLive(this.#calls, onChange)
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -74,11 +110,11 @@ export class PostgresStore implements Store {
   }
 
   load(ref: Ref): Promise<Conversation> {
-    return this.#database.use(session => this.#log.load(session, ref))
+    return this.#calls.use(session => this.#log.load(session, ref))
   }
 
   eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#database.use(session => this.#log.eventsAfter(session, ref, seq, limit))
+    return this.#calls.use(session => this.#log.eventsAfter(session, ref, seq, limit))
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {
@@ -102,8 +138,8 @@ export class PostgresStore implements Store {
     return this.#leases.due(limit)
   }
 
-  audit(): Audit {
-    return postgresAudit(this.#database)
+  verifiable(): Verifiable {
+    return postgresVerifiable(this.#calls)
   }
 
   close(): Promise<void> {

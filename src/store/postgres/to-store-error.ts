@@ -42,6 +42,9 @@ export function connectionError(error: unknown): unknown {
   return new StoreError('io', 'The database could not be reached.', { cause: error })
 }
 
+/** A call that waited for others until its time was over. */
+export const late = (): StoreError => new StoreError('busy', 'The database was busy with others for too long.')
+
 export const unknownOutcome = (cause: unknown): StoreError =>
   new StoreError(
     'unknown_outcome',

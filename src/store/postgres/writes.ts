@@ -4,7 +4,7 @@ import { eventsOf } from '../commit.ts'
 import { rowsOf, taskIdOf } from '../rows.ts'
 import type { Staged } from '../stage.ts'
 import type { Ref } from '../store.ts'
-import { type Statement, storable, type Value } from './connections.ts'
+import { type Statement, storable, type Value } from './session.ts'
 
 interface Write {
   readonly statement: Statement

@@ -1,13 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LiveText, Ref } from '../store.ts'
-import { whenFree } from './open.ts'
 import type { Read } from './queries.ts'
+import type { WriteLock } from './write-lock.ts'
 
 /** Live text, on a connection that does not flush: losing it in a power cut does no harm. */
 export function sqliteLive(
   db: DatabaseSync,
   read: Read,
   checkFiles: () => void,
+  lock: WriteLock,
   onWrite: (ref: Ref) => void,
 ): LiveText {
   const put = db.prepare(
@@ -16,7 +17,7 @@ export function sqliteLive(
   const get = db.prepare('SELECT turn_id, message_id, text FROM live WHERE tenant = ? AND conversation = ?')
   const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')
   const write = (change: () => unknown): Promise<void> =>
-    whenFree(() =>
+    lock.whenFree(() =>
       read(() => {
         checkFiles()
         change()

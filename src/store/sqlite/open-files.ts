@@ -1,5 +1,5 @@
 import { type BigIntStats, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
@@ -21,6 +21,8 @@ const CLOSE_LOOK_MS = 100
  */
 export class OpenFiles {
   readonly #db: DatabaseSync
+  /** As it was given: a link on the way may lead elsewhere later. */
+  readonly #given: string
   readonly #path: string
   readonly #database: string
   readonly #opened: Readonly<Record<Suffix, Identity | undefined>>
@@ -33,6 +35,7 @@ export class OpenFiles {
   constructor(db: DatabaseSync, path: string, database: string) {
     this.#db = db
     this.#database = database
+    this.#given = resolve(path)
     // SQLite resolves links, too: the other two are beside the file itself.
     this.#path = realpathSync(path)
     const main = this.#find('')
@@ -94,11 +97,12 @@ export class OpenFiles {
   }
 
   #find(suffix: Suffix): BigIntStats | undefined {
-    return statOf(this.#path + suffix)
+    return statOf(suffix === '' ? this.#given : this.#path + suffix)
   }
 
   #lose(suffix: Suffix, found: BigIntStats | undefined): void {
-    const kept = suffix === '' && found ? this.#setAside() : ''
+    const isInOurPlace = suffix === '' && found && isSameFile(found, statOf(this.#path))
+    const kept = isInOurPlace ? this.#setAside() : ''
     const cause = `${basename(this.#path)}${suffix} is ${found ? 'another file now' : 'gone'}${kept}`
     const message = 'The database file was deleted or replaced. Restart the server; nothing can be saved until then.'
     this.#lost = new StoreError('replaced', message, { cause })

@@ -3,10 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { isSameFile, statOf } from '../identity.ts'
+import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { makePrivateFolder } from '../private-file.ts'
 import { databaseChecksum } from '../checksum.ts'
-import { verifyConversations } from './audit.ts'
+import { verifyConversations } from './verifiable.ts'
 import { createDatabase } from './create.ts'
 import { type Head, noteChecked, readHead } from './head-file.ts'
 import { damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
@@ -35,6 +35,7 @@ const MANY_EVENTS = 100
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
+    refuseDanglingLink(path)
     if (!existsSync(path)) createDatabase(path, fill)
     const db = await retryWhileBusy(() => checked(path))
     try {
@@ -92,14 +93,16 @@ export function ranAtOnce(work: () => unknown): boolean {
   }
 }
 
-/** Retries for up to five seconds while another process holds the lock, without blocking the event loop. */
-export async function retryWhileBusy<T>(work: () => T): Promise<T> {
-  for (let until = 0; ; ) {
+/** How long to wait for a lock that another process holds. */
+export const MAX_WAIT_MS = 5_000
+
+/** Retries while another process holds the lock, for up to five seconds after `since`, without blocking the event loop. */
+export async function retryWhileBusy<T>(work: () => T, since: number = performance.now()): Promise<T> {
+  for (;;) {
     try {
       return work()
     } catch (error) {
-      until ||= Date.now() + 5_000
-      if (!isBusy(error) || Date.now() >= until) throw error
+      if (!isBusy(error) || performance.now() - since >= MAX_WAIT_MS) throw error
     }
     // Jitter, so that waiting processes do not keep colliding.
     await delay(1 + Math.random() * 9)
@@ -112,6 +115,12 @@ export function fill(db: DatabaseSync): void {
   db.exec(
     `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
   )
+}
+
+/** SQLite would create the file that the link names, wherever that is. */
+function refuseDanglingLink(path: string): void {
+  if (existsSync(path) || !lstatOf(path)?.isSymbolicLink()) return
+  throw new StoreError('corrupt', `${path} is a link to a file that does not exist. Remove it, or restore that file.`)
 }
 
 /** A connection to a database that passed the checks. */

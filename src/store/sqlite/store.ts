@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
-import { type Instant, instantOf } from '../../domain/instant.ts'
+import type { Instant } from '../../domain/instant.ts'
 import { Checksums } from '../checksum.ts'
+import { StoreClock } from '../clock.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
@@ -19,17 +20,18 @@ import {
   type Store,
   type Templates,
 } from '../store.ts'
-import type { Audit } from '../verify.ts'
+import type { Verifiable } from '../verify.ts'
 import { toStoreError } from './to-store-error.ts'
-import { sqliteAudit } from './audit.ts'
+import { sqliteVerifiable } from './verifiable.ts'
 import { CommitGuard } from './commit-guard.ts'
 import { identityOf } from './integrity.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { connectUnflushed, openDatabase, ranAtOnce, retryWhileBusy, whenFree } from './open.ts'
+import { connectUnflushed, openDatabase, retryWhileBusy } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
+import { WriteLock } from './write-lock.ts'
 
 /** Where tests inject a power cut. */
 export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed' | 'noted'
@@ -70,12 +72,14 @@ export class SqliteStore implements Store {
   readonly #liveDb: DatabaseSync
   readonly #guard: CommitGuard
   readonly #log: SqliteLog
+  readonly #lock: WriteLock
+  readonly #clock: StoreClock
   readonly #leases: SqliteLeases
   readonly #hints: Hints
   readonly #options: SqliteStoreOptions
   readonly #sql
   /** All writes queue here: a connection holds one transaction at a time. */
-  readonly #group = new Group<Call | SmallWrite>(items => this.#serve(items))
+  readonly #group = new Group<Call | SmallWrite>((items, since) => this.#serve(items, since))
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
   #templateCount = 0
@@ -88,14 +92,16 @@ export class SqliteStore implements Store {
     this.#guard = new CommitGuard(db, options.path, id)
     this.#log = new SqliteLog(db, sums)
     this.#hints = watchedHints(db, () => this.#guard.files.lost())
-    this.#leases = new SqliteLeases(db)
+    this.#lock = WriteLock.ofDatabase(options.path)
+    this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
+    this.#leases = new SqliteLeases(db, this.#clock)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE') }
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
       this.#log,
       sums,
-      () => this.#now(),
+      () => this.#clock.now(),
     )
     this.templates = sqliteTemplates(
       db,
@@ -109,6 +115,7 @@ export class SqliteStore implements Store {
       this.#liveDb,
       work => this.#read(work),
       () => this.#guard.check(),
+      this.#lock,
       ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
@@ -121,8 +128,7 @@ export class SqliteStore implements Store {
   }
 
   async now(): Promise<Instant> {
-    this.#check()
-    return this.#now()
+    return this.#read(() => this.#clock.now())
   }
 
   async load(ref: Ref): Promise<Conversation> {
@@ -139,11 +145,11 @@ export class SqliteStore implements Store {
   }
 
   claim(runner: string, ttlMs: number, wanted?: Ref & { turn: string }): Promise<Lease | undefined> {
-    return this.#write(() => this.#leases.claim(this.#now(), runner, ttlMs, wanted))
+    return this.#write(() => this.#leases.claim(runner, ttlMs, wanted))
   }
 
   renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#write(() => this.#leases.renew(this.#now(), lease, ttlMs))
+    return this.#write(() => this.#leases.renew(lease, ttlMs))
   }
 
   release(lease: Lease): Promise<void> {
@@ -154,7 +160,7 @@ export class SqliteStore implements Store {
   async due(limit: number): ReturnType<Store['due']> {
     return this.#read(() => {
       this.#guard.files.check()
-      return this.#leases.due(this.#now(), limit)
+      return this.#leases.due(limit)
     })
   }
 
@@ -165,8 +171,8 @@ export class SqliteStore implements Store {
   }
 
   /** For `verify`. */
-  audit(): Audit {
-    return this.#read(() => sqliteAudit(this.#db))
+  verifiable(): Verifiable {
+    return this.#read(() => sqliteVerifiable(this.#db))
   }
 
   async close(): Promise<void> {
@@ -178,41 +184,52 @@ export class SqliteStore implements Store {
   }
 
   /** One transaction for all: decided one after the other, flushed once, then answered. */
-  #serve(items: readonly (Call | SmallWrite)[]): Promise<void> | undefined {
+  #serve(items: readonly (Call | SmallWrite)[], since: number): Promise<void> | undefined {
     // Usually the lock is free and all goes well: no promise needed.
     try {
-      if (!items.every(isCall) || !ranAtOnce(this.#begin)) return this.#serveOnceFree(items)
-      return this.#commitTogether(items) && this.#serveAlone(items)
+      if (!items.every(isCall) || !this.#lock.ran(this.#begin)) return this.#serveOnceFree(items, since)
+      return this.#commitTogether(items) && this.#serveAlone(items, since)
     } catch (error) {
       for (const item of items) item.reject(error)
       return undefined
     }
   }
 
-  async #serveOnceFree(items: readonly (Call | SmallWrite)[]): Promise<void> {
+  async #serveOnceFree(items: readonly (Call | SmallWrite)[], since: number): Promise<void> {
     const calls = items.filter(isCall)
     if (calls.length > 0) {
       try {
-        await whenFree(this.#begin)
-        if (this.#commitTogether(calls)) await this.#serveAlone(calls)
+        if (await this.#whenFree(since, () => this.#commitTogether(calls))) await this.#serveAlone(calls, since)
       } catch (error) {
         for (const call of calls) call.reject(error)
       }
     }
-    await this.#serveAlone(items.filter(item => !isCall(item)))
+    await this.#serveAlone(
+      items.filter(item => !isCall(item)),
+      since,
+    )
   }
 
   /** Each in its own transaction: one that cannot be written must not fail the others. */
-  async #serveAlone(items: readonly (Call | SmallWrite)[]): Promise<void> {
+  async #serveAlone(items: readonly (Call | SmallWrite)[], since: number): Promise<void> {
     for (const item of items) {
       try {
-        await whenFree(this.#begin)
-        const failed = isCall(item) ? this.#commitTogether([item]) : this.#run(item)
+        const failed = await this.#whenFree(since, () =>
+          isCall(item) ? this.#commitTogether([item]) : this.#run(item),
+        )
         if (failed) item.reject(failed.error)
       } catch (error) {
         item.reject(error)
       }
     }
+  }
+
+  /** Runs a whole transaction once the lock is free. Nothing is awaited while we hold it: a process that is stopped keeps it. */
+  #whenFree<T>(since: number, transaction: () => T): Promise<T> {
+    return this.#lock.whenFree(() => {
+      this.#begin()
+      return transaction()
+    }, since)
   }
 
   /** Ends the open transaction. Returns a failure before COMMIT, after which no call was answered. */
@@ -256,11 +273,20 @@ export class SqliteStore implements Store {
       else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
+    this.#catchUp(groups.map(({ staged }) => staged.after))
     return undefined
   }
 
+  #catchUp(states: readonly Conversation[]): void {
+    try {
+      if (states.some(state => this.#clock.isOvertaken(state))) this.#leases.catchUp()
+    } catch {
+      // What was committed stays committed; the next look for due reviews does this, too.
+    }
+  }
+
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
-    const clock = this.#now()
+    const clock = this.#clock.now()
     return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
       const [first] = group
       if (!first) return []
@@ -315,10 +341,6 @@ export class SqliteStore implements Store {
 
   #rollback(): void {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-  }
-
-  #now(): Instant {
-    return instantOf(Date.now() + (this.#options.skewMs?.() ?? 0))
   }
 
   #check(): void {

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { verify } from '../verify.ts'
-import { sqliteAudit } from './audit.ts'
+import { sqliteVerifiable } from './verifiable.ts'
 import { readHead } from './head-file.ts'
 import { damageIn, structureProblem } from './integrity.ts'
 import {
@@ -38,7 +38,7 @@ export async function* verifyDatabase(
     const damage = damageIn(db, real, head && { ...head, checked: 0 })
     db.exec('ROLLBACK')
     if (damage !== undefined) yield damage
-    yield* verify(sqliteAudit(db, () => others(db)))
+    yield* verify(sqliteVerifiable(db, () => others(db)))
   } finally {
     db.close()
     if (wasClosed) removeEmptyWal(path)

@@ -9,8 +9,9 @@ import {
   type TurnRow,
 } from '../rows.ts'
 import type { Ref } from '../store.ts'
-import { type Audit, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
-import { type Database, type Session, storable, type Statement } from './connections.ts'
+import { type Verifiable, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
+import type { Database } from './connections.ts'
+import { type Session, type Statement, storable } from './session.ts'
 
 /** A type, not an interface, so that a database row can be cast to it. */
 type RefRow = { readonly tenant: string; readonly conversation: string }
@@ -21,7 +22,7 @@ type ReviewRecord = Pick<ReviewRow, 'id' | 'pending'> & { readonly due_at: Date 
 const PAGE = 500
 
 /** What the database holds, row by row. PostgreSQL has checksums of its own. */
-export function postgresAudit(database: Database): Audit {
+export function postgresVerifiable(database: Database): Verifiable {
   return {
     conversations: async function* () {
       for (let from: RefRow = { tenant: '', conversation: '' }; ; ) {
@@ -32,27 +33,27 @@ export function postgresAudit(database: Database): Audit {
         from = last
       }
     },
-    differences: ref => database.use(session => differences(session, ref)),
+    differences: async ref => {
+      const rows = await database.use(session => storedRows(session, ref))
+      const replay = new Replay(ref, rows.snapshot, storable)
+      // Events do not change: they can be read later than the rows, up to the same one.
+      const { seq = 0 } = rows.conversation ?? {}
+      while (replay.seq < seq) {
+        const events = await database.query<EventRow>(EVENTS, [ref.tenant, ref.conversation, replay.seq, seq])
+        if (events.length === 0) break
+        replay.add(events.map(row => eventOf(ref.conversation, row)))
+      }
+      return replay.differences(rows)
+    },
     problems: async function* () {},
   }
 }
 
-async function differences(session: Session, ref: Ref): Promise<readonly string[]> {
-  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
-  const rows = await storedRows(session, ref)
-  const replay = new Replay(ref, rows.snapshot, storable)
-  for (;;) {
-    const events = await session.query<EventRow>(EVENTS, [ref.tenant, ref.conversation, replay.seq])
-    if (events.length === 0) break
-    replay.add(events.map(row => eventOf(ref.conversation, row)))
-  }
-  await session.query({ text: 'COMMIT' })
-  return replay.differences(rows)
-}
-
+/** The rows as of one moment. */
 async function storedRows(session: Session, { tenant, conversation }: Ref): Promise<StoredRows> {
   const all = <R extends object>(text: string): Promise<R[]> =>
     session.query<R>({ text: `${text} WHERE tenant = $1 AND conversation = $2` }, [tenant, conversation])
+  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
   const [conversations, tasks, turns, reviews, snapshots] = await Promise.all([
     all<Rows['conversation']>('SELECT seq, title, created_at, updated_at FROM runsheet.conversations'),
     all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM runsheet.tasks`),
@@ -60,6 +61,7 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
     all<ReviewRecord>('SELECT id, pending, due_at, body FROM runsheet.reviews'),
     all<StoredSnapshot>('SELECT seq, v, state FROM runsheet.snapshots'),
   ])
+  await session.query({ text: 'COMMIT' })
   return {
     conversation: conversations[0],
     tasks: tasks.map(row => ({ ...row, body: JSON.parse(row.body) })),
@@ -81,5 +83,5 @@ const NEXT: Statement = {
 }
 const EVENTS: Statement = {
   text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events
-    WHERE tenant = $1 AND conversation = $2 AND seq > $3 ORDER BY seq LIMIT 5000`,
+    WHERE tenant = $1 AND conversation = $2 AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT 1000`,
 }

@@ -4,7 +4,7 @@ import type { TurnStatus } from '../../domain/turn.ts'
 import { Checksums } from '../checksum.ts'
 import type { ReviewRecord } from '../rows.ts'
 import { type Ref, refKey } from '../store.ts'
-import { type Audit, damageOf, Replay, type StoredRows } from '../verify.ts'
+import { type Verifiable, damageOf, Replay, type StoredRows } from '../verify.ts'
 import { identityOf } from './integrity.ts'
 import { SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
 import { refOf } from './queries.ts'
@@ -14,14 +14,14 @@ type Row = Readonly<Record<string, SQLOutputValue>>
 
 /** Folds every log and compares it with its rows. Yields each difference. */
 export function* verifyConversations(db: DatabaseSync): Generator<string> {
-  const source = new AuditSource(db)
+  const source = new DatabaseRows(db)
   yield* source.checksumProblems()
   for (const ref of source.conversations()) yield* source.differences(ref)
 }
 
 /** The same for a database that others write to. `problems`: what is wrong with the file itself. */
-export function sqliteAudit(db: DatabaseSync, problems: () => Iterable<string> = () => []): Audit {
-  const source = new AuditSource(db)
+export function sqliteVerifiable(db: DatabaseSync, problems: () => Iterable<string> = () => []): Verifiable {
+  const source = new DatabaseRows(db)
   return {
     conversations: async function* () {
       yield* source.conversations()
@@ -35,7 +35,7 @@ export function sqliteAudit(db: DatabaseSync, problems: () => Iterable<string> =
 }
 
 /** What a database holds, row by row. */
-class AuditSource {
+class DatabaseRows {
   readonly #db: DatabaseSync
   readonly #sums: Checksums
   readonly #log: SqliteLog

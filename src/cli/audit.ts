@@ -1,0 +1,110 @@
+import { DECISION_TYPES, type DecisionType, decisionsIn, type RecordedDecision } from '../domain/decision.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import type { Origin } from '../domain/origin.ts'
+import type { Policy } from '../domain/policy.ts'
+import type { Task } from '../domain/task.ts'
+import { cut } from '../domain/text.ts'
+import type { Door, Ref } from '../door/door.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
+import { CliError } from './cli-error.ts'
+import { allConversations, type ReadOptions, readStore } from './read-store.ts'
+import { visible } from './visible.ts'
+
+export interface AuditOptions extends ReadOptions {
+  readonly session?: string
+  readonly json?: true
+}
+
+/** Prints who decided what, when and from where: one line for each decision, oldest first. */
+export function printAudit(options: AuditOptions): Promise<void> {
+  return readStore(options, async door => {
+    const decisions = await allDecisions(door, options.session)
+    const lineOf = options.json ? jsonLine : textLine
+    for (const decision of decisions) console.log(lineOf(decision))
+    if (decisions.length === 0 && !options.json) console.log('No decisions yet.')
+  })
+}
+
+async function allDecisions(door: Door, session: string | undefined): Promise<readonly RecordedDecision[]> {
+  if (session !== undefined) return decisionsOf(door, await known(door, session))
+  const all: RecordedDecision[] = []
+  for await (const ref of allConversations(door)) all.push(...(await decisionsOf(door, ref)))
+  return all.sort((a, b) => (a.event.timestamp < b.event.timestamp ? -1 : 1))
+}
+
+const decisionsOf = async (door: Door, ref: Ref): Promise<readonly RecordedDecision[]> =>
+  decisionsIn(await door.conversations.events(ref, { types: DECISION_TYPES }))
+
+async function known(door: Door, conversation: string): Promise<Ref> {
+  const ref = { tenant: LOCAL_TENANT, conversation }
+  if (await door.conversations.summary(ref)) return ref
+  throw new CliError(`there is no conversation ${conversation}.`)
+}
+
+function jsonLine(decision: RecordedDecision): string {
+  const { type, timestamp, session_id, turn_id, seq, data } = decision.event
+  return JSON.stringify({
+    timestamp,
+    session_id,
+    turn_id,
+    seq,
+    type,
+    what: what(decision),
+    origin: data.origin ?? null,
+  })
+}
+
+function textLine(decision: RecordedDecision): string {
+  const { timestamp, session_id, data } = decision.event
+  // The names of clients and the titles of tasks are other people's text.
+  return visible([timestamp, session_id, what(decision), ...origin(data.origin)].join('  '))
+}
+
+/** Who, and from where. */
+function origin(from: Origin | undefined): readonly string[] {
+  if (!from) return ['not recorded']
+  const { actor, credential, edge, address, claimed } = from
+  const who = credential === undefined || credential === actor ? actor : `${actor} (${credential})`
+  const where = [EDGES[edge], ...(address === undefined ? [] : [`at ${address}`])].join(' ')
+  return [who, where, ...(claimed ? [`says it is "${claimed.client}"`] : [])]
+}
+
+const EDGES: Record<Origin['edge'], string> = {
+  page: 'page',
+  http: 'HTTP',
+  mcp: 'MCP',
+  mcp_form: 'MCP form',
+  mcp_link: 'MCP link',
+  library: 'library',
+  turn: 'turn',
+  file: 'task file',
+  system: 'by itself',
+}
+
+type Words = { readonly [T in DecisionType]: (event: StoredEvent<T>, created: number) => string }
+
+const what = ({ event, created }: RecordedDecision): string =>
+  (WORDS[event.type] as (event: StoredEvent, created: number) => string)(event, created)
+
+const WORDS: Words = {
+  policy_set: ({ data }) => `policy set: ${policyWords(data.policy)}`,
+  turn_opened: ({ data }) => `turn ${data.turn_id} opened`,
+  turn_started: ({ data }) => `turn ${data.turn_id} started`,
+  turn_stop_requested: ({ data }) => `turn ${data.turn_id} stopped`,
+  task_created: ({ data: { task, by } }, created) =>
+    by === 'model' ? `${tasks(created)} written without review, from ${named(task)}` : `${named(task)} added`,
+  task_changed: ({ data: { task, from } }) =>
+    `${named(task)} ${'status' in from ? `set to ${task.status}` : `changed: ${Object.keys(from).join(', ')}`}`,
+  task_removed: ({ data: { task } }) => `${named(task)} removed`,
+  task_create_review_required: ({ data }) => `review ${data.reopens} reopened as ${data.review_id}`,
+  task_create_review_resolved: ({ data: { review_id, action, reason } }, created) =>
+    action === 'confirm' ? `review ${review_id} confirmed: ${tasks(created)}` : `review ${review_id} ended: ${reason}`,
+}
+
+const policyWords = ({ toolset, review, assessor, gate }: Policy): string =>
+  [toolset, ...Object.entries({ review, assessor, gate }).map(([name, on]) => `${name} ${on ? 'on' : 'off'}`)].join(
+    ', ',
+  )
+
+const named = ({ number, title }: Task): string => `task ${number} "${cut(title, 60)}"`
+const tasks = (count: number): string => (count === 1 ? '1 task' : `${count} tasks`)

@@ -1,0 +1,23 @@
+/** How long each wait may last, in milliseconds. All follow from one figure. */
+export interface Limits {
+  /** A call, from its arrival to its answer: queueing, locks and retries included. */
+  readonly callMs: number
+  /** A call that is repeated by itself: claims, renewals, deadlines, polls, hints. The next one is due soon. */
+  readonly lookMs: number
+  readonly connectMs: number
+  /** The first sign of life from a connection; doubled with each retry. */
+  readonly silenceMs: number
+  /** How long a transaction may hold its locks without a statement: shorter than others wait for a lock. */
+  readonly idleInTransactionMs: number
+}
+
+/** Leaves a second of the five that a request may take. */
+export const TIMEOUT_MS = 4_000
+
+export const limitsOf = (timeoutMs: number): Limits => ({
+  callMs: timeoutMs,
+  lookMs: Math.min(timeoutMs, 2_000),
+  connectMs: timeoutMs / 2,
+  silenceMs: timeoutMs / 4,
+  idleInTransactionMs: Math.round(timeoutMs / 2),
+})

@@ -1,0 +1,159 @@
+import type { PoolClient, QueryResultRow } from 'pg'
+import { StoreError } from '../store-error.ts'
+import { OwnClient } from './client.ts'
+import type { Limits } from './limits.ts'
+import { endsConnection } from './to-store-error.ts'
+
+/** A named statement is prepared once per connection. */
+export interface Statement {
+  readonly name?: string
+  readonly text: string
+}
+export type Value = string | number | boolean | null | readonly string[]
+
+/** A connection that answered this recently need not prove that it is alive, which saves a busy one some work. */
+const FRESH_MS = 100
+/** The server gives up waiting for a lock this much before we do, so that we learn why. */
+const LOCK_MARGIN_MS = 250
+
+export interface SessionOptions {
+  readonly limits: Limits
+  /** When the work must be done, by `performance.now()`. */
+  readonly until: number
+  /** How long to wait for the first sign of life. */
+  readonly silenceMs: number
+  /** The connection was cut. Others may be mute, too: those that were not heard since. */
+  readonly onCut: (since: number) => void
+}
+
+/** One connection while it is in use. If it is not done in time, the connection is cut. */
+export class Session {
+  readonly #client: PoolClient & OwnClient
+  readonly #options: SessionOptions
+  readonly #startedAt = performance.now()
+  readonly #onError = (): void => this.discard()
+  #until: number
+  #deadline: NodeJS.Timeout
+  #silence: NodeJS.Timeout | undefined
+  #lost = false
+  #isOver = false
+
+  constructor(client: PoolClient, options: SessionOptions) {
+    if (!(client instanceof OwnClient)) throw new TypeError('not a client of ours')
+    this.#client = client
+    client.isIdle = false
+    this.#options = options
+    this.#until = options.until
+    this.#deadline = this.#cutAt(options.until)
+    client.on('error', this.#onError)
+    if (client.isSetUp) return
+    client.setUp(options.limits)
+    this.#expectSign()
+  }
+
+  /** Whether the connection is known to be gone. */
+  get lost(): boolean {
+    return this.#lost
+  }
+
+  get msLeft(): number {
+    return this.#until - performance.now()
+  }
+
+  async query<R extends QueryResultRow>(statement: Statement, values: readonly Value[] = []): Promise<R[]> {
+    if (!this.#silence) this.#prove()
+    try {
+      const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
+      return rows
+    } catch (error) {
+      if (endsConnection(error)) this.discard()
+      throw error
+    }
+  }
+
+  /**
+   * Begins a transaction, with limits of its own, since the session may belong to a pooler. Statements are limited by their
+   * locks only: a timeout could cancel a COMMIT that waits for a standby, which would then count as done.
+   */
+  async begin(): Promise<void> {
+    const lockMs = Math.max(1, Math.floor(this.msLeft - LOCK_MARGIN_MS))
+    // It is answered at once, whatever the statements behind it wait for.
+    if (!this.#silence) this.#expectSign()
+    await this.query({
+      text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = 0;
+        SET LOCAL idle_in_transaction_session_timeout = ${this.#options.limits.idleInTransactionMs}`,
+    })
+  }
+
+  /** Leaves less time than there was. */
+  limit(ms: number): void {
+    if (ms >= this.msLeft) return
+    clearTimeout(this.#deadline)
+    this.#until = performance.now() + ms
+    this.#deadline = this.#cutAt(this.#until)
+  }
+
+  /** Keeps the connection from being used again. */
+  discard(): void {
+    this.#lost = true
+  }
+
+  async release(): Promise<void> {
+    if (!this.#lost && this.#client.getTransactionStatus() !== 'I') await this.#rollback()
+    this.#isOver = true
+    clearTimeout(this.#deadline)
+    clearTimeout(this.#silence)
+    this.#client.heardAt = performance.now()
+    this.#client.isIdle = true
+    this.#client.off('error', this.#onError)
+    this.#client.release(this.#lost)
+  }
+
+  async #rollback(): Promise<void> {
+    try {
+      await this.query({ text: 'ROLLBACK' })
+    } catch {
+      // Closing the connection rolls back as well.
+      this.discard()
+    }
+  }
+
+  #cutAt(until: number): NodeJS.Timeout {
+    return setTimeout(() => afterReading(() => this.#cut()), Math.max(0, until - performance.now()))
+  }
+
+  /** Sends an empty query first, in the same round trip: only a mute connection does not answer it. */
+  #prove(): void {
+    // The statement's own answer may take longer, which must leave time to retry.
+    const patienceMs = 2 * this.#options.silenceMs
+    const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS && patienceMs < 0.75 * this.msLeft
+    if (!isFresh) this.#client.query(';').catch(() => {})
+    this.#expectSign(isFresh ? patienceMs : undefined)
+  }
+
+  #expectSign(ms = this.#options.silenceMs): void {
+    const before = this.#client.bytesRead
+    const look = (): void => {
+      if (this.#client.bytesRead === before) this.#cut()
+    }
+    this.#silence = setTimeout(() => afterReading(look), ms)
+  }
+
+  #cut(): void {
+    if (this.#isOver) return
+    this.#lost = true
+    this.#client.cut(new StoreError('io', 'The database did not answer in time.'))
+    this.#options.onCut(this.#startedAt)
+  }
+}
+
+/** Once what has arrived was read: the process itself may have stood still. */
+const afterReading = (look: () => void): void => void setImmediate(look)
+
+/** Text that PostgreSQL can hold: no NUL, no lone surrogate. JSON escapes both, so this concerns names and searches. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')
+
+function storableValue(value: Value): Value {
+  if (typeof value === 'string') return storable(value)
+  return Array.isArray(value) ? value.map(storable) : value
+}

@@ -1,0 +1,215 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, it, vi } from 'vitest'
+import { type Client, createClient } from '../../src/client/client.ts'
+import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { scratchFolder } from '../support/scratch.ts'
+import { Scene } from '../support/turn-scene.ts'
+import type { Story } from '../support/turn-story.ts'
+
+const HOUR_MS = 3_600_000
+/** Longer than the time between two looks for due reviews. */
+const TIMEOUT_MS = 3_000
+
+/** Of how much the clock of a server is wrong from the start, and by how much it jumps. */
+interface WrongClock {
+  readonly off?: number
+  readonly jump?: number
+}
+
+interface Served {
+  readonly person: Client
+  readonly agent: Client
+  /** Resolves once the clock has jumped. */
+  readonly jump: () => Promise<void>
+  readonly kill: () => Promise<void>
+}
+
+const PRELOAD = `--import=${new URL('../support/jumping-clock.ts', import.meta.url).href}`
+
+/** Runs servers on one store, one after the other. */
+async function withStore(
+  kind: string,
+  work: (serve: (clock?: WrongClock) => Promise<Served>) => Promise<void>,
+): Promise<void> {
+  const data = scratchFolder()
+  const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
+  const children: Child[] = []
+  const serve = async ({ off = 0, jump = 0 }: WrongClock = {}): Promise<Served> => {
+    const env = { NODE_OPTIONS: PRELOAD, CLOCK_OFF_MS: String(off), CLOCK_JUMP_MS: String(jump) }
+    const child = runCli(['serve', '--port', '0', '--data', data, '--store', database?.url ?? kind], { env })
+    children.push(child)
+    const [url = ''] = /http:\S+?(?=#)/.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
+    const client = (role: string): Client =>
+      createClient({ url, token: readFileSync(join(data, `${role}-token`), 'utf8').trim() })
+    return {
+      person: client('person'),
+      agent: client('agent'),
+      jump: async () => {
+        child.process.kill('SIGUSR2')
+        await child.line(line => line === 'the clock jumped')
+      },
+      kill: () => ended(child),
+    }
+  }
+  try {
+    await work(serve)
+  } finally {
+    for (const child of children) await ended(child)
+    await database?.drop()
+    rmSync(data, { recursive: true })
+  }
+}
+
+async function ended(child: Child): Promise<void> {
+  child.process.kill('SIGKILL')
+  await child.ended
+}
+
+/** A review with a deadline, and when it was surely open. */
+async function open({ person, agent }: Served, session: string): Promise<{ id: string; since: number }> {
+  await person.setPolicy(session, { review: true, review_timeout_ms: TIMEOUT_MS })
+  const since = performance.now()
+  // Not awaited: it is answered with the review.
+  void agent
+    .call('runsheet', 'plan', {
+      session_id: session,
+      turn_id: 't',
+      tool_call_id: 'call-1',
+      arguments: { tasks: [{ title: 'one' }] },
+    })
+    .catch(() => undefined)
+  const id = await until(async () => (await person.pendingReviews(session)).reviews[0]?.review_id)
+  return { id, since }
+}
+
+/** The first value that there is. Unlike `expect.poll` it may run beside other tests. */
+const until = <T>(look: () => Promise<T | undefined>): Promise<T> =>
+  vi.waitFor(
+    async () => {
+      const found = await look()
+      if (found === undefined) throw new Error('not yet')
+      return found
+    },
+    { interval: 20, timeout: 20_000 },
+  )
+
+/** Resolves once the review is over, with how. */
+const outcomeOf = ({ person }: Served, id: string): Promise<string> =>
+  until(async () => {
+    const { status } = (await person.review(id)).review
+    return status === 'pending' ? undefined : status
+  })
+
+const timestamps = async ({ person }: Served, session: string): Promise<string[]> =>
+  (await person.timeline(session)).events.map(({ timestamp }) => timestamp)
+
+const stores = inLongRun(['sqlite', 'file', 'memory', 'postgres'], ['sqlite', 'postgres'])
+const jumps: readonly (readonly [string, number])[] = [
+  ['ahead', HOUR_MS],
+  ['back', -HOUR_MS],
+]
+
+describe.concurrent.each(stores)('a wall clock that jumps while a review is pending (%s)', kind => {
+  it.each(jumps)('[DO9][EV5] an hour %s: the review ends after its own time, and no timestamp is earlier', (_, jump) =>
+    withStore(kind, async serve => {
+      const server = await serve({ jump })
+      const { id, since } = await open(server, 'c1')
+      await server.jump()
+      expect(await outcomeOf(server, id)).toBe('expired')
+      expect(performance.now() - since).toBeGreaterThanOrEqual(TIMEOUT_MS)
+      const times = await timestamps(server, 'c1')
+      expect(times).toEqual(times.toSorted())
+    }),
+  )
+})
+
+describe.concurrent('a wall clock that jumps', () => {
+  it('[DO9] an hour ahead: a person can still decide what is pending', () =>
+    withStore('sqlite', async serve => {
+      const server = await serve({ jump: HOUR_MS })
+      const { id } = await open(server, 'c1')
+      await server.jump()
+      await server.person.decide(id, { action: 'confirm', tasks: [{ title: 'one' }] })
+      expect(await outcomeOf(server, id)).toBe('confirmed')
+    }))
+
+  it.each(inLongRun(jumps, jumps.slice(1)))(
+    '[DO9] an hour %s: the store follows it once no deadline is pending',
+    (_, jump) =>
+      withStore('sqlite', async serve => {
+        const server = await serve({ jump })
+        const { id } = await open(server, 'c1')
+        await server.jump()
+        await outcomeOf(server, id)
+        const off = async (): Promise<number> => {
+          const session = `new-${performance.now()}`.replace('.', '-')
+          await server.person.setPolicy(session, { review: true })
+          const { updated_at } = (await server.person.session(session)).session
+          return Math.round((Date.parse(updated_at) - Date.now()) / HOUR_MS)
+        }
+        await until(async () => ((await off()) === Math.sign(jump) ? true : undefined))
+      }),
+  )
+
+  it('[DO9] an hour back, before the review: it ends after its own time, though its log is an hour ahead', () =>
+    withStore('sqlite', async serve => {
+      const server = await serve({ off: HOUR_MS, jump: -HOUR_MS })
+      await server.person.setPolicy('c1', { review: true })
+      await server.jump()
+      const { id, since } = await open(server, 'c1')
+      expect(await outcomeOf(server, id)).toBe('expired')
+      expect(performance.now() - since).toBeGreaterThanOrEqual(TIMEOUT_MS)
+    }))
+
+  it.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
+    '[DO10] an hour back, with a restart: the review waits no longer than its own time (%s)',
+    kind =>
+      withStore(kind, async serve => {
+        const ahead = await serve({ off: HOUR_MS })
+        const { id } = await open(ahead, 'c1')
+        await ahead.kill()
+        expect(await outcomeOf(await serve(), id)).toBe('expired')
+      }),
+  )
+})
+
+describe.concurrent('a turn whose driver has a wrong clock', () => {
+  const story: Story = { body: { message: 'Say it.', review: false }, steps: ['Said.'], commits: [], tasks: [] }
+  const wrong = (off: number): readonly string[] => ['env', `NODE_OPTIONS=${PRELOAD}`, `CLOCK_OFF_MS=${off}`]
+  /** The model hangs at its first call. */
+  const hanging = ({ turns: { provider } }: Scene): void => {
+    let calls = 0
+    provider.script(() => (++calls === 1 ? { text: 'Sa', hangs: true } : 'Said.'))
+  }
+
+  it('[TR41] an hour ahead, which dies: another process takes it over as soon as any', () =>
+    Scene.play(story, async scene => {
+      hanging(scene)
+      const reader = await scene.start()
+      const child = scene.child({}, wrong(HOUR_MS))
+      await until(async () => (scene.turns.provider.asked.length > 0 ? true : undefined))
+      child.process.kill('SIGKILL')
+      await child.ended
+      scene.takeOver()
+      await reader.over
+      expect(JSON.stringify(reader.events)).toContain('Said.')
+    }))
+
+  it('[TR41] an hour behind, which is alive: nobody takes it over', () =>
+    Scene.play(story, async scene => {
+      hanging(scene)
+      const reader = await scene.start()
+      // A lease that a busy machine does not lose.
+      const leaseMs = 3_000
+      scene.child({ leaseMs }, wrong(-HOUR_MS))
+      await until(async () => (scene.turns.provider.asked.length > 0 ? true : undefined))
+      const runner = scene.takeOver(undefined, leaseMs)
+      const renewals = new Set<string>()
+      await until(async () => (renewals.add(scene.leaseEnd()).size > 4 ? true : undefined))
+      expect(runner.size).toBe(0)
+      expect(scene.turns.provider.asked).toHaveLength(1)
+      expect(reader.isOver).toBe(false)
+    }))
+})

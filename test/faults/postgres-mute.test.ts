@@ -1,0 +1,219 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { nextHint, note, run, startTurn } from '../../src/store/contract.ts'
+import type { PostgresFaultPoint } from '../../src/store/postgres/commits.ts'
+import { Connections, Lane } from '../../src/store/postgres/connections.ts'
+import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'
+import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
+import type { Hint, Ref, Store } from '../../src/store/store.ts'
+import { inLongRun } from '../support/children.ts'
+import { type MuteProxy, type MuteProxyOptions, muteProxy, type Way } from '../support/mute-proxy.ts'
+import { describePostgres, ownDatabase, ownStore } from '../support/postgres-store.ts'
+
+const ref = { tenant: 'acme', conversation: 'chat-1' }
+const KEYED = { ...ref, once: { key: 'k', bodyHash: 'h' } }
+const WAYS: readonly Way[] = inLongRun(['out', 'back', 'both'], ['both'])
+/** Whether it was written depends on them. */
+const COMMIT_WAYS = inLongRun(WAYS, ['out', 'back'])
+
+const LISTENER = 'runsheet-listen'
+
+/** Shorter than usual, so that the tests are. */
+const timeoutMs = 2_400
+
+/** A store behind a proxy, with some connections open, and another one with its own. */
+async function behindProxy(options: Partial<PostgresStoreOptions> = {}) {
+  const url = await ownDatabase()
+  const proxy = await muteProxy(url)
+  const store = await ownStore({ url: proxy.url, timeoutMs, ...options })
+  await Promise.all(Array.from({ length: 10 }, () => store.load(ref)))
+  return { proxy, store, direct: await ownStore({ url, timeoutMs }) }
+}
+
+const write = (store: Store, at: Ref = ref, text = 'a'): Promise<unknown> =>
+  store.commit(at, () => ({ events: [note(text)], value: null }))
+
+async function texts(store: Store): Promise<string[]> {
+  const events = await store.eventsAfter(ref, 0, 1_000)
+  return events.map(({ data }) => ('text' in data ? data.text : ''))
+}
+
+describePostgres('postgres: connections that go mute', () => {
+  describe.for(WAYS)('(%s)', way => {
+    it('[PG9] the open ones: every call goes on over a new one', async () => {
+      const { proxy, store } = await behindProxy()
+      proxy.mute({ way, which: 'open' })
+      await Promise.all([
+        write(store),
+        write(store, { ...ref, conversation: 'chat-2' }),
+        store.load(ref),
+        store.now(),
+        store.due(1),
+        store.claim('r1', 1_000),
+        store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),
+        store.templates.list('acme'),
+      ])
+      expect(await texts(store)).toEqual(['a'])
+    })
+
+    it('[PG9] all of them: every call fails in time, and the next ones work when the line does', async () => {
+      const { proxy, store } = await behindProxy()
+      proxy.mute({ way })
+      const calls = [write(store), store.load(ref), store.now(), store.due(1), store.claim('r1', 1_000)]
+      for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
+        expect([status, reason.code]).toEqual(['rejected', 'io'])
+      }
+      proxy.heal()
+      await write(store, ref, 'b')
+      expect(await texts(store)).toEqual(['b'])
+    })
+
+    it('[PG9] new ones only: a store that is being opened says so', async () => {
+      const { proxy } = await behindProxy()
+      proxy.mute({ way, which: 'new' })
+      await expect(ownStore({ url: proxy.url, timeoutMs })).rejects.toMatchObject({ code: 'io' })
+    })
+  })
+
+  it('[PG9] just after they answered: a look still has the time to go on over a new one', async () => {
+    // The limits of a server: the shorter ones of other tests leave looks as much time as calls.
+    const { proxy, store } = await behindProxy({ timeoutMs: TIMEOUT_MS })
+    await Promise.all([store.now(), store.due(1), store.now()])
+    proxy.mute({ which: 'open' })
+    await Promise.all([store.due(1), store.now(), store.claim('r1', 1_000)])
+  })
+
+  it('[PG9] close ends, though nobody answers', async () => {
+    const { proxy, store } = await behindProxy()
+    listening(store)
+    proxy.mute()
+    const late = Promise.allSettled([write(store), store.load(ref)])
+    await store.close()
+    for (const { status } of await late) expect(status).toBe('rejected')
+  })
+
+  it('[PG9][ST9] the turn of a node that is gone is claimed', async () => {
+    let skew = 0
+    const { proxy, store, direct } = await behindProxy({ skewMs: () => skew })
+    await direct.commit(ref, run(startTurn('t1')))
+    await direct.claim('gone', 600_000)
+    proxy.mute({ which: 'open' })
+    expect(await store.claim('r2', 1_000)).toBeUndefined()
+    skew = 600_001
+    expect(await store.claim('r2', 1_000)).toMatchObject({ turn: 't1', attempt: 2 })
+  })
+})
+
+describePostgres('postgres: a COMMIT whose answer does not come', () => {
+  it.for(COMMIT_WAYS)(
+    '[PG9][FA3] (%s) with a key: it is asked for over a new connection, and written once',
+    async way => {
+      const { store, direct } = await muteAt('committing', { way, which: 'open' })
+      expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
+      expect(await texts(direct)).toEqual(['a'])
+    },
+  )
+
+  it.for(COMMIT_WAYS)('[PG9][FA3] (%s) without a key: its outcome is unknown', async way => {
+    const { store } = await muteAt('committing', { way, which: 'open' })
+    await expect(write(store)).rejects.toMatchObject({ code: 'unknown_outcome' })
+  })
+
+  it('[PG9][FA3] with a key, but nobody to ask: its outcome is unknown', async () => {
+    const { store } = await muteAt('committing', { way: 'back' })
+    const lost = store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))
+    await expect(lost).rejects.toMatchObject({ code: 'unknown_outcome' })
+  })
+})
+
+describePostgres('postgres: a transaction whose client has gone mute', () => {
+  it.for([
+    ['begun', 'io'],
+    ['staged', 'io'],
+    ['written', 'unknown_outcome'],
+  ] as const)('[PG10] (%s) is ended by the server; the client is told %s', async ([point, code]) => {
+    const { store, direct } = await muteAt(point, {})
+    const lost = expect(write(store)).rejects.toMatchObject({ code })
+    await write(direct, ref, 'b')
+    await lost
+    expect(await texts(direct)).toEqual(['b'])
+  })
+})
+
+describePostgres('postgres: a listener that goes mute', () => {
+  it.for(WAYS)('[PG11] (%s) is replaced, and what was written meanwhile is heard', async way => {
+    const { proxy, store, direct } = await behindProxy()
+    const listeners = (): number =>
+      proxy.startups.filter(({ application_name }) => application_name === LISTENER).length
+    const hints = listening(store)
+    await expect.poll(listeners).toBe(1)
+    proxy.mute({ way, which: 'open', name: LISTENER })
+    await write(direct, { tenant: 'acme', conversation: 'meanwhile' })
+    await nextHint(hints, { tenant: 'acme', conversation: 'meanwhile' })
+    await expect.poll(listeners).toBe(2)
+    await write(direct, { tenant: 'acme', conversation: 'afterwards' })
+    await nextHint(hints, { tenant: 'acme', conversation: 'afterwards' })
+  })
+})
+
+describePostgres('postgres: what a session is told', () => {
+  it('[PG12] nothing at its start that a pooler would refuse', async () => {
+    const { proxy, store } = await behindProxy()
+    listening(store)
+    await expect.poll(() => proxy.startups.some(({ application_name }) => application_name === LISTENER)).toBe(true)
+    for (const startup of proxy.startups) {
+      expect(Object.keys(startup).sort()).toEqual(['application_name', 'client_encoding', 'database', 'user'])
+    }
+  })
+
+  it('[PG12] its limits once it is open, so that the server gives up on a client that is gone', async () => {
+    expect(await settings({})).toEqual({
+      statement_timeout: '2400ms',
+      lock_timeout: '2400ms',
+      idle_in_transaction_session_timeout: '1200ms',
+      tcp_user_timeout: '2400',
+      client_connection_check_interval: '1s',
+    })
+  })
+
+  it('[PG12] nothing behind a pooler, where others use the same session', async () => {
+    const told = await settings({ isPooler: true })
+    expect(new Set(Object.values(told))).toEqual(new Set(['0']))
+  })
+})
+
+/** A store that is muted once, at one point of its first commit. */
+async function muteAt(fault: PostgresFaultPoint, muting: Parameters<MuteProxy['mute']>[0]) {
+  let isArmed = true
+  const opened: { proxy: MuteProxy; store: PostgresStore; direct: PostgresStore } = await behindProxy({
+    onFaultPoint: point => {
+      if (point !== fault || !isArmed) return
+      isArmed = false
+      opened.proxy.mute(muting)
+    },
+  })
+  return opened
+}
+
+/** What holds in a session of the store. */
+async function settings(options: MuteProxyOptions): Promise<Record<string, unknown>> {
+  const { url } = await muteProxy(await ownDatabase(), options)
+  const connections = new Connections(url, 1, limitsOf(timeoutMs))
+  onTestFinished(() => connections.close())
+  const lane = new Lane(connections, 1, timeoutMs)
+  const names = [
+    'statement_timeout',
+    'lock_timeout',
+    'idle_in_transaction_session_timeout',
+    'tcp_user_timeout',
+    'client_connection_check_interval',
+  ]
+  const shown = names.map(name => `current_setting('${name}') AS ${name}`)
+  const [row] = await lane.query({ text: `SELECT ${shown.join(', ')}` }, [])
+  return row ?? {}
+}
+
+function listening(store: Store): AsyncIterator<Hint> {
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
+  return store.changes(stop.signal)[Symbol.asyncIterator]()
+}
