@@ -202,5 +202,3 @@ async function microsOf(count: number, work: () => Promise<void> | void): Promis
 function repeat(count: number, work: () => void): void {
   for (let index = 0; index < count; index += 1) work()
 }
-
-await benchChecksums()

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StoredEvent } from '../../src/domain/event.ts'
+import { add, openTurn, run } from '../../src/store/contract.ts'
+import { openFileStore } from '../../src/store/json/store.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { recoverDatabase } from '../../src/store/sqlite/recover.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -123,6 +125,31 @@ describe('recover', () => {
     truncateSync(path, 0)
     expect(() => recoverDatabase(path, new Date())).toThrow(/Nothing .* can be read/)
     expect(readdirSync(folder).sort()).toEqual(['runsheet.db', 'runsheet.db-head'])
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('with JSON files', () => {
+  it('[SQ18] what was lost from the log and is in the file comes back with the next read', async () => {
+    const folder = scratchFolder()
+    const path = join(folder, 'runsheet.db')
+    const ref = { tenant: 'local', conversation: 'c1' }
+    const store = await openFileStore({ data: folder })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'first')))
+    await store.close()
+    const order = { store: 'json', at: folder, conversation: 'c1', from: 0, to: 1_000_000, tasks: true } as const
+    const writer = runWriter(order)
+    await writer.line(line => line.startsWith('ack 20 '))
+    writer.process.kill('SIGKILL')
+    await writer.ended
+    rmSync(`${path}-wal`)
+    rmSync(`${path}-shm`)
+    await expect(openFileStore({ data: folder })).rejects.toMatchObject({ code: 'corrupt' })
+    expect(recoverDatabase(path, new Date()).acknowledged).toBeGreaterThan(20)
+    const again = await openFileStore({ data: folder })
+    const titles = [...(await again.load(ref)).tasks.values()].map(({ title }) => title)
+    expect(titles).toEqual(expect.arrayContaining(['first', 'task 0', 'task 19']))
+    await again.close()
     rmSync(folder, { recursive: true })
   })
 })

@@ -58,7 +58,7 @@ export class HeadFile {
 
   /** `path`: of the database itself, not of a link to it. */
   constructor(path: string, database: string) {
-    this.#path = headPath(path)
+    this.#path = path
     this.#database = database
   }
 
@@ -68,9 +68,7 @@ export class HeadFile {
     attempt(() => {
       const file = this.#open()
       const bytes = contentOf(file)
-      if (databaseIn(bytes) !== this.#database) {
-        this.#put(DATABASE, databaseRecord(this.#database))
-      }
+      if (databaseIn(bytes) !== this.#database) this.#put(DATABASE, databaseRecord(this.#database))
       let slot = SLOTS
       while (!isFree(bytes, slot)) slot += RECORD
       this.#put(slot, numbers(slot, 0, 0))
@@ -83,7 +81,7 @@ export class HeadFile {
   unseal(): void {
     if (this.#isUnsealed) return
     attempt(() => {
-      if (this.#file !== undefined || readHead(this.#path.slice(0, -SUFFIX.length))?.seal) {
+      if (this.#file !== undefined || readHead(this.#path)?.seal) {
         this.#open()
         this.#put(SEAL, Buffer.alloc(RECORD))
       }
@@ -138,7 +136,7 @@ export class HeadFile {
   }
 
   #open(): number {
-    this.#file ??= openForWriting(this.#path)
+    this.#file ??= openForWriting(headPath(this.#path))
     return this.#file
   }
 
@@ -177,18 +175,15 @@ export function readHead(path: string): Head | undefined {
 
 /** Notes that the events up to this id were checked, so that the next start need not. */
 export function noteChecked(path: string, checked: number): void {
-  const file = openSync(headPath(path), constants.O_RDWR | (constants.O_NOFOLLOW ?? 0))
-  try {
+  attempt(() => {
+    const file = openForWriting(headPath(path))
     writeSync(file, numbers(CHECKED, checked), 0, RECORD, CHECKED)
-  } finally {
     closeSync(file)
-  }
+  })
 }
 
-const SUFFIX = '-head'
-
 /** The head file of a database. */
-export const headPath = (path: string): string => path + SUFFIX
+export const headPath = (path: string): string => `${path}-head`
 
 // Records of 64 bytes, each with a checksum that includes its place. One that is all zeros is free.
 const RECORD = 64
@@ -273,6 +268,7 @@ function attempt<T>(work: () => T): T {
 }
 
 function headError(error: unknown): unknown {
+  if (error instanceof StoreError) return error
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOSPC':
     case 'EDQUOT':
