@@ -131,7 +131,8 @@ describe('the head file', () => {
         runWriter({ store: 'sqlite', at, conversation, from: 0, to: FOREVER, abreast: 1 + (round % 4) }),
       )
       for (const writer of writers) {
-        await writer.line(line => line.startsWith(`ack ${10 + Math.floor(random() * 40)} `))
+        const last = 10 + Math.floor(random() * 40)
+        await writer.line(line => line.startsWith(`ack ${last} `))
         writer.process.kill('SIGKILL')
         await writer.ended
       }
