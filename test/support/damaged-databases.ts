@@ -27,8 +27,8 @@ export async function closedDatabase(): Promise<string> {
   return folder
 }
 
-/** Writes to the conversation `killed` until that many writes are acknowledged, and dies. */
-export async function killedWriter(folder: string, writes: number, bulk?: number): Promise<string> {
+/** Writes to the conversation `killed` and dies when that many commits are noted, so that all of them count. */
+export async function killedWriter(folder: string, commits: number, bulk?: number): Promise<string> {
   const order = {
     store: 'sqlite',
     at: join(folder, 'runsheet.db'),
@@ -36,9 +36,7 @@ export async function killedWriter(folder: string, writes: number, bulk?: number
     from: 0,
     to: 1_000_000,
   } as const
-  const child = runWriter({ ...order, ...(bulk === undefined ? {} : { bulk }) })
-  await child.line(line => line.startsWith(`ack ${writes} `))
-  child.process.kill('SIGKILL')
-  await child.ended
+  const dieAt = { point: 'noted', nth: commits }
+  await runWriter({ ...order, dieAt, ...(bulk === undefined ? {} : { bulk }) }).ended
   return folder
 }
