@@ -64,7 +64,7 @@ async function perCommit(folder: string): Promise<Line[]> {
     sha256: () => {
       digest = hash('sha256', `${digest}\n${row.seq}\n${row.type}\n${row.turn_id}\n${row.timestamp}\n${row.data}`)
     },
-    note: () => head.note({ events: (events += 1) }),
+    note: () => head.note({ events: (events += 1), templates: 0 }),
     flushed: () => {
       writeSync(file, record, 0, 64, 0)
       fdatasyncSync(file)
@@ -135,7 +135,7 @@ async function filled(path: string): Promise<void> {
   await (await openSqliteStore({ path })).close()
   rmSync(`${path}-head`, { force: true })
   const db = new DatabaseSync(path)
-  db.exec(`BEGIN; DROP TABLE identity; PRAGMA user_version = 3`)
+  db.exec(`BEGIN; DROP TABLE identity; DROP INDEX reviews_waiting; PRAGMA user_version = 3`)
   for (const table of ['events', 'snapshots', 'keys', 'reviews', 'templates']) {
     db.exec(`ALTER TABLE ${table} DROP COLUMN sum`)
   }

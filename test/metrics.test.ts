@@ -157,7 +157,7 @@ it('[HT31] a wait that began before the server started is counted from the log',
   const context = { door: before, tenant: 'local', conversation: 'c1', turn: 't1' }
   void callTool(toolsets.runsheet, 'plan', plan, context)
   const id = await vi.waitFor(async () => {
-    const [review] = await before.reviews.waiting('local', undefined, 1)
+    const [review] = (await before.reviews.waiting('local', undefined, { limit: 1 })).items
     expect(review).toBeDefined()
     return review?.review_id ?? ''
   }, WAIT)

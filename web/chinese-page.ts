@@ -44,6 +44,7 @@ export const chinesePage: PageStrings = {
   otherAgent: '另一个智能体正在此会话中工作。你可以查看并修改它的计划，也可以在这里提出请求。',
   working: '处理中…',
   waitingForYou: '等待你审阅',
+  moreWait: '还有更多等待你审阅',
   history: '历史记录',
   backToChat: '返回会话',
   noHistory: '暂无记录。',

@@ -49,6 +49,7 @@ export const englishPage: PageStrings = {
     'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',
   working: 'Working…',
   waitingForYou: 'Waiting for your review',
+  moreWait: 'More are waiting for your review',
   history: 'History',
   backToChat: 'Back to the conversation',
   noHistory: 'Nothing has happened here yet.',

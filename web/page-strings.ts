@@ -48,6 +48,8 @@ export interface PageStrings {
   readonly otherAgent: string
   readonly working: string
   readonly waitingForYou: string
+  /** Not all waiting conversations have their mark. */
+  readonly moreWait: string
   readonly history: string
   readonly backToChat: string
   readonly noHistory: string

@@ -29,7 +29,7 @@ export function Sidebar({
   onClose,
   onSignedOut,
 }: SidebarProps): ReactElement {
-  const { sessions, waiting, more } = useSessions(client, version, session, onSignedOut)
+  const { sessions, waiting, moreWait, more } = useSessions(client, version, session, onSignedOut)
   const [query, setQuery] = useState('')
   const { found, problem } = useSearch(client, query)
   const titles = new Map(sessions.map(({ session_id, title }) => [session_id, title ?? strings.untitled]))
@@ -127,6 +127,7 @@ export function Sidebar({
               </button>
             </li>
           ))}
+          {moreWait && <li className="app-quiet">{strings.moreWait}</li>}
           {more && (
             <li>
               <button type="button" className="app-more" onClick={more}>
@@ -162,16 +163,23 @@ const REFRESH_MS = 15_000
 function useSessions(client: Client, version: number, session: string, onSignedOut: () => void) {
   const [sessions, setSessions] = useState<readonly Session[]>([])
   const [waiting, setWaiting] = useState<ReadonlySet<string>>(new Set())
+  const [moreWait, setMoreWait] = useState(false)
   const [limit, setLimit] = useState(FIRST_PAGE)
   const [hasMore, setHasMore] = useState(false)
   useEffect(() => {
     let isCurrent = true
     const refresh = (): void => {
       if (document.visibilityState === 'hidden') return
-      Promise.all([newestSessions(client, limit), client.pendingReviews().catch(() => undefined)]).then(
+      Promise.all([
+        newestSessions(client, limit),
+        client.pendingReviews(undefined, { limit: MAX_PAGE }).catch(() => undefined),
+      ]).then(
         ([answer, pending]) => {
           if (!isCurrent) return
-          if (pending) setWaiting(new Set(pending.reviews.map(({ session_id }) => session_id)))
+          if (pending) {
+            setWaiting(new Set(pending.reviews.map(({ session_id }) => session_id)))
+            setMoreWait(pending.next_cursor !== undefined)
+          }
           setSessions(answer.sessions)
           setHasMore(answer.hasMore)
         },
@@ -192,6 +200,7 @@ function useSessions(client: Client, version: number, session: string, onSignedO
   return {
     sessions,
     waiting,
+    moreWait,
     more: hasMore ? () => setLimit(limit < MAX_PAGE ? MAX_PAGE : limit + MAX_PAGE) : undefined,
   }
 }

@@ -3,14 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { originNames } from '../domain/origin.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { Runner } from '../runner/runner.ts'
-import { logFailure, logStorageFailure } from '../http/error-reply.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { createMcpEndpoint } from '../mcp/http.ts'
-import { type Door, type LiveEntry, type Ref, StoreError } from '../door/door.ts'
+import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Config } from './configure.ts'
 import { storeLocation } from './open-store.ts'
@@ -56,7 +55,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
   const pageLink = Promise.withResolvers<PageLink>()
 
-  const turnFailed = (error: unknown): void => logFailure(error, log, 'a turn failed to run')
+  const logged = (what: string): ((error: unknown) => void) => exceptStorage(error => log.error({ err: error }, what))
+  const turnFailed = logged('a turn failed to run')
   const runner = new Runner({
     door,
     models,
@@ -72,13 +72,10 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     nameOf: originNames(config.redact),
     host: policy,
     codec: roundStateCodec(tokens.person),
-    updates: new ResourceUpdates(door, LOCAL_TENANT, error => logFailure(error, log, 'storage failed')),
+    updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
     closing: closing.signal,
     pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
-    onError: error =>
-      error instanceof StoreError
-        ? logStorageFailure(error, log, { route: '/mcp' })
-        : log.warn({ err: error }, 'an MCP request failed'),
+    onError: exceptStorage(error => log.warn({ err: error }, 'an MCP request failed')),
   })
   // On PostgreSQL each node has metrics of its own.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })

@@ -6,7 +6,7 @@ import { configuredModels } from '../runner/models.ts'
 import { providerKeys } from '../runner/provider-keys.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
-import { secretsInUrl } from '../domain/secrets.ts'
+import { type FoundSecrets, secretsInUrl, together } from '../domain/secrets.ts'
 import { redactedLines } from '../http/logger.ts'
 import { secretsOf } from '../runner/mcp-secrets.ts'
 import { pageToken, type Role } from '../http/credentials.ts'
@@ -42,11 +42,8 @@ export interface Config {
 export function configure(folder: DataFolder, options: ConfigOptions): Config {
   const { policy, mcpServers } = readSettings(options, line => console.error(line))
   const tokens = tokensFor(folder, options)
-  const { known, suspected } = secretsOf(mcpServers)
-  const redact = redactor({
-    known: [...secretsFrom(options), ...Object.values(tokens), pageToken(tokens.person), ...known],
-    suspected,
-  })
+  const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
+  const redact = redactor(together([own, secretsFrom(options), secretsOf(mcpServers)]))
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
     mcpServers: inCleanEnvironment(mcpServers, options.environment),
@@ -60,8 +57,9 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
   }
 }
 
-function secretsFrom({ store, modelUrl = '', modelKey = '', environment }: ConfigOptions): readonly string[] {
-  return [modelKey, ...providerKeys(environment), ...secretsInUrl(store), ...secretsInUrl(modelUrl)]
+function secretsFrom({ store, modelUrl = '', modelKey = '', environment }: ConfigOptions): FoundSecrets {
+  const keys = { known: [modelKey, ...providerKeys(environment)], suspected: [] }
+  return together([keys, secretsInUrl(modelUrl), { ...secretsInUrl(store), suspected: [] }])
 }
 
 /** Each program gets what programs need to start, and its own variables; the client adds no others of ours. */

@@ -78,6 +78,18 @@ export class DataFolder {
   }
 }
 
+/** For commands that make no folder. */
+export function existingFolder({
+  data,
+  environment,
+}: {
+  readonly data: string
+  readonly environment: Environment
+}): void {
+  if (!existsSync(data)) throw new CliError(`the data folder ${data} does not exist. Set it with --data.`)
+  refuseTracked(data, environment)
+}
+
 /**
  * Refuses a folder that came with a clone, or that the next push would share. If git cannot say, a folder that we made on
  * this machine, or that has none of our files yet, is used with a line about it.

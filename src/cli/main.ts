@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { redactor } from '../domain/redact.ts'
 import { CliError } from './cli-error.ts'
+import { addDataCommands } from './data-commands.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
@@ -134,6 +135,8 @@ program
     else if (remove) distrustFile(options)
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
+
+addDataCommands(program, process.env)
 
 try {
   // An empty variable counts as unset.

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
-import { type Redactor, redactor } from '../domain/redact.ts'
+import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
@@ -12,7 +12,7 @@ import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
-import { openDoor, StoreError } from '../door/door.ts'
+import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
@@ -20,7 +20,7 @@ import { browserFor } from './browser.ts'
 import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
-import { checkStore, openStore, storeLocation } from './open-store.ts'
+import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
 import { version } from './version.ts'
@@ -34,6 +34,8 @@ export interface McpCommand extends PageServerOptions {
   readonly agentToken?: string
 }
 
+/** Longest line on stderr. */
+const MAX_LINE = 300
 /** How long the last report may delay the exit. */
 const LAST_REPORT_MS = 3_000
 /** The host lists the tools first; starting the page meanwhile would delay that. */
@@ -49,15 +51,19 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
-  const redact = redactor({ known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store)] })
-  const printError = errorPrinter(redact)
+  const redact = redactor({
+    known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store).known],
+  })
+  const print = (text: string): void => console.error(`runsheet: ${redact.line(text).slice(0, MAX_LINE)}`)
+  const printError = exceptStorage(errorPrinter(print))
   const data = resolve(options.data)
   const folder = new DataFolder(data, environment)
   const { policy } = readSettings(options, line => console.error(line))
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
-  const store = await openStore({ store: options.store, data })
+  const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)
   const door = openDoor({ store, onError: printError })
+  door.observeStorage(report => print(describe(report)))
   const closing = new AbortController()
   const page = new PageServer(folder, options, line => console.error(redact.line(line)))
   const reporter = new CallReporter(() => {
@@ -109,21 +115,21 @@ const folderName = (folder: string): string | undefined =>
   folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
 /** Prints an error on one short line: its message may contain client input. The same error is printed once. */
-function errorPrinter({ line }: Redactor): (error: unknown) => void {
+function errorPrinter(print: (text: string) => void): (error: unknown) => void {
   const printed = new WeakSet<Error>()
   return error => {
     if (error instanceof Error) {
       if (printed.has(error)) return
       printed.add(error)
     }
-    console.error(`runsheet: ${line(describe(error)).slice(0, 200)}`)
+    print(error instanceof Error ? error.message : String(error))
   }
 }
 
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (!(error instanceof StoreError) || error.file === undefined) return error.message
-  return `${error.file}: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`}`
+function describe(report: StorageReport): string {
+  if (report.kind === 'recovered') return 'Storage works again.'
+  const { message, detail } = report.error
+  return `${report.file ?? 'storage'}: ${message}${detail === undefined ? '' : ` (${detail})`}`
 }
 
 /** A host disconnects by closing our stdin, by no longer reading our stdout, or with a signal. */

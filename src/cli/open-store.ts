@@ -3,6 +3,7 @@ import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 
@@ -35,14 +36,34 @@ export async function openStore({ store, data }: StoreOptions): Promise<Store> {
         return await (await import('../store/postgres/store.ts')).openPostgresStore({ url: store })
     }
   } catch (error) {
-    const { line } = redactor({ known: secretsInUrl(store) })
-    throw new CliError(`cannot open ${storeLabel(store)}: ${line((error as Error).message)}`)
+    throw cannotOpen(store, error)
   }
+}
+
+/** Opens a store to write to. One that is read-only is refused now: a process that cannot write serves nobody. */
+export async function openWritableStore(options: StoreOptions): Promise<Store> {
+  const store = await openStore(options)
+  try {
+    await store.probe({ room: false })
+  } catch (error) {
+    // What else fails may pass: it is reported, and shows in `/readyz`.
+    if (error instanceof StoreError && error.code === 'readonly') {
+      await store.close()
+      throw cannotOpen(options.store, error)
+    }
+  }
+  return store
 }
 
 /** Equal for stores that hold the same plans: JSON files and SQLite share the folder's database. */
 export const storeLocation = (store: string): string =>
   store === 'sqlite' || store === 'file' ? 'folder' : storeLabel(store)
+
+function cannotOpen(store: string, error: unknown): CliError {
+  const { line } = redactor({ known: secretsInUrl(store).known })
+  const detail = error instanceof StoreError && error.detail !== undefined ? ` (${error.detail})` : ''
+  return new CliError(`cannot open ${storeLabel(store)}: ${line((error as Error).message + detail)}`)
+}
 
 /** The store's name for messages, without the password of its URL. */
 export function storeLabel(store: string): string {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS } from '../domain/policy.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
 import { DEFAULT_DATA } from './invocation.ts'
 
 // Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
@@ -12,6 +13,9 @@ export const dataOption = (): Option =>
 
 export const storeOption = (): Option =>
   fromEnv('--store <store>', 'where plans are stored: sqlite, file, memory or postgres://…').default('sqlite')
+
+/** For programs with the library that have tenants of their own. */
+export const tenantOption = (): Option => new Option('--tenant <id>', 'whose conversations').default(LOCAL_TENANT)
 
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
@@ -40,7 +44,7 @@ export const serveOptions = (): readonly Option[] => [
   fromEnv('--max-waiting <number>', 'tool calls held at once until a person decides')
     .default(2_000)
     .argParser(parseCount),
-  fromEnv('--max-in-flight <megabytes>', 'request bodies received or worked on at once')
+  fromEnv('--max-in-flight <megabytes>', 'bodies and unread answers in memory at once')
     .default(64)
     .argParser(parseCount),
   fromEnv('--log <level>', 'log level on stderr').choices(['silent', 'error', 'warn', 'info', 'debug']).default('warn'),

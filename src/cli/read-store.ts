@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
 import { type Door, openDoor, type Ref } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { refuseTracked } from './data-folder.ts'
+import { existingFolder } from './data-folder.ts'
 import { checkStore, openStore, type StoreOptions } from './open-store.ts'
 
 export type ReadOptions = StoreOptions & { readonly environment: Environment }
@@ -13,9 +11,7 @@ const PAGE_SIZE = 200
 /** Opens the store of a command that only reads, and closes it after the work. */
 export async function readStore(options: ReadOptions, work: (door: Door) => Promise<void>): Promise<void> {
   checkStore(options.store)
-  if (!existsSync(options.data))
-    throw new CliError(`the data folder ${options.data} does not exist. Set it with --data.`)
-  refuseTracked(options.data, options.environment)
+  existingFolder(options)
   const door = openDoor({ store: await openStore(options), readOnly: true })
   try {
     await work(door)

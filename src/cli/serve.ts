@@ -1,12 +1,11 @@
 import { openDoor } from '../door/door.ts'
-import { logFailure } from '../http/error-reply.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { CliError } from './cli-error.ts'
 import { type AppOptions, compose } from './compose.ts'
 import { type ConfigOptions, configure } from './configure.ts'
 import { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
-import { checkStore, openStore, storeLabel, storeLocation, type StoreOptions } from './open-store.ts'
+import { checkStore, openWritableStore, storeLabel, storeLocation, type StoreOptions } from './open-store.ts'
 import { printReady } from './print-ready.ts'
 import { ServerLock, type Serving } from './server-lock.ts'
 import { idleFor, replaced, signalled } from './stop-reasons.ts'
@@ -33,14 +32,19 @@ export async function serve(options: ServeOptions): Promise<void> {
   const stopped = signalled()
 
   const config = configure(folder, options)
-  const onError = (error: unknown): void => logFailure(error, config.log, 'storage failed')
-  const opened = await withNotice(`Opening ${storeLabel(store)} …`, openStore(options))
+  const onError = (error: unknown): void => config.log.error({ err: error }, 'background work failed')
+  const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
   const app = compose(openDoor({ store: opened, onError, observe: logCalls(config.log) }), config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await app.close()
     throw cannotListen(error, options)
   })
-  lock.announce({ url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) })
+  try {
+    lock.announce({ url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) })
+  } catch (error) {
+    await app.close()
+    throw error
+  }
   for (const line of folder.warnings) console.error(line)
   printReady(options, `${url.href}#code=${app.loginCode()}`)
 

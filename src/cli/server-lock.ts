@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPrivateFile, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 import { causeOf } from './cause.ts'
+import { isWritable } from '../store/folder.ts'
 
 /** What a running server says of itself in its data folder, for other processes to find it. */
 export interface ServerNote {
@@ -63,7 +64,7 @@ export class ServerLock {
       return unlocked
     }
     try {
-      rmSync(noteFile(folder), { force: true })
+      removeNote(folder)
     } catch (error) {
       db.close()
       throw unusable(folder, error)
@@ -102,7 +103,11 @@ export class ServerLock {
   release(): void {
     if (!this.#db.isOpen) return
     clearInterval(this.#check)
-    if (readNote(this.#folder)?.lock === this.#inode) rmSync(noteFile(this.#folder), { force: true })
+    try {
+      if (readNote(this.#folder)?.lock === this.#inode) removeNote(this.#folder)
+    } catch {
+      // On a disk that has become read-only it stays, and is stale without the lock.
+    }
     this.#db.close()
   }
 
@@ -195,6 +200,14 @@ function readNote(folder: string): StoredNote | undefined {
   }
 }
 
+function removeNote(folder: string): void {
+  try {
+    unlinkSync(noteFile(folder))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
 const inodeOf = (path: string): string | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString()
 
@@ -202,5 +215,9 @@ const lockFile = (folder: string): string => join(folder, 'server.lock')
 
 const noteFile = (folder: string): string => join(folder, 'server.json')
 
-const unusable = (folder: string, error: unknown): CliError =>
-  new CliError(`cannot use the data folder ${folder}: ${causeOf(error)}.`)
+/** SQLite only says that it cannot open the lock; the folder's permissions say why. */
+function unusable(folder: string, error: unknown): CliError {
+  const isSqlite = (error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR'
+  const why = isSqlite && !isWritable(folder) ? 'it is not writable' : causeOf(error)
+  return new CliError(`cannot use the data folder ${folder}: ${why}.`)
+}

@@ -14,7 +14,7 @@ import type { ReadOptions } from './read-store.ts'
 export async function printVerified(options: ReadOptions): Promise<void> {
   checkStore(options.store)
   refuseTracked(options.data, options.environment)
-  const { line } = redactor({ known: secretsInUrl(options.store) })
+  const { line } = redactor(secretsInUrl(options.store))
   let count = 0
   for await (const difference of differencesIn(options)) {
     console.log(line(difference))

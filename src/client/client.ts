@@ -123,10 +123,9 @@ export function createClient(options: ClientOptions) {
     removeTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
 
-    pendingReviews: (sessionId?: string) =>
-      json<ReviewsAnswer>('/api/task-manager/reviews/pending', {
-        query: { session_id: sessionId },
-      }),
+    /** Pending reviews by deadline, of one conversation or of all, page by page. */
+    pendingReviews: (sessionId?: string, page: Page = {}) =>
+      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page } }),
     /** A review and, once it is decided, what the tool call answers. */
     review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
       const { reviews, ...answer } = await json<ReviewAnswer>(review(id))

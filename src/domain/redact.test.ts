@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { redactor } from './redact.ts'
-import { secretsInSettings, secretsInUrl } from './secrets.ts'
 
 const KEY = 'the-configured-key-of-the-model'
 const redact = redactor({ known: [KEY, 'p@ss/word "1"', 'short'], suspected: ['my-project-4711'] })
@@ -34,9 +33,45 @@ describe('an error', () => {
     ['password=hunter2', 'password=[redacted]'],
     ['The token is 9f86d081884c7d659a2feaa0c55ad015', 'The token is [redacted]'],
     ['Incorrect API key provided: Zm9vYmFyYmF6cXV4MTIz', 'Incorrect API key provided: [redacted]'],
+    ['got bearer: abcdefgh-ijkl.', 'got bearer: [redacted]'],
+    ['Bearer=abcdefgh1234', 'Bearer=[redacted]'],
+    ['Bearer "abcdefgh1234"', 'Bearer "[redacted]"'],
+    ['q=Bearer%20abcdefgh1234', 'q=Bearer%20[redacted]'],
+    ['Authorization: Token abcdefgh1234', 'Authorization: Token [redacted]'],
+    ['invalid token 5f0c7d2e-1234-4abc-8def-0123456789ab!', 'invalid token [redacted]!'],
+    ['x-api-key: 5f0c7d2e-1234-4abc-8def-0123456789ab', 'x-api-key: [redacted]'],
+    ['API key is 5f0c7d2e-1234-4abc-8def-0123456789ab.', 'API key is [redacted].'],
+    ['["x-api-key","qWxZpLkMnBvCxZaSdFgHjKlQ"]', '["x-api-key","[redacted]"]'],
+    ['The access token qwxzplkmnbvcxzasdfghjklq is invalid', 'The access token [redacted] is invalid'],
+    ['token (qWxZpLkMnBvCxZaSdFgHjKlQ) expired', 'token ([redacted]) expired'],
+    ['session_id=9f86d081884c7d659a2feaa0c55ad015', 'session_id=[redacted]'],
+    ['mcp-session-id: 5f0c7d2e-1234-4abc-8def-0123456789ab', 'mcp-session-id: [redacted]'],
+    ['Cookie: theme=dark; s=abc', 'Cookie: [redacted]'],
+    ['DB_PASS=hunterhunter', 'DB_PASS=[redacted]'],
+    ["{ dbPass: 'hunterhunter' }", "{ dbPass: '[redacted]' }"],
+    ['GET /x?sig=ordinarysignature&se=2026', 'GET /x?sig=[redacted]&se=2026'],
+    ['x-pin: 1234567890', 'x-pin: [redacted]'],
+    ['code: password:hunter22', 'code: password:[redacted]'],
+    ['clone https://tokenonly@github.com/x failed', 'clone https://[redacted]@github.com/x failed'],
+    ['postgres://u:p@ss@h/db', 'postgres://[redacted]@h/db'],
     ['a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb', 'a\n[redacted]\nb'],
   ])('[TR38] has nothing that is shaped like a secret: %s', (text, clean) => {
     expect(redact.error(text)).toBe(clean)
+  })
+
+  it.each([
+    'gsk_abcdefghijklmnop1234',
+    'xai-abcdefghijklmnop1234567',
+    'r8_abcdefghijklmnop1234',
+    'dop_v1_abcdef1234567890abcdef',
+    'SG.abcdefghijklmnop.qrstuvwxyz',
+    'shpat_abcdef1234567890abcdef',
+    'lin_api_abcdefghijklmnop1234',
+    'ntn_abcdefghijklmnop1234',
+    'pplx-abcdefghijklmno',
+    'ATATT3xFfGF0abcdefghij',
+  ])('[TR38] has no token that says what it is: %s', token => {
+    expect(redact.error(`said ${token}.`)).toBe('said [redacted].')
   })
 
   it.each([
@@ -51,6 +86,19 @@ describe('an error', () => {
     'short is no secret: it is too short',
     'password: required; secret: missing',
     'task-manager-1234567890 and disk-usage-1234567890',
+    'Duplicate key: user_profile_2',
+    'Invalid token: user_profile_2',
+    'Duplicate key: 0198c7f0-1111-7222-8333-444455556666',
+    'Key (id)=(0198c7f0-1111-7222-8333-444455556666) already exists.',
+    'Task 0198c7f0-1111-7222-8333-444455556666 was not found in session 0198c7f0-1111-7222-8333-444455556666.',
+    'The token for task 0198c7f0-1111-7222-8333-444455556666 has expired.',
+    'WWW-Authenticate: Bearer resource_metadata="https://x.test/.well-known", error="invalid_token"',
+    '{"code":"ERR_HTTP2_STREAM_ERROR","path":["credentials","password"],"required":["token","username"]}',
+    'Unexpected token in src/MyComponent2.test.tsx',
+    'npm error 404 @modelcontextprotocol/server-github@2025.4.8',
+    'ssh://git@github.com/org/repo and git@github.com:org/repo.git',
+    'Please pass a valid API key; exit code: 137; the key remoteWindowSizeOfEverything is unknown.',
+    'compass=northwest1234567890; hf_hub_download_progress_bars; npm_config_registry_mirrors',
   ])('[TR38] keeps ordinary words: %s', text => {
     expect(redact.error(text)).toBe(text)
     expect(redact.error(redact.error(text))).toBe(text)
@@ -75,20 +123,23 @@ describe('an error', () => {
   })
 
   it('[TR38] takes no longer because an attacker wrote it', () => {
-    for (const part of [
-      'eyJ-',
-      'key ',
-      'a.',
-      'http://a:',
-      'Bearer ',
-      'sk-',
-      '-----BEGIN PRIVATE KEY-----',
+    const parts = ['eyJ-', '-eyJ', 'key ', 'key=', 'a.', 'http://a:', 'Bearer ', 'sk-', '-----BEGIN PRIVATE KEY-----']
+    const more = [
       'key=a ',
       '"',
-    ]) {
-      redact.error(part.repeat(2_000_000 / part.length))
-    }
-  }, 5_000)
+      '\\',
+      '\\n',
+      '%41',
+      '&amp;',
+      '\n',
+      ' ',
+      'cookie: ',
+      'password=aaaaaa.',
+      KEY.slice(0, 9),
+      '\u200b',
+    ]
+    for (const part of [...parts, ...more]) redact.error(part.repeat(2_000_000 / part.length))
+  }, 20_000)
 })
 
 describe('what is no error', () => {
@@ -105,6 +156,36 @@ describe('what is no error', () => {
     })
   })
 
+  it('[TR38] a log entry keeps what only its name suspects', () => {
+    const entry = { err: { code: 'ECONNREFUSED', session: 'c1' }, apiKey: 'x', sessionId: 'b7'.repeat(20) }
+    expect(redact.entry(entry)).toEqual({ ...entry, apiKey: '[redacted]', sessionId: '[redacted]' })
+  })
+
+  it('[TR38][TR40] numbers are secret, too', () => {
+    const { entry, content } = redactor({ known: ['1234567890'] })
+    expect(content({ pin: 1234567890, at: 1700000000000 })).toEqual({ pin: '[redacted]', at: 1700000000000 })
+    expect(entry({ pin: [1234567890, 12] })).toEqual({ pin: ['[redacted]', 12] })
+  })
+
+  it('[TR39][TR40] what a tool says of itself loses known secrets, and control characters in texts for people', () => {
+    const schema = {
+      title: 'a\u202eb',
+      properties: { description: { type: 'string', description: `\u001b[31m${KEY}\u009b`, enum: ['\n', '\r\n', KEY] } },
+      required: ['description'],
+    }
+    expect(redact.described(schema)).toEqual({
+      title: 'a\\u202eb',
+      properties: {
+        description: {
+          type: 'string',
+          description: '\\u001b[31m[redacted]\\u009b',
+          enum: ['\n', '\r\n', '[redacted]'],
+        },
+      },
+      required: ['description'],
+    })
+  })
+
   it('[TR40] a result loses known secrets only', () => {
     const result = { sha: '9f86d081884c7d659a2feaa0c55ad015', token: 'Bearer abcdefgh1234', project: 'my-project-4711' }
     const text = 'password=hunter2\u001b[0m'
@@ -112,35 +193,5 @@ describe('what is no error', () => {
       ...result,
       '[redacted]': ['is [redacted]', text, 1],
     })
-  })
-})
-
-describe('secrets', () => {
-  it('[TR38] of a URL are its password and what its query names', () => {
-    expect(secretsInUrl('postgres://me:p%40ss@db.test/x?password=other&sslmode=require')).toEqual([
-      'p%40ss',
-      'p@ss',
-      'other',
-    ])
-    expect(secretsInUrl('not a url')).toEqual([])
-  })
-
-  it('[TR38] of settings are known by their names; words and paths are none', () => {
-    const settings = {
-      Authorization: 'Bearer of-the-server',
-      GITHUB_PAT_TOKEN: 'plainlywritten',
-      DATABASE: 'postgres://me:of-the-database@db.test/x',
-      SSH_KEY: '/home/me/.ssh/id_ed25519',
-      PROJECT: 'my-project-4711',
-      NODE_ENV: 'production',
-      ACCEPT: 'application/json, text/event-stream',
-    }
-    const { known, suspected } = secretsInSettings(settings)
-    expect(known).toEqual(
-      expect.arrayContaining(['Bearer of-the-server', 'of-the-server', 'plainlywritten', 'of-the-database']),
-    )
-    expect(known).not.toContain(settings.SSH_KEY)
-    expect(suspected).toContain('my-project-4711')
-    for (const plain of [settings.SSH_KEY, settings.NODE_ENV, settings.ACCEPT]) expect(suspected).not.toContain(plain)
   })
 })

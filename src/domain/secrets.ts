@@ -1,32 +1,167 @@
 import type { Secrets } from './redact.ts'
+import { isSecretName } from './secret-names.ts'
+import { isToken } from './secret-shapes.ts'
 
-/** What is secret in a URL: its password, and what its query says it is. */
-export function secretsInUrl(url: string): readonly string[] {
-  if (!URL.canParse(url)) return []
-  const { password, searchParams } = new URL(url)
-  const inQuery = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []))
-  return [password, decoded(password), ...inQuery].filter(Boolean)
-}
+/** What is secret in some settings. */
+export type FoundSecrets = Required<Secrets>
 
-/** What is secret in variables or headers: known by its name. All else may be, but for words, numbers and paths. */
-export function secretsInSettings(settings: Readonly<Record<string, string>>): Required<Secrets> {
-  const entries = Object.entries(settings)
-  const isKnown = ([name, value]: readonly [string, string]): boolean => SECRET_NAME.test(name) && !isPath(value)
-  const values = entries.map(([, value]) => value)
+type Setting = readonly [name: string, value: string]
+
+export const NONE: FoundSecrets = { known: [], suspected: [] }
+
+export const together = (found: readonly FoundSecrets[]): FoundSecrets => ({
+  known: found.flatMap(({ known }) => known),
+  suspected: found.flatMap(({ suspected }) => suspected),
+})
+
+/**
+ * What is secret in a URL: its password, and what its query names. All else in its query may be, and so may a long or
+ * random part of its path or a name without a password.
+ */
+export function secretsInUrl(url: string): FoundSecrets {
+  if (!URL.canParse(url)) return NONE
+  const { protocol, username, password, pathname } = new URL(url)
+  const query = queryOf(url)
+  const name = spellings(username)
+  const path = pathname.split('/').flatMap(part => (isUnusual(part) ? spellings(part) : []))
+  // To a database, a name without a password is a name.
+  const isTokenPossible = password === '' && /^https?:$/.test(protocol)
   return {
     known: [
-      ...entries.filter(isKnown).flatMap(([, value]) => [value, withoutScheme(value)]),
-      ...values.flatMap(secretsInUrl),
+      ...spellings(password),
+      ...name.filter(isToken),
+      ...query.flatMap(([key, value]) => (isSecretName(key) ? spellings(value) : [])),
     ],
-    suspected: values.filter(value => !isPath(value) && !isPlain(value)),
+    suspected: [
+      ...(isTokenPossible ? name : []),
+      ...path,
+      ...query.flatMap(([, value]) => (isOrdinary(value) ? [] : spellings(value))),
+    ],
   }
 }
 
-const SECRET_NAME =
-  /key|token|secret|passw|passphrase|pwd|credential|auth(?!ors?\b|or_)|cookie|session|signature|private|dsn|webhook|jwt/i
+/** What is secret in variables: known by its name. All else may be, but for words, numbers and paths. */
+export const secretsInVariables = (variables: Readonly<Record<string, string>>): FoundSecrets =>
+  together(Object.entries(variables).map(secretsInVariable))
+
+/** Every header may be secret, but for those that every client sends. */
+export const secretsInHeaders = (headers: Readonly<Record<string, string>>): FoundSecrets =>
+  together(
+    Object.entries(headers).map(header => {
+      const [name, value] = header
+      const found = secretsInVariable(header)
+      if (ORDINARY_HEADER.test(name) || isOrdinary(value)) return found
+      return { ...found, suspected: [...found.suspected, value, withoutScheme(value)] }
+    }),
+  )
+
+/** What is secret in the arguments of a command: options and assignments by their names, URLs, and what looks random. */
+export function secretsInArguments(args: readonly string[]): FoundSecrets {
+  // A shell's command line is one argument.
+  const words = args.flatMap(arg => (/\s/.test(arg) ? arg.split(/\s+/) : []))
+  const options = [...optionsIn(args), ...optionsIn(words)]
+  const { known, suspected } = together([...options.map(secretsInSetting), ...args.map(secretsInText)])
+  return { known, suspected: [...suspected, ...args.filter(isToken)] }
+}
+
+function secretsInVariable(setting: Setting): FoundSecrets {
+  const [, value] = setting
+  const { known, suspected } = secretsInSetting(setting)
+  return { known, suspected: isPath(value) || isPlain(value) ? suspected : [...suspected, value] }
+}
+
+function secretsInSetting([name, value]: Setting): FoundSecrets {
+  const inside = secretsInText(value)
+  if (!isSecretName(name) || isPath(value)) return inside
+  return { ...inside, known: [...inside.known, ...spokenForms(value)] }
+}
+
+/** What a text assigns to secret names (`API_KEY=…`, `Authorization: …`, `{"apiKey":"…"}`), and its URLs. */
+function secretsInText(text: string): FoundSecrets {
+  const urls = [...text.matchAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi)].map(([url]) => secretsInUrl(url))
+  const assigned = assignmentsIn(text).filter(([name, value]) => isSecretName(name) && !isPath(value))
+  return together([...urls, { ...NONE, known: assigned.flatMap(([, value]) => spokenForms(value)) }])
+}
+
+/** How a secret setting may be repeated: without `Bearer`, decoded from `Basic`, one of several. */
+function spokenForms(value: string): readonly string[] {
+  const token = withoutScheme(value)
+  const login = /^basic /i.test(value) ? decodedLogin(token) : []
+  const several = value.split(/[,;\r\n]+/).flatMap(each => (/[=:{[].+/.test(each) ? [] : [each.trim()]))
+  return [value, token, ...login, ...several]
+}
+
+function assignmentsIn(text: string): readonly Setting[] {
+  const [, name, value] = /^([\w.-]+)\s?[=:]\s?(.+)$/s.exec(text) ?? []
+  const whole = name === undefined || value === undefined ? [] : [[name, value] as const]
+  const parts = [...text.matchAll(/([A-Za-z][\w.-]*)\s?[=:]\s?("[^"]*"|'[^']*'|[^\s"',;&]+)/g)]
+  return [
+    ...whole,
+    ...parts.map(([, key = '', said = '']) => [key, said.replaceAll(/^["']|["']$/g, '')] as const),
+    ...fieldsIn(text),
+  ]
+}
+
+/** The texts in JSON, with the names of their fields. */
+function fieldsIn(text: string): readonly Setting[] {
+  if (!/^\s*[{[]/.test(text)) return []
+  const found: Setting[] = []
+  try {
+    JSON.parse(text, (name, value: unknown) => {
+      if (typeof value === 'string') found.push([name, value])
+      return value
+    })
+  } catch {
+    return []
+  }
+  return found
+}
+
+/** `--api-key VALUE` and `--api-key=VALUE`. */
+const optionsIn = (args: readonly string[]): readonly Setting[] =>
+  args.flatMap((arg, place) => {
+    const [, name, value = args[place + 1]] = /^--?([\w-]+)(?:=(.*))?$/s.exec(arg) ?? []
+    return name === undefined || value === undefined || /^--[a-z]/.test(value) ? [] : [[name, value] as const]
+  })
+
+/** The pairs of a query and of a fragment, as they are written. One without a value is a value. */
+function queryOf(url: string): readonly Setting[] {
+  const [, ...parts] = url.split(/[?#]/)
+  return parts
+    .flatMap(part => part.split('&'))
+    .map(pair => {
+      const [name = '', ...value] = pair.split('=')
+      return [name, value.length === 0 ? name : value.join('=')]
+    })
+}
+
+/** As it is written, and decoded both as a path and as a form. */
+const spellings = (text: string): readonly string[] =>
+  [...new Set([text, decoded(text), decoded(text.replaceAll('+', ' '))])].filter(Boolean)
+
+/** A part of a path that is no word of an API. */
+const isUnusual = (part: string): boolean =>
+  part.length >= 16 || (part.length >= 8 && (/\d[a-z]+\d/i.test(part) || (/\d{4}/.test(part) && /[a-z]/i.test(part))))
+
+/** Our own name, or a version: `2024-10-21-preview`, `1.2.0`. */
+const isOrdinary = (value: string): boolean =>
+  /^(?:runsheet|(?:\d{4}-\d{2}-\d{2}|v?\d{1,3}(?:\.\d{1,3})*)(?:-[a-z]+)?)$/i.test(value)
+
+const ORDINARY_HEADER =
+  /^(?:accept.*|cache-control|connection|content-.*|host|origin|pragma|referer|user-agent|.*version)$/i
 
 /** `Authorization: Bearer …`: the token may be repeated without its scheme. */
-const withoutScheme = (value: string): string => value.replace(/^\w+ +/, '')
+const withoutScheme = (value: string): string => value.replace(/^[\w-]+ +(?=\S+$)/, '')
+
+/** The password of `Basic`, alone and with its name. */
+function decodedLogin(token: string): readonly string[] {
+  try {
+    const login = atob(token)
+    return [login, login.replace(/^[^:]*:/, '')]
+  } catch {
+    return []
+  }
+}
 
 /** By its first folder: base64 has slashes, too. */
 const isPath = (value: string): boolean =>

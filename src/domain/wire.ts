@@ -103,9 +103,11 @@ export interface ReviewAnswer {
   /** Once it is decided. */
   readonly result?: Json
 }
-/** The reviews that wait for a decision. */
+/** A page of the reviews that wait for a decision. */
 export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
+  /** For the next page; absent on the last. */
+  readonly next_cursor?: string
 }
 /** A page of the log. */
 export interface TimelineAnswer {

@@ -1,4 +1,5 @@
 import type { EventObserver } from './every-commit.ts'
+import type { StorageObserver } from './storage-health.ts'
 import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
 import type { Command, Decision } from '../domain/command.ts'
@@ -27,6 +28,7 @@ import type {
 // Edges import everything that comes through the door from here, and nothing from the store.
 export { hashOf } from './hash.ts'
 export type { EventObserver } from './every-commit.ts'
+export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
 export { Transaction } from './transaction.ts'
 export type { Decision } from '../domain/command.ts'
 export type { Edge } from '../domain/event.ts'
@@ -42,7 +44,7 @@ export interface DoorOptions {
   readonly store: Store
   /** Draws the ids of tasks and reviews; UUID v7 unless given. */
   readonly newId?: () => string
-  /** Receives failures that no caller waits for: a deadline sweep or a tail that hit a storage error. */
+  /** Receives failures that no caller waits for, except those of storage: `observeStorage` reports them. */
   readonly onError?: (error: unknown) => void
   /** Only reads: reviews do not expire through this door. */
   readonly readOnly?: boolean
@@ -120,8 +122,13 @@ export interface Door {
 
   /** The store's clock, which leases and deadlines go by. */
   now(): Promise<Instant>
-  /** Resolves if storage answers, rejects if not. */
+  /** Resolves if a write works, rejects with the reason if not. */
   ready(): Promise<void>
+  /**
+   * Adds an observer of storage: of every failure, whichever call met it, once until storage works again; and of that.
+   * Returns a function that removes it.
+   */
+  observeStorage(observer: StorageObserver): () => void
   /** Adds an observer of tool calls. Returns a function that removes it. */
   observe(observer: Observer): () => void
   /**
@@ -155,8 +162,8 @@ export interface Conversations {
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */
   events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]>
-  /** Up to `limit` events after `seq`, in log order. */
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+  /** Up to `limit` events after `seq`, in log order; with `maxBytes` no more than fit, but at least one. */
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
 }
 
 /** Selects events of a log; an absent field matches everything. */
@@ -216,7 +223,9 @@ export interface Reviews {
   /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
   await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
   /** Pending reviews by deadline, soonest first, those without one last: of one conversation, or of all. */
-  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
+  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
+  /** How many reviews are pending; not counted beyond `most`. */
+  waitingCount(tenant: string, most: number): Promise<number>
 }
 
 /** Saved batches of rows, by name. */

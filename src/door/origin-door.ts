@@ -6,6 +6,7 @@ import type { Commit } from '../store/commit.ts'
 import type { At, Committed, Hint, LiveEntry, Ref } from '../store/store.ts'
 import type { Door, EventObserver, ObservedCall, Observer, TailOptions } from './door.ts'
 import type { DoorReviews } from './reviews.ts'
+import type { StorageObserver } from './storage-health.ts'
 import type { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -75,6 +76,10 @@ export class OriginDoor implements Door {
 
   now(): Promise<Instant> {
     return this.#door.now()
+  }
+
+  observeStorage(observer: StorageObserver): () => void {
+    return this.#door.observeStorage(observer)
   }
 
   ready(): Promise<void> {

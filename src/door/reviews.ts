@@ -5,7 +5,7 @@ import { requestOf, type ReviewRequest, statusAt } from '../domain/review.ts'
 import type { Decision, LocatedReview, Reviews, Door } from './door.ts'
 import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
-import type { Ref, Store } from '../store/store.ts'
+import type { Page, Paged, Ref, Store } from '../store/store.ts'
 import { hashOf } from './hash.ts'
 
 type DoorPart = Pick<Door, 'newId' | 'transact' | 'tail'>
@@ -107,8 +107,12 @@ export class DoorReviews implements Reviews {
     return this.#waiting.count
   }
 
-  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]> {
-    return this.#store.queries.waiting(tenant, conversation, limit)
+  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>> {
+    return this.#store.queries.waiting(tenant, conversation, page)
+  }
+
+  waitingCount(tenant: string, most: number): Promise<number> {
+    return this.#store.queries.waitingCount(tenant, most)
   }
 
   async #find(tenant: string, reviewId: string): Promise<LocatedReview> {

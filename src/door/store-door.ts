@@ -18,17 +18,17 @@ import type {
   Templates,
   Turns,
 } from './door.ts'
+import { closed } from '../store/store-error.ts'
 import type { At, Committed, Hint, LiveEntry, Ref, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
 import { OriginDoor } from './origin-door.ts'
 import { DoorReviews } from './reviews.ts'
+import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
-
-/** No turn has it. */
-const NO_LEASE = { tenant: 'none', conversation: 'none', turn: 'none', attempt: 0 }
+import { watchedStore } from './watched-store.ts'
 
 /** The door on one store, which is private to it. */
 export class StoreDoor implements Door {
@@ -40,6 +40,7 @@ export class StoreDoor implements Door {
   readonly turns: Turns
   readonly liveText: LiveText
   readonly #store: Store
+  readonly #health: StorageHealth
   readonly #tails: Tails
   readonly #deadlines: Deadlines | undefined
   readonly #observers = new Set<Observer>()
@@ -49,7 +50,11 @@ export class StoreDoor implements Door {
   readonly #onReviewOpened: DoorOptions['onReviewOpened']
   #hasPage = false
 
-  constructor({ store, newId = v7, onError = () => {}, observe, onReviewOpened, readOnly }: DoorOptions) {
+  constructor(options: DoorOptions) {
+    const { newId = v7, observe, onReviewOpened, readOnly } = options
+    const onError = exceptStorage(options.onError ?? (() => {}))
+    this.#health = new StorageHealth(options.store)
+    const store = watchedStore(options.store, this.#health)
     this.newId = newId
     this.conversations = conversationsIn(store)
     this.tasks = tasksIn(store)
@@ -113,10 +118,13 @@ export class StoreDoor implements Door {
     return this.#store.now()
   }
 
-  /** Asks what the deadline sweep asks, the one query that belongs to no tenant, and writes what changes nothing. */
   async ready(): Promise<void> {
-    await this.#store.due(1)
-    await this.#store.renew(NO_LEASE, 0)
+    if (this.#ending.signal.aborted) throw closed()
+    await this.#health.ready()
+  }
+
+  observeStorage(observer: StorageObserver): () => void {
+    return this.#health.observe(observer)
   }
 
   observe(observer: Observer): () => void {
@@ -197,7 +205,7 @@ function conversationsIn(store: Store): Conversations {
     list: (tenant, page, title) => store.queries.conversations(tenant, page, title),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
-    eventsAfter: async (ref, seq, limit) => store.eventsAfter(checked(ref), seq, limit),
+    eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),
   }
 }
 

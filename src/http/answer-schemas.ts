@@ -119,7 +119,12 @@ export const tasks = exact<wire.TasksAnswer>()(z.object({ tasks: z.array(s.task)
 export const foundTasks = exact<wire.FoundTasksAnswer>()(z.object({ tasks: z.array(s.task), next_cursor }))
 export const task = exact<wire.TaskAnswer>()(z.object({ task: s.task, seq: z.int() }))
 
-export const reviews = exact<wire.ReviewsAnswer>()(z.object({ reviews: z.array(s.review) }))
+export const reviews = exact<wire.ReviewsAnswer>()(
+  z.object({
+    reviews: z.array(s.review),
+    next_cursor: s.described(z.string(), 'for the next page; absent on the last').exactOptional(),
+  }),
+)
 export const oneReview = exact<wire.ReviewAnswer>()(
   z.object({ reviews: z.array(s.review), result: s.json.exactOptional() }),
 )

@@ -1,9 +1,9 @@
 import type { PolicyPatch } from '../domain/policy.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
-import { type Door, type LiveEntry, type Ref, StoreError } from '../door/door.ts'
+import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { createApp } from './app.ts'
 import type { Connection } from './connection.ts'
-import { logStorageFailure } from './error-reply.ts'
+import { logStorage } from './error-reply.ts'
 import type { Guard } from './guard.ts'
 import { type LimitOptions, Limits } from './limits.ts'
 import type { Logger } from './logger.ts'
@@ -55,21 +55,18 @@ export function createApi(options: ApiOptions): Api {
   const streams = new Streams({
     door,
     limits,
-    onError: error =>
-      error instanceof StoreError
-        ? logStorageFailure(error, log, { route: 'a stream' })
-        : log.warn({ err: error }, 'a stream ended'),
+    onError: exceptStorage(error => log.warn({ err: error }, 'a stream ended')),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
   })
   metrics?.watch(streams)
   door.servesPage()
+  const unobserve = door.observeStorage(logStorage(log))
   const document: DocumentOptions = { version: options.version, basePath, usesTokens: options.usesTokens }
   const app = createApp({
     deps: {
       door,
       streams,
       limits,
-      log,
       models: (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName })),
       host: options.host ?? {},
       reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
@@ -96,6 +93,7 @@ export function createApi(options: ApiOptions): Api {
     close: () => {
       closing.abort()
       streams.close()
+      unobserve()
     },
   }
 }

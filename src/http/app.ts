@@ -3,7 +3,7 @@ import { getPath } from 'hono/utils/url'
 import { originNames } from '../domain/origin.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { bodyBytes, readJson } from './body.ts'
+import { bodyBytes, MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES, readJson } from './body.ts'
 import { CLIENT_LEFT, type Reply } from './connection.ts'
 import type { Caller } from './credentials.ts'
 import { errorReply } from './error-reply.ts'
@@ -15,6 +15,7 @@ import type { Logger } from './logger.ts'
 import type { Page } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import { credentialOf, type Release } from './quota.ts'
+import { relay } from './relay.ts'
 import { requestOrigin } from './request-origin.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
@@ -34,7 +35,7 @@ export interface AppOptions {
 
 /**
  * Every request takes the same way: Host and Origin, caller, role, rate, form; then its route. What a route throws
- * becomes the answer.
+ * becomes the answer. Bodies and answers are counted while they are in memory.
  */
 export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
@@ -67,19 +68,33 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
 
   async function callRoute(route: Route, c: RequestContext): Promise<Reply | Response> {
     if (!route.public) guard.check(c.req.raw)
-    const caller = route.role === 'none' ? ANONYMOUS : await guard.authenticate(c.req.raw)
-    if (route.role === 'person' && caller.role !== 'person') {
+    const caller = route.role === 'none' ? undefined : await guard.authenticate(c.req.raw)
+    if (route.role === 'person' && caller?.role !== 'person') {
       throw new Refusal('persons_only', { action: 'use_route' })
     }
-    const bytes = bodyBytes(c, route.body !== undefined)
-    if (route.role === 'none') return handle(route, c, caller, bytes)
-    limits.request(caller, route.method === 'get' ? 'reads' : 'writes')
+    const isRead = route.method === 'get'
+    if (caller) limits.request(caller, isRead ? 'reads' : 'writes')
+    const maxBytes = caller ? MAX_BODY_BYTES : MAX_ANONYMOUS_BODY_BYTES
+    const bytes = bodyBytes(c, route.body !== undefined, maxBytes)
     const release = limits.body(caller, bytes)
-    return handle(route, c, caller, bytes).finally(release)
+    try {
+      const raw = route.body || bytes > 0 ? await readJson(c, maxBytes) : undefined
+      await limits.turn(caller)
+      if (isRead && c.env.connection.isClosed) return CLIENT_LEFT
+      const reply = await handle(route, c, caller ?? ANONYMOUS, raw)
+      return reply instanceof Response ? reply : counted(c, reply, caller, !isRead)
+    } finally {
+      release()
+    }
   }
 
-  async function handle(route: Route, c: RequestContext, caller: Caller, bytes: number): Promise<Reply | Response> {
-    const raw = route.body || bytes > 0 ? await readJson(c) : undefined
+  /** The same reply, which counts as in flight until the client has read it. */
+  function counted({ env }: RequestContext, reply: Reply, caller: Caller | undefined, mustBeSent: boolean): Reply {
+    env.connection.onClose(limits.answer(caller, Buffer.byteLength(reply.body ?? ''), mustBeSent))
+    return reply
+  }
+
+  async function handle(route: Route, c: RequestContext, caller: Caller, raw: unknown): Promise<Reply | Response> {
     const call = {
       params: parseUrl(route.params, c.req.param()),
       query: parseUrl(route.query, c.req.query()),
@@ -109,6 +124,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     if (body instanceof Response) return body
     const closed = new AbortController()
     connection.onClose(() => closed.abort())
+    await limits.turn(caller)
     const answered = await mcp(c.req.raw, {
       role: caller.role,
       credential: credentialOf(caller),
@@ -119,8 +135,14 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
       hold: holdFor(limits, caller),
     })
     if (!(answered instanceof Response)) return { ...answered, headers: { ...answered.headers, ...SAFE } }
-    for (const [name, value] of Object.entries(SAFE)) answered.headers.set(name, value)
-    return answered
+    const headers: Readonly<Record<string, string>> = { ...Object.fromEntries(answered.headers), ...SAFE }
+    if (!answered.body || !headers['content-type']?.startsWith('text/event-stream')) {
+      const reply = { status: answered.status, headers, ...(answered.body ? { body: await answered.text() } : {}) }
+      return counted(c, reply, caller, true)
+    }
+    connection.open(headers)
+    void relay(answered.body, connection, limits.backlog(caller))
+    return connection.response
   }
 
   async function servePage(c: RequestContext, page: Page): Promise<Reply> {

@@ -3,18 +3,20 @@ import type { RequestContext } from './route.ts'
 
 /** A larger body is refused. */
 export const MAX_BODY_BYTES = 256 * 1024
+/** The same where anybody may send one. */
+export const MAX_ANONYMOUS_BODY_BYTES = 4 * 1024
 /** Deeper than any valid body, and far from a stack overflow. */
 const MAX_DEPTH = 100
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The JSON body of a request: of the right type, within the limits, without a `__proto__` key. */
-export async function readJson(c: RequestContext): Promise<unknown> {
+export async function readJson(c: RequestContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
   if (!isJson(c.req.header('content-type'))) {
     throw new HttpError(415, 'unsupported_media_type', 'The body must be application/json.')
   }
-  const bytes = await c.env.connection.body(c.req.raw, MAX_BODY_BYTES)
-  if (!bytes) throw tooLarge()
+  const bytes = await c.env.connection.body(c.req.raw, maxBytes)
+  if (!bytes) throw tooLarge(maxBytes)
   const text = decoded(bytes)
   let value: unknown
   try {
@@ -27,10 +29,10 @@ export async function readJson(c: RequestContext): Promise<unknown> {
 }
 
 /** How many bytes of body may come; 0 for a request without one. A body may come where none is expected. */
-export function bodyBytes(c: RequestContext, isExpected: boolean): number {
+export function bodyBytes(c: RequestContext, isExpected: boolean, maxBytes: number = MAX_BODY_BYTES): number {
   const length = c.req.header('content-length')
-  if (length !== undefined) return Math.min(Number(length), MAX_BODY_BYTES)
-  return isExpected || c.req.header('transfer-encoding') !== undefined ? MAX_BODY_BYTES : 0
+  if (length !== undefined) return Math.min(Number(length), maxBytes)
+  return isExpected || c.req.header('transfer-encoding') !== undefined ? maxBytes : 0
 }
 
 function isJson(header: string | undefined): boolean {
@@ -61,7 +63,7 @@ function checkTree(value: unknown, depth: number): void {
 
 const malformed = (message: string): HttpError => new HttpError(400, 'malformed_json', message)
 
-const tooLarge = (): HttpError =>
-  new HttpError(413, 'body_too_large', `The body must be at most ${MAX_BODY_BYTES / 1024} kB.`, {
+const tooLarge = (maxBytes: number): HttpError =>
+  new HttpError(413, 'body_too_large', `The body must be at most ${maxBytes / 1024} kB.`, {
     headers: { connection: 'close' },
   })

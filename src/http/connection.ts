@@ -35,5 +35,8 @@ export interface Connection {
   destroy(): void
 }
 
+/** How long a client may leave an answer unread, without taking anything of it, before it is cut off. */
+export const MAX_STALL_MS = 30_000
+
 /** The client left before there was an answer. */
 export const CLIENT_LEFT: Reply = { status: 499, headers: {} }

@@ -2,7 +2,7 @@ import { RequestError } from '@hono/node-server'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ErrorBody } from '../domain/wire.ts'
-import { StoreError } from '../door/door.ts'
+import { StoreError, type StorageObserver } from '../door/door.ts'
 import type { Reply } from './connection.ts'
 import { JSON_TYPE, SAFE } from './headers.ts'
 import { HttpError } from './http-error.ts'
@@ -11,27 +11,23 @@ import type { Logger } from './logger.ts'
 /** The answer to an error. Unexpected errors are logged, not returned. */
 export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Reply {
   const answer = answerTo(error)
-  if (error instanceof StoreError) logStorageFailure(error, log, request)
-  else if (!answer) log.error({ err: error, ...request }, 'a request failed')
+  if (!answer) log.error({ err: error, ...request }, 'a request failed')
   const { status, error: body, headers } = answer ?? UNEXPECTED
   return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
 }
 
-/** Logs a failure that is the storage's fault, once, with what is wrong and without a stack. */
-export function logStorageFailure(error: StoreError, log: Logger, request: Readonly<Record<string, string>>): void {
-  const { code, message, file, detail } = error
-  if (!error.isFault || LOGGED.has(error)) return
-  LOGGED.add(error)
-  log.error({ err: { code, reason: message, detail, file }, ...request }, 'storage failed')
-}
-
-/** Logs a failure outside of requests. One that lasts, until a restart or until a lock is free, is logged once. */
-export function logFailure(error: unknown, log: Logger, what: string): void {
-  if (error instanceof StoreError && ['replaced', 'busy'].includes(error.code)) logStorageFailure(error, log, {})
-  else log.error({ err: error }, what)
-}
-
-const LOGGED = new WeakSet<StoreError>()
+/** Logs what the door reports on storage: what is wrong and with which file, without a stack. */
+export const logStorage =
+  (log: Logger): StorageObserver =>
+  report => {
+    const { code, message, detail } = report.error
+    if (report.kind === 'failed') {
+      log.error({ err: { code, reason: message, detail, file: report.file } }, 'storage failed')
+    } else {
+      const { failures, ms } = report
+      log.warn({ err: { code }, failures, duration_ms: ms }, 'storage works again')
+    }
+  }
 
 interface ErrorAnswer {
   readonly status: number

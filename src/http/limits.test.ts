@@ -91,10 +91,18 @@ describe('streams, waiting calls and bytes', () => {
     })
 
     it('[AU9] a named caller gets half, whatever its role', () => {
-      const limits = limitsOf(100)
-      expect(most(limits, { ...PERSON, name: 'ann' })).toBe(50)
-      expect(most(limits, agentOf('a', 'bot'))).toBe(50)
+      expect(most(limitsOf(100), { ...PERSON, name: 'ann' })).toBe(50)
       expect(most(limitsOf(100), agentOf('a', 'bot'))).toBe(50)
+    })
+
+    it('[AU10] the last sixteenth is for people who have none, one for each', () => {
+      const limits = limitsOf(100)
+      const person = (name: string): Caller => ({ ...PERSON, name })
+      expect([most(limits, person('ann')), most(limits, agentOf('a')), most(limits, person('bob'))]).toEqual([
+        50, 44, 1,
+      ])
+      for (const name of ['b', 'c', 'd', 'e', 'f']) expect(most(limits, person(name))).toBe(1)
+      expect(most(limits, person('g'))).toBe(0)
     })
 
     it('[AU9] where there is one only, everyone may take it', () => {
@@ -124,7 +132,45 @@ describe('streams, waiting calls and bytes', () => {
     expect(() => limits.stream(PERSON)).toThrow(refused(503, 'too_many_streams', '5'))
     expect(() => limits.stream(PERSON)).toThrow('All 4 event streams of this server are taken.')
     expect(() => limits.body(agentOf('a', 'bot'), 3)).toThrow(refused(429, 'too_many_bytes', '1'))
-    expect(() => limits.body(agentOf('a', 'bot'), 3)).toThrow('One caller may take 2 of the 4 bytes')
+    expect(() => limits.body(agentOf('a', 'bot'), 3)).toThrow(
+      'This caller is sending and reading too much at once (limit 1 kB).',
+    )
+  })
+
+  it('[AU11] an answer counts like a body, unless it is small; that of a write is sent in any case', () => {
+    const limits = new Limits({ maxBytesInFlight: 1_024 * 1_024 })
+    const bot = agentOf('a')
+    const release = limits.answer(bot, 500_000, false)
+    for (const refusedNow of [() => limits.answer(bot, 500_000, false), () => limits.body(bot, 500_000)])
+      expect(refusedNow).toThrow(refused(429, 'too_many_bytes', '1'))
+    limits.answer(bot, 4_096, false)
+    limits.answer(bot, 500_000, true)
+    expect(() => limits.body(bot, 1)).toThrow('(limit 768 kB)')
+    release()
+    limits.body(bot, 250_000)
+  })
+
+  it('[AU11] an answer of any size is sent to a person who has room for the start of it', () => {
+    const limits = new Limits({ maxBytesInFlight: 1_024 * 1_024 })
+    const release = limits.answer(PERSON, 5_000_000, false)
+    expect(() => limits.answer(PERSON, 5_000, false)).toThrow(refused(503, 'too_many_bytes', '1'))
+    release()
+    limits.answer(PERSON, 5_000_000, false)
+  })
+
+  it('[AU12] bytes without a credential have a sixteenth of their own', () => {
+    const limits = new Limits({ maxBytesInFlight: 1_024 * 1_024 })
+    limits.body(undefined, 65_536)
+    expect(() => limits.body(undefined, 1)).toThrow(refused(503, 'too_many_bytes', '1'))
+    limits.body(PERSON, 1_024 * 1_024)
+  })
+
+  it('[SS6] what streams leave unread counts; agents whose share is used up are told', () => {
+    const limits = new Limits({ maxBytesInFlight: 1_000 })
+    const [one, other, persons] = [limits.backlog(agentOf('a')), limits.backlog(agentOf('a')), limits.backlog(PERSON)]
+    expect([one(500), one(700), other(100), persons(2_000)]).toEqual([true, true, false, true])
+    persons(0)
+    expect([one(100), other(600)]).toEqual([true, true])
   })
 
   it('[HT37] each refusal is reported by limit and role', () => {

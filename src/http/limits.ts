@@ -2,6 +2,7 @@ import type { Caller, Role } from './credentials.ts'
 import { HttpError } from './http-error.ts'
 import { credentialOf, Quota, type Release, type Shortage } from './quota.ts'
 import { Rate } from './rate.ts'
+import { Rounds } from './rounds.ts'
 
 /** How much callers may take of a server. */
 export interface LimitOptions {
@@ -9,7 +10,7 @@ export interface LimitOptions {
   readonly maxStreams?: number
   /** Tool calls that wait for a person at a time; further ones are answered at once. Default 2,000. */
   readonly maxWaitingCalls?: number
-  /** Bytes of request bodies that are being received or worked on. Default 64 MiB. */
+  /** Bytes of request bodies that are being received or worked on, and of answers that are not read yet. Default 64 MiB. */
   readonly maxBytesInFlight?: number
   /** Writes that one agent may make per minute. Default 600. */
   readonly agentWritesPerMinute?: number
@@ -19,23 +20,33 @@ export interface LimitOptions {
 
 /** What is limited, as metrics name it. */
 export type Limited = 'streams' | 'waiting_calls' | 'bytes' | 'writes' | 'reads'
+/** Whose request was refused; `none` is one without a credential. */
+export type Refused = Role | 'none'
+
+/** What a stream leaves unread. Returns false if there is no room for so many bytes; 0 gives all back. */
+export type Backlog = (bytes: number) => boolean
 
 /**
- * Keeps one caller from using up the server: agents cannot starve people, and a runaway agent fills neither the disk nor
- * a person's day.
+ * Keeps one caller from using up the server: agents cannot starve people, and a runaway agent fills neither the memory,
+ * nor the disk, nor a person's day.
  */
 export class Limits {
   readonly #streams: Quota
   readonly #waiting: Quota
   readonly #bytes: Quota
+  /** Of requests without a credential, such as a login: whoever fills these keeps out nobody who has one. */
+  readonly #anonymous: Readonly<Record<Part, Quota>>
   readonly #writes: Rate
   readonly #reads: Rate
-  readonly #onRefused: (what: Limited, role: Role) => void
+  readonly #rounds = new Rounds()
+  readonly #onRefused: (what: Limited, role: Refused) => void
 
-  constructor(options: LimitOptions = {}, onRefused: (what: Limited, role: Role) => void = () => {}) {
+  constructor(options: LimitOptions = {}, onRefused: (what: Limited, role: Refused) => void = () => {}) {
+    const bytes = options.maxBytesInFlight ?? 64 * 1024 * 1024
     this.#streams = new Quota(options.maxStreams ?? 2_000)
     this.#waiting = new Quota(options.maxWaitingCalls ?? 2_000)
-    this.#bytes = new Quota(options.maxBytesInFlight ?? 64 * 1024 * 1024)
+    this.#bytes = new Quota(bytes)
+    this.#anonymous = { body: new Quota(bytes / 16), answer: new Quota(bytes / 16) }
     this.#writes = new Rate(options.agentWritesPerMinute ?? 600)
     this.#reads = new Rate(options.agentReadsPerMinute ?? 6_000)
     this.#onRefused = onRefused
@@ -47,8 +58,14 @@ export class Limits {
     const rate = kind === 'writes' ? this.#writes : this.#reads
     const waitMs = rate.count(credentialOf(caller))
     if (waitMs === undefined) return
-    const message = `Too many ${kind}. An agent may make ${shown(rate.perMinute)} a minute`
-    throw this.#refused(kind, caller, 429, 'rate_limited', message, Math.ceil(waitMs / 1_000))
+    const seconds = Math.ceil(waitMs / 1_000)
+    const message = `Too many ${kind}: an agent may make ${shown(rate.perMinute)} a minute. Try again in ${seconds} s.`
+    throw this.#refused(kind, caller.role, 429, 'rate_limited', message, seconds)
+  }
+
+  /** Resolves when work for this caller may begin: people's at once, agents' when it is their turn. */
+  turn(caller: Caller | undefined): Promise<void> | undefined {
+    return caller?.role === 'agent' ? this.#rounds.turn() : undefined
   }
 
   /** Takes an event stream. Throws 429 or 503 if there is none left for this caller. */
@@ -56,7 +73,7 @@ export class Limits {
     const shortage = this.#streams.shortage(caller)
     if (!shortage) return this.#streams.take(caller)
     const message = `${taken(shortage, 'event streams', this.#streams.total)} Close one, or try again in a moment.`
-    throw this.#refused('streams', caller, statusOf(shortage), 'too_many_streams', message, RETRY_STREAM_S)
+    throw this.#refused('streams', caller.role, statusOf(shortage), 'too_many_streams', message, RETRY_STREAM_S)
   }
 
   /** Takes a place to wait for a person in; undefined if there is none left for this caller. */
@@ -67,30 +84,90 @@ export class Limits {
   }
 
   /** Takes room for a body. Throws 429 or 503 if there is none left for this caller. */
-  body(caller: Caller, bytes: number): Release {
-    const shortage = this.#bytes.shortage(caller, bytes)
-    if (!shortage) return this.#bytes.take(caller, bytes)
-    const message = `${taken(shortage, 'bytes for requests in progress', this.#bytes.total)} Send fewer at once, or try again in a moment.`
-    throw this.#refused('bytes', caller, statusOf(shortage), 'too_many_bytes', message, RETRY_BODY_S)
+  body(caller: Caller | undefined, bytes: number): Release {
+    const quota = caller ? this.#bytes : this.#anonymous.body
+    this.#check(quota, caller, bytes)
+    return quota.take(caller ?? ANYONE, bytes)
   }
 
-  #refused(what: Limited, { role }: Caller, status: number, code: string, message: string, afterS: number): HttpError {
+  /**
+   * Takes room for an answer until the client has read it. Throws if there is none left for this caller, unless the
+   * answer `mustBeSent`: that of a write says what was done.
+   */
+  answer(caller: Caller | undefined, bytes: number, mustBeSent: boolean): Release {
+    if (bytes <= SMALL_ANSWER) return () => {}
+    const quota = caller ? this.#bytes : this.#anonymous.answer
+    if (!mustBeSent) this.#checkAnswer(quota, caller, bytes)
+    return quota.take(caller ?? ANYONE, bytes)
+  }
+
+  /** Counts what a stream of this caller leaves unread. A person's always has room: it is cut by its own length only. */
+  backlog(caller: Caller): Backlog {
+    let release: Release = () => {}
+    return bytes => {
+      release()
+      if (bytes === 0) return true
+      const hasRoom = caller.role === 'person' || !this.#bytes.shortage(caller, bytes)
+      if (hasRoom) release = this.#bytes.take(caller, bytes)
+      else this.#onRefused('bytes', caller.role)
+      return hasRoom
+    }
+  }
+
+  #check(quota: Quota, caller: Caller | undefined, bytes: number): void {
+    const shortage = quota.shortage(caller ?? ANYONE, bytes)
+    if (!shortage) return
+    const message = `${caller ? tooMuch(shortage, quota.total) : TOO_MANY_ANONYMOUS} Try again in a moment.`
+    throw this.#refused('bytes', caller?.role ?? 'none', statusOf(shortage), 'too_many_bytes', message, RETRY_BYTES_S)
+  }
+
+  #checkAnswer(quota: Quota, caller: Caller | undefined, bytes: number): void {
+    // A person can open a conversation of any size.
+    if (caller?.role !== 'agent') return this.#check(quota, caller, Math.min(bytes, quota.total / 16))
+    const most = quota.mostFor(caller)
+    if (bytes <= most) return this.#check(quota, caller, bytes)
+    this.#onRefused('bytes', caller.role)
+    const message = `This answer has ${shownBytes(bytes)}, and an agent may read ${shownBytes(most)} at once. Read the conversation in parts: its tasks, and its events.`
+    throw new HttpError(403, 'answer_too_large', message)
+  }
+
+  #refused(what: Limited, role: Refused, status: number, code: string, message: string, afterS: number): HttpError {
     this.#onRefused(what, role)
     return new HttpError(status, code, message, { headers: { 'retry-after': String(afterS) } })
   }
 }
 
+type Part = 'body' | 'answer'
+
+/** The sender of a request without a credential, in quotas that only these share. */
+const ANYONE: Caller = { role: 'person', tenant: '' }
+
+/** Smaller answers are not counted: the system's own buffers take them. */
+const SMALL_ANSWER = 4 * 1024
+
 /** Streams last; bodies are received within moments. */
 const RETRY_STREAM_S = 5
-const RETRY_BODY_S = 1
+const RETRY_BYTES_S = 1
 
 /** 429 says that the callers can mend it themselves. */
-const statusOf = ({ of }: Shortage): number => (of === 'server' ? 503 : 429)
+const statusOf = ({ of }: Shortage): number => (of === 'agents' || of === 'caller' ? 429 : 503)
 
 function taken({ of, limit }: Shortage, what: string, total: number): string {
   if (of === 'server') return `All ${shown(total)} ${what} of this server are taken.`
+  if (of === 'reserve') return `The last ${shown(limit)} ${what} of this server are for people who have none.`
   const who = of === 'agents' ? 'Agents' : 'One caller'
   return `${who} may take ${shown(limit)} of the ${shown(total)} ${what} of this server, and all are taken.`
 }
 
+function tooMuch({ of, limit }: Shortage, total: number): string {
+  if (of === 'agents') return `Agents are sending and reading too much at once (limit ${shownBytes(limit)}).`
+  if (of === 'caller') return `This caller is sending and reading too much at once (limit ${shownBytes(limit)}).`
+  return `All callers together are sending and reading too much at once (limit ${shownBytes(total)}).`
+}
+
+const TOO_MANY_ANONYMOUS = 'Too many requests without a token at once.'
+
 const shown = (count: number): string => count.toLocaleString('en')
+
+const shownBytes = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${shown(Math.ceil(bytes / 1024))} kB` : `${shown(Math.round(bytes / 104_857.6) / 10)} MB`

@@ -25,10 +25,17 @@ export function answerAndLinger(
   const { socket } = incoming
   lingering.add(socket)
   outgoing.writeHead(status, { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
-  // `end` would make Node destroy the socket.
-  outgoing.write(body, () => socket.end())
-  incoming.once('end', () => socket.destroySoon())
-  dropRest(incoming)
+  const answer = (): void => {
+    // A response to HEAD drops its body, and its head would wait for one.
+    outgoing.flushHeaders()
+    // `end` would make Node destroy the socket.
+    outgoing.write(body, () => socket.end())
+    incoming.once('end', () => socket.destroySoon())
+    dropRest(incoming)
+  }
+  // A response has no socket until those before it on the connection are finished.
+  if (outgoing.socket) answer()
+  else outgoing.once('socket', answer)
 }
 
 /** Reads and drops what the client of an answered request still sends. One that does not stop in time is cut off. */

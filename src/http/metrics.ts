@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Door } from '../door/door.ts'
-import type { Role } from './credentials.ts'
-import type { Limited } from './limits.ts'
+import type { Limited, Refused } from './limits.ts'
 import { PlanMetrics, type ReportedCall } from './plan-metrics.ts'
 
 export interface MetricsOptions {
@@ -76,7 +75,7 @@ export class Metrics {
     this.#plans.reported(call)
   }
 
-  refused(limit: Limited, role: Role): void {
+  refused(limit: Limited, role: Refused): void {
     this.#refused.labels(limit, role).inc()
   }
 
@@ -96,9 +95,6 @@ export class Metrics {
 
 /** Storage that fails or hangs must not take the other figures along. */
 function pendingReviews(door: Door, tenant: string): Promise<number> {
-  const pending = door.reviews.waiting(tenant, undefined, MAX_PENDING).then(
-    ({ length }) => length,
-    () => Number.NaN,
-  )
-  return Promise.race([pending, delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])
+  const pending = door.reviews.waitingCount(tenant, MAX_PENDING)
+  return Promise.race([pending.catch(() => Number.NaN), delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])
 }

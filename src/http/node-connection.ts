@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { MAX_BODY_BYTES } from './body.ts'
-import type { Connection, Reply } from './connection.ts'
+import { type Connection, MAX_STALL_MS, type Reply } from './connection.ts'
 import { answerAndLinger } from './linger.ts'
 
 /** Writes to Node's response itself: going through a web `Response` costs more than most routes. */
 export class NodeConnection implements Connection {
   readonly response = RESPONSE_ALREADY_SENT
   readonly #outgoing: ServerResponse
+  readonly #stallMs: number
 
-  constructor(outgoing: ServerResponse) {
+  constructor(outgoing: ServerResponse, stallMs: number = MAX_STALL_MS) {
     this.#outgoing = outgoing
+    this.#stallMs = stallMs
   }
 
   get isClosed(): boolean {
@@ -50,12 +52,16 @@ export class NodeConnection implements Connection {
     const outgoing = this.#outgoing
     if (outgoing.destroyed || outgoing.headersSent) return this.response
     if (body === undefined) outgoing.writeHead(status, headers).end()
-    else if (stillSends(outgoing)) answerAndLinger(outgoing, status, headers, body)
+    else if (stillSends(outgoing, headers['connection'] === 'close')) answerAndLinger(outgoing, status, headers, body)
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+    // What the system did not take at once is ours until the client reads. Node's timeout starts anew with each part.
+    if (outgoing.writableLength > 0) outgoing.setTimeout(this.#stallMs, () => outgoing.destroy())
     return this.response
   }
 
   open(headers: Readonly<Record<string, string>>): void {
+    // An answer before it on the same connection may have set one, and streams may be silent.
+    this.#outgoing.setTimeout(0)
     this.#outgoing.writeHead(200, headers)
     this.#outgoing.flushHeaders()
   }
@@ -90,10 +96,10 @@ const asksFirst = ({ httpVersion, headers }: IncomingMessage): boolean =>
   httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
 /** Whether a body is still on its way that is not worth waiting for, or whose connection is about to close. */
-function stillSends({ req, socket, shouldKeepAlive }: ServerResponse): boolean {
+function stillSends({ req, shouldKeepAlive }: ServerResponse, closes: boolean): boolean {
   const isChunked = req.headers['transfer-encoding'] !== undefined
-  if (req.complete || !socket || (!isChunked && lengthOf(req) === 0)) return false
-  return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive
+  if (req.complete || (!isChunked && lengthOf(req) === 0)) return false
+  return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive || closes
 }
 
 /** The whole body; undefined if it has more than so many bytes. */

@@ -7,7 +7,6 @@ import type { Ref, Door } from '../door/door.ts'
 import type { Connection, Reply } from './connection.ts'
 import type { Caller, Login, Role } from './credentials.ts'
 import type { Limits } from './limits.ts'
-import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Release } from './quota.ts'
 import type { Streams } from './sse/streams.ts'
@@ -17,7 +16,6 @@ export interface Deps extends Partial<Parts> {
   readonly door: Door
   readonly streams: Streams
   readonly limits: Limits
-  readonly log: Logger
   readonly models: readonly ModelView[]
   /** Absent where no turns are run. */
   readonly turns?: Turns

@@ -16,7 +16,13 @@ export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'bas
   readonly tokens: Readonly<Record<Role, string>>
   /** The server's URL behind a proxy. */
   readonly publicUrl?: URL
+  /** How long a client may take nothing of its answer. Default 30 s. */
+  readonly stallMs?: number
 }
+
+/** How long a request may take to arrive with its body, and how often that is checked. */
+const MAX_REQUEST_MS = 60_000
+const CHECK_MS = 10_000
 
 export interface HttpServer {
   /** Resolves with the URL for people; rejects with the reason, such as EADDRINUSE. */
@@ -41,7 +47,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   const guard = tokenGuard(new Credentials(tokens, tenant), origins)
   const api = createApi({ ...options, guard, login, usesTokens: true })
   const listener = getRequestListener(
-    (request, { outgoing }) => api.fetch(request, new NodeConnection(outgoing as ServerResponse)),
+    (request, { outgoing }) => api.fetch(request, new NodeConnection(outgoing as ServerResponse, options.stallMs)),
     {
       overrideGlobalObjects: false,
       // A request that cannot be routed, such as one with a malformed Host.
@@ -53,7 +59,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     observe(outgoing)
     void listener(incoming, outgoing)
   }
-  const server = createServer(answer)
+  const server = createServer({ requestTimeout: MAX_REQUEST_MS, connectionsCheckingInterval: CHECK_MS }, answer)
   // Otherwise Node tells every client to go on, also with a body that will be refused.
   server.on('checkContinue', answer)
   let local = new URL('http://127.0.0.1/')

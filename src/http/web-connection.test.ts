@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Reader } from './sse/reader.ts'
 import { toResponse, WebConnection } from './web-connection.ts'
 
+const FREELY = { backlog: () => true, turn: async () => {} }
 const KB = Buffer.alloc(1024, ' ')
 
 /** A stream with its reader at both ends: ours, and the client's. */
@@ -9,7 +10,7 @@ function stream() {
   const left = new AbortController()
   const cut = vi.fn<() => void>()
   const connection = new WebConnection(left.signal)
-  const reader = new Reader(connection, 0, cut)
+  const reader = new Reader(connection, 0, FREELY, cut)
   reader.open()
   const client = connection.response.body?.getReader()
   if (!client) throw new Error('the response has no body')
@@ -92,6 +93,43 @@ describe('a stream over a web Response', () => {
       one.reader.end()
       other.reader.end()
     })
+  })
+})
+
+describe('a whole answer over a web Response', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  const BODY = 'x'.repeat(1024 * 1024)
+  function answer(body: string) {
+    const closed = vi.fn<() => void>()
+    const connection = new WebConnection(new AbortController().signal)
+    connection.onClose(closed)
+    return { closed, response: connection.send({ status: 200, headers: { etag: '"1"' }, body }) }
+  }
+
+  it('[AU11] is over once the client has read it; a small one at once', async () => {
+    expect(answer('{}').closed).toHaveBeenCalledOnce()
+    const { closed, response } = answer(BODY)
+    expect([response.status, response.headers.get('etag')]).toEqual([200, '"1"'])
+    expect(closed).not.toHaveBeenCalled()
+    expect(await response.text()).toBe(BODY)
+    expect(closed).toHaveBeenCalledOnce()
+  })
+
+  it('[AU11] is over when the client leaves, and when it takes nothing for 30 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const left = answer(BODY)
+    await left.response.body?.cancel()
+    expect(left.closed).toHaveBeenCalledOnce()
+    const { closed, response } = answer(BODY)
+    const reader = response.body?.getReader()
+    vi.advanceTimersByTime(29_000)
+    await reader?.read()
+    vi.advanceTimersByTime(29_000)
+    expect(closed).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1_000)
+    expect(closed).toHaveBeenCalledOnce()
+    await expect(reader?.read()).rejects.toThrow('does not read')
   })
 })
 

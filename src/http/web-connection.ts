@@ -1,4 +1,4 @@
-import { CLIENT_LEFT, type Connection, type Reply } from './connection.ts'
+import { CLIENT_LEFT, type Connection, MAX_STALL_MS, type Reply } from './connection.ts'
 import { MAX_DROPPED_BYTES, MAX_LINGER_MS } from './linger.ts'
 
 /** As much as Node's own response buffers before it asks its writer to wait. */
@@ -6,7 +6,9 @@ const HIGH_WATER_MARK = 64 * 1024
 
 const encoder = new TextEncoder()
 
-export function toResponse({ status, headers, body }: Reply): Response {
+type Body = Reply['body'] | ReadableStream<Uint8Array>
+
+export function toResponse({ status, headers, body }: Omit<Reply, 'body'> & { readonly body?: Body }): Response {
   // Not ours to close here, and HTTP/2 has no such header.
   const { connection: _, ...others } = headers
   return new Response(body ?? null, { status, headers: others })
@@ -68,6 +70,9 @@ export class WebConnection implements Connection {
   }
 
   send(reply: Reply): Response {
+    const { body = '' } = reply
+    if (body.length > HIGH_WATER_MARK) return toResponse({ ...reply, body: this.#parts(body) })
+    this.#close()
     return toResponse(reply)
   }
 
@@ -102,6 +107,30 @@ export class WebConnection implements Connection {
   destroy(): void {
     this.#stream?.error(new Error('The client does not read its stream.'))
     this.#close()
+  }
+
+  /** A large answer in parts, so that it is known when the client has it all, or has stopped reading. */
+  #parts(body: string | Uint8Array): ReadableStream<Uint8Array> {
+    const bytes = typeof body === 'string' ? encoder.encode(body) : body
+    let sent = 0
+    let stall: NodeJS.Timeout | undefined
+    this.onClose(() => clearTimeout(stall))
+    return new ReadableStream<Uint8Array>(
+      {
+        start: stream => {
+          this.#stream = stream
+          stall = setTimeout(() => this.destroy(), MAX_STALL_MS).unref()
+        },
+        pull: stream => {
+          stall?.refresh()
+          if (sent >= bytes.length) return this.end()
+          // A copy: the reader of a stream owns its chunks.
+          stream.enqueue(bytes.slice(sent, (sent += HIGH_WATER_MARK)))
+        },
+        cancel: () => this.#close(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+    )
   }
 
   get #room(): number {

@@ -118,9 +118,16 @@ export class Conversation {
   }
 
   /** The reviews that wait for a decision. */
-  reviews(): Promise<readonly ReviewRequest[]> {
+  async reviews(): Promise<readonly ReviewRequest[]> {
     const { door, ref } = this.#deps
-    return door.reviews.waiting(ref.tenant, ref.conversation, MAX_WAITING)
+    const reviews: ReviewRequest[] = []
+    let cursor: string | undefined
+    do {
+      const page = await door.reviews.waiting(ref.tenant, ref.conversation, { limit: PAGE, cursor })
+      reviews.push(...page.items)
+      cursor = page.next_cursor ?? undefined
+    } while (cursor !== undefined)
+    return reviews
   }
 
   /** Confirms a plan with the person's rows, or cancels it. The same decision again returns the same. */
@@ -153,7 +160,7 @@ export class Conversation {
   }
 }
 
-const MAX_WAITING = 200
+const PAGE = 200
 
 function taskIn(events: readonly StoredEvent[], id: string): Task {
   for (const event of events) if (event.type === 'task_created' && event.data.task.id === id) return event.data.task

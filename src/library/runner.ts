@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { redactor } from '../domain/redact.ts'
+import { exceptStorage } from '../door/door.ts'
 import { givenModels } from '../runner/given-models.ts'
 import { givenTools, type OutsideTool, type OutsideTools } from '../runner/outside.ts'
 import { Runner as Driver } from '../runner/runner.ts'
@@ -23,7 +24,7 @@ export interface RunnerOptions {
    * as are usual shapes such as `sk-…`. What is shorter than 8 characters is not looked for.
    */
   readonly secrets?: readonly string[]
-  /** Hears of turns that could not be driven. */
+  /** Hears of turns that could not be driven, and of each storage failure once until storage works again. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -48,7 +49,10 @@ export function createRunner(options: RunnerOptions): Runner {
     outside,
     redact: redactor({ ...outside.secrets, known: [...secrets, ...(outside.secrets?.known ?? [])] }),
     ...(instructions === undefined ? {} : { instructions }),
-    ...(onError ? { onError } : {}),
+    ...(onError ? { onError: exceptStorage(onError) } : {}),
+  })
+  const unobserve = doorOf(runsheet).observeStorage(report => {
+    if (report.kind === 'failed') onError?.(report.error)
   })
   driver.start()
   return {
@@ -56,7 +60,10 @@ export function createRunner(options: RunnerOptions): Runner {
       return driver.size
     },
     models: { names: models.names, defaultName: models.defaultName },
-    close: () => driver.close(),
+    close: () => {
+      unobserve()
+      return driver.close()
+    },
   }
 }
 

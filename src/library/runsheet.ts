@@ -35,7 +35,10 @@ export interface RunsheetOptions {
   readonly onReview?: OnReview
   /** Hears of every tool call: how long it took and how it ended, never its content. */
   readonly observe?: Observer
-  /** Hears of failures that no caller waits for, such as a storage error during a deadline sweep. */
+  /**
+   * Hears of each storage failure, also of one that a tool answered to the model, once until storage works again; and of
+   * what else fails while no caller waits for it.
+   */
   readonly onError?: (error: unknown) => void
 }
 
@@ -59,6 +62,9 @@ export class Runsheet {
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
+    })
+    door.observeStorage(report => {
+      if (report.kind === 'failed') onError(report.error)
     })
     this.#door = door.from(originOf('program', 'library'))
     this.#tenant = tenant

@@ -1,6 +1,5 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
-import { escaped } from '../domain/redact.ts'
 import { secretsOf } from './mcp-secrets.ts'
 import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
@@ -89,7 +88,7 @@ class Connection {
     const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
     return tools.map(tool => ({
       name: `${this.#name}__${tool.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
-      description: escaped(tool.description ?? ''),
+      description: tool.description ?? '',
       inputSchema: tool.inputSchema as OutsideTool['inputSchema'],
       isRepeatable: tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true,
       call: (input, signal, ids) => this.#call(client, tool.name, input, signal, ids),

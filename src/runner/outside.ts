@@ -35,6 +35,22 @@ export const givenTools = (tools: readonly OutsideTool[]): OutsideTools => ({
   close: async () => {},
 })
 
+/** The same tools as models may read them: no secrets of ours and no control characters in what they say of themselves. */
+export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTools {
+  // Schemas are listed for every step and rarely change.
+  const cleaned = new WeakMap<object, OutsideTool['inputSchema']>()
+  const schemaOf = ({ inputSchema }: OutsideTool): OutsideTool['inputSchema'] => {
+    const clean = cleaned.get(inputSchema) ?? (redact.described(asJson(inputSchema)) as OutsideTool['inputSchema'])
+    cleaned.set(inputSchema, clean)
+    return clean
+  }
+  const described = (tool: OutsideTool): OutsideTool => {
+    const { description } = redact.described({ description: tool.description }) as { description: string }
+    return { ...tool, description, inputSchema: schemaOf(tool) }
+  }
+  return { list: async () => (await tools.list()).map(described), close: () => tools.close() }
+}
+
 export interface OutsideLimits {
   readonly timeoutMs: number
   readonly maxCharacters: number

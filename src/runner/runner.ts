@@ -9,7 +9,7 @@ import { type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { isUnreadable } from './turn.ts'
-import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS } from './outside.ts'
+import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS, withoutSecrets } from './outside.ts'
 
 export interface RunnerOptions {
   readonly door: Door
@@ -57,7 +57,7 @@ export class Runner {
   #claiming: Promise<void> | undefined
 
   constructor(options: RunnerOptions) {
-    const { models, outside = noTools, limits = DEFAULT_LIMITS, instructions } = options
+    const { models, outside = noTools, limits = DEFAULT_LIMITS, instructions, redact = redactor() } = options
     const door = options.door.from(originOf('agent', 'turn'))
     this.#options = options
     this.#id = door.newId()
@@ -66,10 +66,13 @@ export class Runner {
     this.#deps = {
       door,
       models,
-      outside: withoutFailures(outside, error => options.onError?.(error)),
+      outside: withoutSecrets(
+        withoutFailures(outside, error => options.onError?.(error)),
+        redact,
+      ),
       limits,
       instructions,
-      redact: options.redact ?? redactor(),
+      redact,
       live: new LiveText(door, options.onText ?? (() => {})),
       retryMs: options.retryMs ?? RETRY_MS,
       silenceMs: options.silenceMs,

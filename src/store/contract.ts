@@ -6,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
+import { type Commit, commitsAfter } from './commit.ts'
 import { StoreError } from './store-error.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
 import { verify } from './verify.ts'
@@ -258,6 +259,20 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         ])
       })
 
+      it('[ST6] eventsAfter ends a page early where events are large, but never before the first', async () => {
+        const texts = ['a', 'b'.repeat(5_000), 'c', 'd'.repeat(500), 'e'.repeat(500)]
+        await store.commit(ref, () => ({ events: texts.map(note), value: null }))
+        const page = async (after: number): Promise<number[]> =>
+          (await store.eventsAfter(ref, after, 10, 1_000)).map(({ seq }) => seq)
+        expect([await page(0), await page(1), await page(2), await page(4), await page(5)]).toEqual([
+          [1],
+          [2],
+          [3, 4],
+          [5],
+          [],
+        ])
+      })
+
       it('[ST7] tenants do not see each other', async () => {
         const foreign: Ref = { tenant: 'other', conversation: ref.conversation }
         await store.commit(ref, run(openTurn('t1'), add('t1', 'secret')))
@@ -407,7 +422,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       it('[ST12][RE20] never fall due, and are listed after those that do', async () => {
         const never = { review_timeout_ms: null, panel_grace_ms: null }
         const listedIds = async (): Promise<string[]> =>
-          (await store.queries.waiting('acme', undefined, 10)).map(({ review_id }) => review_id)
+          (await store.queries.waiting('acme', undefined, { limit: 10 })).items.map(({ review_id }) => review_id)
         await store.commit(ref, run(startTurn('t1', never), propose('t1', 'rev-a', 'a')))
         await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-b', 'a')))
         expect(await listedIds()).toEqual(['rev-b', 'rev-a'])
@@ -429,7 +444,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit(ref, run(opens, propose('t1', 'rev-a', 'a', 'b')))
         subject.advance(1_001)
         await store.commit(ref, run({ type: 'reopen_review', review_id: 'rev-a', new_review_id: 'rev-b' }))
-        const [waiting] = await store.queries.waiting('acme', ref.conversation, 10)
+        const [waiting] = (await store.queries.waiting('acme', ref.conversation, { limit: 10 })).items
         expect(waiting).toMatchObject({ review_id: 'rev-b', reopens: 'rev-a', status: 'pending' })
         expect(waiting?.draft_tasks.map(({ title }) => title)).toEqual(['a', 'b'])
         const old = (await store.queries.review('acme', 'rev-a'))?.record
@@ -557,16 +572,57 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
 
       it('[ST16] lists pending reviews by deadline, of one conversation or of all', async () => {
         const waiting = async (conversation?: string): Promise<string[]> =>
-          (await store.queries.waiting('acme', conversation, 10)).map(({ review_id }) => review_id)
+          (await store.queries.waiting('acme', conversation, { limit: 10 })).items.map(({ review_id }) => review_id)
         const ids = [ref, other].map(({ conversation }) => `rev-${conversation}`)
         for (const [index, each] of [ref, other].entries())
           await store.commit(each, run(startTurn('t1'), propose('t1', ids[index] ?? '', 'a')))
         expect(await waiting()).toEqual(ids)
         expect(await waiting(other.conversation)).toEqual([ids[1]])
-        expect(await store.queries.waiting('acme', undefined, 1)).toHaveLength(1)
-        expect(await store.queries.waiting('another', undefined, 10)).toEqual([])
+        expect((await store.queries.waiting('another', undefined, { limit: 10 })).items).toEqual([])
+        const counted = [await store.queries.waitingCount('acme', 10), await store.queries.waitingCount('acme', 1)]
+        expect([...counted, await store.queries.waitingCount('another', 10)]).toEqual([2, 1, 0])
         await store.commit(ref, run(cancel(ids[0] ?? '')))
         expect(await waiting()).toEqual([ids[1]])
+      })
+
+      it('[ST16] lists pending reviews page by page, with and without a deadline', async () => {
+        const timed = { toolset: 'task_manager' } as const
+        const untimed = { toolset: 'runsheet' } as const
+        for (const [index, host] of [untimed, timed, untimed, timed, untimed].entries()) {
+          const at = { tenant: 'acme', conversation: `c${index}` }
+          const id = `rev-${index}`
+          await store.commit(at, run({ type: 'open_turn', turn_id: 't1', host }, propose('t1', id, 'a')))
+          subject.advance(10)
+        }
+        for (const limit of [1, 2, 3]) {
+          let cursor: string | undefined
+          const listed: string[] = []
+          do {
+            const page = await store.queries.waiting('acme', undefined, { limit, cursor })
+            listed.push(...page.items.map(({ review_id }) => review_id))
+            expect(page.items.length).toBeLessThanOrEqual(limit)
+            cursor = page.next_cursor ?? undefined
+          } while (cursor !== undefined)
+          expect(listed).toEqual(['rev-1', 'rev-3', 'rev-0', 'rev-2', 'rev-4'])
+        }
+        await expect(store.queries.waiting('acme', undefined, { limit: 2, cursor: 'junk' })).rejects.toMatchObject({
+          code: 'invalid_field',
+        })
+      })
+
+      it('[ST16] a page of pending reviews ends early where their drafts are long', async () => {
+        const long = 'x'.repeat(8_000)
+        for (let index = 0; index < 5; index += 1) {
+          const create = Array.from({ length: 20 }, () => ({ id: testId(), title: 'a', details: long, criteria: long }))
+          const review = { review_id: `rev-${index}`, tool_call_id: 'call' }
+          await store.commit(
+            { tenant: 'acme', conversation: `c${index}` },
+            run(startTurn('t1'), { type: 'edit_tasks', by: 'model', turn_id: 't1', create, review }),
+          )
+        }
+        const first = await store.queries.waiting('acme', undefined, { limit: 5 })
+        const rest = await store.queries.waiting('acme', undefined, { limit: 5, cursor: first.next_cursor ?? '' })
+        expect([first.items.length, rest.items.length, rest.next_cursor]).toEqual([3, 2, null])
       })
 
       it('[ST13] finds a conversation by its id', async () => {
@@ -651,6 +707,65 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (reader !== store) await reader.close()
     })
 
+    describe('importLog', () => {
+      /** A log with a plan, a confirmed and a pending review, made in another conversation that does not stay. */
+      const source: Ref = { tenant: 'elsewhere', conversation: ref.conversation }
+      const written = async (): Promise<Commit[]> => {
+        await store.commit(source, run(startTurn('t1', { review_timeout_ms: 120_000 }), propose('t1', 'rev-1', 'a')))
+        await store.commit(source, run(confirm('rev-1', 'a', 'b')))
+        await store.commit(source, () => ({ events: [note('between')], value: null }))
+        await store.commit(source, run(propose('t1', 'rev-2', 'c')))
+        const commits = await commitsAfter(store, source, 0, 1_000)
+        return [...commits]
+      }
+
+      it('[BK8] writes a log as it is: events, state, rows, and what a commit after it needs', async () => {
+        const commits = await written()
+        await store.importLog(ref, commits)
+        expect(await store.eventsAfter(ref, 0, 1_000)).toEqual(await store.eventsAfter(source, 0, 1_000))
+        expect(freeze(await store.load(ref))).toBe(freeze(await store.load(source)))
+        const shown = async (at: Ref): Promise<unknown[]> => [
+          await store.queries.conversation(at),
+          await store.queries.tasks(at, {}, { limit: 10 }),
+          await store.queries.waiting(at.tenant, at.conversation, { limit: 10 }),
+          (await store.queries.review(at.tenant, 'rev-1'))?.record,
+          (await store.queries.search(at.tenant, 'b', { limit: 10 })).items,
+        ]
+        expect(await shown(ref)).toEqual(await shown(source))
+        const { seq } = await store.load(ref)
+        const next = await store.commit(ref, () => ({ events: [note('after')], value: null }))
+        expect(next.events).toMatchObject([{ seq: seq + 1 }])
+        expect(await store.claim('r', 1_000, { ...ref, turn: 't1' })).toBeUndefined()
+      })
+
+      it('[BK8] writes nothing where the conversation has events, where an id is taken, or if the commits end early', async () => {
+        const commits = await written()
+        const broken = function* (): Generator<Commit> {
+          yield* commits.slice(0, 2)
+          throw new Error('the file ends here')
+        }
+        await expect(store.importLog(ref, broken())).rejects.toThrow('the file ends here')
+        expect(await store.load(ref)).toMatchObject({ seq: 0 })
+        await store.importLog(ref, commits)
+        const before = freeze(await store.load(ref))
+        await expect(store.importLog(ref, commits)).rejects.toMatchObject({ code: 'id_taken' })
+        expect(freeze(await store.load(ref))).toBe(before)
+        await expect(store.importLog(other, commits)).rejects.toMatchObject({ code: 'id_taken' })
+        expect(await store.load(other)).toMatchObject({ seq: 0 })
+        expect(await store.queries.conversation(other)).toBeUndefined()
+      })
+    })
+
+    it('[HT39] a probe writes nothing that a log, a list or a query shows', async () => {
+      await store.commit(ref, run(openTurn('t1')))
+      const before = freeze(await store.load(ref))
+      for (const room of [false, true, false]) await store.probe({ room })
+      expect(freeze(await store.load(ref))).toBe(before)
+      const { items } = await store.queries.conversations(ref.tenant, { limit: 10 })
+      expect(items.map(({ session_id }) => session_id)).toEqual([ref.conversation])
+      expect(await store.queries.conversations('', { limit: 10 })).toMatchObject({ items: [] })
+    })
+
     it('[ST21] close finishes calls under way and rejects later ones', async () => {
       const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
       await store.close()
@@ -661,6 +776,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         store.eventsAfter(ref, 0, 1),
         store.claim('r', 1),
         store.due(1),
+        store.probe({ room: false }),
         store.queries.conversations('acme', { limit: 1 }),
         store.templates.put('acme', template('a', 'x')),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),

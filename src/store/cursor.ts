@@ -33,6 +33,25 @@ export function paged<R, T>(
   }
 }
 
+/** A page of items that may be large has at most so many bytes, or one item. */
+export const MAX_PAGE_BYTES = 1024 * 1024
+
+/** How many of the items, in order, fit into so many bytes; the first one always does. */
+export function fitting<T>(
+  items: readonly T[],
+  sizeOf: (item: T) => number,
+  maxBytes: number = MAX_PAGE_BYTES,
+): number {
+  let count = 0
+  let bytes = 0
+  for (const item of items) {
+    bytes += sizeOf(item)
+    if (bytes > maxBytes && count > 0) break
+    count += 1
+  }
+  return count
+}
+
 /** Sorts `rows` and cuts a page out of them. */
 export function sortedPage<R>(
   rows: readonly R[],

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, fsyncSync, openSync } from 'node:fs'
 
 /** Flushes a folder: a new or renamed file survives a power cut only after that. */
 export function flushFolder(path: string): void {
@@ -9,5 +9,14 @@ export function flushFolder(path: string): void {
     fsyncSync(folder)
   } finally {
     closeSync(folder)
+  }
+}
+
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }

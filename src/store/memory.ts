@@ -4,11 +4,12 @@ import type { Instant } from '../domain/instant.ts'
 import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import { StoreClock } from './clock.ts'
-import { eventsOf } from './commit.ts'
-import { compareSortKeys, sortedPage } from './cursor.ts'
+import { type Commit, eventsOf } from './commit.ts'
+import { fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
+import { logExists, piecesOf } from './pieces.ts'
 import { type ReviewRow, rowsOf, searchText, taskIdOf, type TaskRow, titleHolds, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
 import {
@@ -74,7 +75,7 @@ class MemoryStore implements Store {
   #closed = false
 
   constructor({ skewMs }: MemoryStoreOptions) {
-    this.#clock = new StoreClock({ isAwaited: () => this.#waiting().length > 0, skewMs })
+    this.#clock = new StoreClock({ isAwaited: () => this.#timed().length > 0, skewMs })
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -94,9 +95,14 @@ class MemoryStore implements Store {
     return this.#peek(ref).state
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
+  async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]> {
     this.#check()
-    return this.#peek(ref).events.slice(seq, seq + limit)
+    const events = this.#peek(ref).events.slice(seq, seq + limit)
+    if (maxBytes === undefined) return events
+    return events.slice(
+      0,
+      fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes),
+    )
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -131,10 +137,24 @@ class MemoryStore implements Store {
     this.#check()
     this.#catchUp()
     const now = this.#clock.now()
-    const waiting = this.#waiting()
+    const waiting = this.#timed()
     const next = waiting.find(({ due_at }) => due_at > now)?.due_at
     const reviews = waiting.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
     return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    this.#check()
+    if (this.#peek(ref).state.seq > 0) throw logExists()
+    const pieces = [...piecesOf(ref, commits)]
+    const [first, last] = [pieces[0], pieces.at(-1)]
+    // In one go: an id that another conversation has must leave nothing behind.
+    if (first && last)
+      this.#write(this.#ensure(ref), { ...last, before: first.before, commits: pieces.flatMap(piece => piece.commits) })
+  }
+
+  async probe(): Promise<void> {
+    this.#check()
   }
 
   readonly queries: Queries = {
@@ -165,16 +185,15 @@ class MemoryStore implements Store {
       const row = entry?.reviews.get(reviewId)
       return entry && row && { ...entry.ref, record: row.body }
     },
-    waiting: async (tenant, conversation, limit) => {
-      const now = this.#clock.now()
-      return this.#of(tenant)
-        .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
-        .flatMap(({ reviews }) => [...reviews.values()])
-        .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
-        .sort((a, b) => compareSortKeys([a.due_at ?? NEVER, a.id], [b.due_at ?? NEVER, b.id]))
-        .slice(0, limit)
-        .map(({ body }) => body.review)
+    waiting: async (tenant, conversation, page) => {
+      const rows = this.#waiting(tenant).filter(row => conversation === undefined || row.conversation === conversation)
+      const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
+      const { items, next_cursor } = sortedPage(rows, page, ['string', 'string'], keyOf, 'ascending')
+      const fits = fitting(items, ({ body }) => JSON.stringify(body).length)
+      const cut = paged(items, fits, ({ body }) => body.review, keyOf)
+      return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },
+    waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
     search: async (tenant, text, page) => {
       const found = this.#of(tenant)
         .flatMap(({ tasks }) => [...tasks.values()])
@@ -285,7 +304,7 @@ class MemoryStore implements Store {
   }
 
   /** The reviews that have a deadline, soonest first. */
-  #waiting(): { review: DueReview; due_at: Instant; updated_at: Instant | null }[] {
+  #timed(): { review: DueReview; due_at: Instant; updated_at: Instant | null }[] {
     return [...this.#entries.values()]
       .flatMap(({ ref, reviews, state: { updated_at } }) =>
         [...reviews.values()].flatMap(({ id, due_at }) =>
@@ -297,7 +316,7 @@ class MemoryStore implements Store {
 
   #catchUp(): void {
     const now = this.#clock.now()
-    const loggedAt = this.#waiting().find(({ due_at }) => due_at > now)?.updated_at
+    const loggedAt = this.#timed().find(({ due_at }) => due_at > now)?.updated_at
     if (loggedAt) this.#clock.catchUp(loggedAt)
   }
 
@@ -313,6 +332,13 @@ class MemoryStore implements Store {
     const entry = this.#peek(ref)
     this.#entries.set(refKey(ref), entry)
     return entry
+  }
+
+  #waiting(tenant: string): (ReviewRow & { readonly conversation: string })[] {
+    const now = this.#clock.now()
+    return this.#of(tenant)
+      .flatMap(({ ref, reviews }) => [...reviews.values()].map(row => ({ ...row, conversation: ref.conversation })))
+      .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
   }
 
   #of(tenant: string): Entry[] {

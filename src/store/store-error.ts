@@ -1,3 +1,5 @@
+import { causeText } from './cause.ts'
+
 /** Why a store failed. */
 export type StoreErrorCode =
   /** The idempotency key was used with a different body. */
@@ -58,9 +60,7 @@ export class StoreError extends Error {
 
   /** What exactly went wrong, in one line, for the log. */
   get detail(): string | undefined {
-    const { cause } = this
-    if (cause instanceof Error) return cause.message
-    return typeof cause === 'string' ? cause : undefined
+    return causeText(this.cause)
   }
 }
 

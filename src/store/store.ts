@@ -5,6 +5,7 @@ import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
+import type { Commit } from './commit.ts'
 import type { ReviewRecord } from './rows.ts'
 import type { Verifiable } from './verify.ts'
 
@@ -94,8 +95,10 @@ export interface Queries {
     page: Page,
   ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Pending reviews of one conversation or of all, by deadline; those without one come last. */
-  waiting(tenant: string, conversation: string | undefined, limit: number): Promise<readonly ReviewRequest[]>
+  /** Pending reviews of one conversation or of all, by deadline; those without one come last. Cut to `MAX_PAGE_BYTES`. */
+  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
+  /** How many reviews are pending; not counted beyond `most`. */
+  waitingCount(tenant: string, most: number): Promise<number>
   /** Listed tasks of all conversations with the text in title, details or outcome, newest first. */
   search(tenant: string, text: string, page: Page): Promise<Paged<Task>>
   /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
@@ -133,7 +136,8 @@ export interface Store {
   /** The clock by which leases end and reviews fall due. */
   now(): Promise<Instant>
   load(ref: Ref): Promise<Conversation>
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]>
+  /** In order; the first one, and further ones while their data has at most `maxBytes` in all, up to `limit`. */
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
   changes(signal: AbortSignal): AsyncIterable<Hint>
   /** Claims a running turn without a driver: any, or the wanted one. */
@@ -142,11 +146,17 @@ export interface Store {
   release(lease: Lease): Promise<void>
   /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
+  /** Writes a whole log as it is, or nothing. Refuses a conversation that has events, and ids that another has. */
+  importLog(ref: Ref, commits: Iterable<Commit>): Promise<void>
+  /** Proves that writes work, by a small one that no log shows. `room`: also that the disk has space again. */
+  probe(options: { readonly room: boolean }): Promise<void>
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
   /** All that is stored, for `verify`. */
   verifiable(): Verifiable
+  /** The file that failures are about, where their error names none. */
+  readonly place?: string
   /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }

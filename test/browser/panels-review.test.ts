@@ -1016,6 +1016,18 @@ it('[CH2] a conversation with a pending review is marked in the sidebar until it
   expect(count('/api/task-manager/reviews/pending')).toBeLessThanOrEqual(count('/api/sessions'))
 })
 
+it('[CH2] where more reviews are pending than are marked, the sidebar says so', async () => {
+  const { page } = await openReview('Collect')
+  const hint = page.getByRole('navigation').getByText('More are waiting for your review')
+  expect(await hint.count()).toBe(0)
+  await page.route('**/reviews/pending*', async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), next_cursor: 'next' } })
+  })
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await hint.waitFor()
+})
+
 it('[PA26] colours set on any element around a panel reach every part of it', async () => {
   const { page } = await openReview('A')
   await page.locator('.app-panels').evaluate(around => {

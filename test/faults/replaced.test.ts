@@ -135,7 +135,7 @@ describe.each(['sqlite', 'file'] as const)('runsheet serve --store %s', kind => 
       expect(logged.map(line => JSON.parse(line))).toEqual([
         expect.objectContaining({
           msg: 'storage failed',
-          err: { code: 'replaced', reason: DELETED, detail: expect.stringMatching(detail) },
+          err: { code: 'replaced', reason: DELETED, detail: expect.stringMatching(detail), file: 'runsheet.db' },
         }),
       ])
     },
@@ -189,7 +189,9 @@ describe('another process on the folder', () => {
     }
     await expect(addTask(server, 'after')).rejects.toMatchObject({ code: 'replaced' })
     // The sweep of deadlines looks every two seconds.
-    await expect.poll(host.stderr, { timeout: 10_000 }).toContain(`runsheet: ${DELETED}\n`)
+    await expect
+      .poll(host.stderr, { timeout: 10_000 })
+      .toContain(`runsheet: runsheet.db: ${DELETED} (runsheet.db is gone)\n`)
   })
 
   it('[SQ14] does not open a database whose -wal or -shm was deleted until the server that has it open stops', async () => {

@@ -165,7 +165,7 @@ describe('the command line', () => {
     const refused = await cli('serve', '--port', '0', '--data', folder)
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toMatch(
-      /^runsheet: cannot open SQLite: \S+ is damaged and was left untouched: its last \d+ events are missing.* "runsheet recover".*\n$/,
+      /^runsheet: cannot open SQLite: \S+ is damaged and was left untouched\. .*"runsheet recover".* \(its last \d+ events are missing, of .*\)\n$/,
     )
     const damaged = await cli('verify', '--data', folder)
     expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringMatching(/events are missing[^]*1 difference/)])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { badInput } from '../support/bad-input.ts'
+import { badInput, mostBytes } from '../support/bad-input.ts'
 import { type Answered, bearer, EVERY_ROUTE, filled, send, sendRaw, statusesIn } from '../support/requests.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -15,10 +15,11 @@ describe('what is not about storage', () => {
   })
   afterAll(() => at.close())
 
-  const MOST = 256 * 1024
   const padded = (bytes: number): string => `{"code":"x"${' '.repeat(bytes - 12)}}`
 
-  describe.each(WITH_BODY)('$method $path', ({ method, path }) => {
+  describe.each(WITH_BODY)('$method $path', route => {
+    const { method, path } = route
+    const most = mostBytes(route)
     const sent = (body: string, chunked: boolean): Promise<Answered> =>
       send(
         at.url.port,
@@ -31,10 +32,11 @@ describe('what is not about storage', () => {
         },
       )
 
-    test.each([false, true])('[HT4] takes 256 kB and not a byte more (without a length: %s)', async chunked => {
-      const { code } = await sent(padded(MOST), chunked)
+    const title = `[HT4][AU12] takes ${most / 1024} kB and not a byte more (without a length: %s)`
+    test.each([false, true])(title, async chunked => {
+      const { code } = await sent(padded(most), chunked)
       expect(['invalid_field', 'invalid_id', 'invalid_code']).toContain(code)
-      const over = await sent(padded(MOST + 1), chunked)
+      const over = await sent(padded(most + 1), chunked)
       expect([over.status, over.code]).toEqual([413, 'body_too_large'])
     })
   })

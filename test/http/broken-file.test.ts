@@ -87,7 +87,6 @@ it('[HT30][FI15] the failure is logged once, with the file and what is wrong wit
     {
       level: 50,
       msg: 'storage failed',
-      route: '/api/toolsets/:name/tools/:tool',
       err: { code: 'file_invalid', file: FILE, detail: 'the top level is not an object with an array "tasks"' },
     },
   ])

@@ -31,6 +31,7 @@ async function ask({ url, tokens }: Served, as: Who, path: string, body?: unknow
 }
 
 const EVENTS = '/api/sessions/c/events'
+const LOGIN = '/api/login'
 const CALL = '/api/toolsets/runsheet/tools/plan'
 const callIn = (session_id: string) => ({
   session_id,
@@ -176,25 +177,25 @@ describe('calls that wait for a person', () => {
   })
 })
 
-describe('bytes in flight', () => {
-  /** A client that announces a body of 256 kB and does not send it. */
-  async function stalled({ url, tokens }: Served): Promise<Socket> {
-    const socket = connect(Number(url.port), '127.0.0.1')
-    onTestFinished(() => void socket.destroy())
-    const lines = [
-      `POST ${CALL} HTTP/1.1`,
-      `Host: ${url.host}`,
-      `Authorization: Bearer ${tokens.agent}`,
-      'Content-Type: application/json',
-      `Content-Length: ${256 * 1024}`,
-      // Answered once the server wants the body, and so has counted it.
-      'Expect: 100-continue',
-    ]
-    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
-    expect(String(await new Promise(resolve => socket.once('data', resolve)))).toContain('100 Continue')
-    return socket
-  }
+/** A client that announces a body and does not send it: an agent's, or one without a token. */
+async function stalled({ url, tokens }: Served, as: 'agent' | 'nobody' = 'agent'): Promise<Socket> {
+  const socket = connect(Number(url.port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const lines = [
+    `POST ${as === 'agent' ? CALL : LOGIN} HTTP/1.1`,
+    `Host: ${url.host}`,
+    ...(as === 'agent' ? [`Authorization: Bearer ${tokens.agent}`] : []),
+    'Content-Type: application/json',
+    `Content-Length: ${(as === 'agent' ? 256 : 4) * 1024}`,
+    // Answered once the server wants the body, and so has counted it.
+    'Expect: 100-continue',
+  ]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  expect(String(await new Promise(resolve => socket.once('data', resolve)))).toContain('100 Continue')
+  return socket
+}
 
+describe('bytes in flight', () => {
   it('[AU9] bodies that an agent does not send keep out its own requests, not those of people', async () => {
     const at = await served('--max-in-flight', '1')
     const [first] = [await stalled(at), await stalled(at), await stalled(at)]
@@ -202,8 +203,7 @@ describe('bytes in flight', () => {
       status: 429,
       retryAfter: '1',
       code: 'too_many_bytes',
-      message:
-        'Agents may take 786,432 of the 1,048,576 bytes for requests in progress of this server, and all are taken. Send fewer at once, or try again in a moment.',
+      message: 'Agents are sending and reading too much at once (limit 768 kB). Try again in a moment.',
     })
     expect((await readTasks(at, 'person')).status).toBe(200)
     // A request without a body needs none.
@@ -214,15 +214,56 @@ describe('bytes in flight', () => {
   })
 })
 
+describe('requests without a token', () => {
+  const login = ({ url }: Served, code: string): Promise<Response> =>
+    fetch(new URL(LOGIN, url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+
+  it('[AU12] may bring 4 kB', async () => {
+    const at = await served()
+    for (const size of [5 * 1024, 200 * 1024]) {
+      const refused = await login(at, 'x'.repeat(size))
+      expect([refused.status, await refused.json()]).toEqual([
+        413,
+        { error: { code: 'body_too_large', message: 'The body must be at most 4 kB.' } },
+      ])
+    }
+    expect((await login(at, 'x'.repeat(100))).status).toBe(401)
+  })
+
+  it('[AU12] that do not send what they announce keep out further ones, and nobody who has a token', async () => {
+    const at = await served('--max-in-flight', '1')
+    const [first] = await Promise.all(Array.from({ length: 16 }, () => stalled(at, 'nobody')))
+    expect(await refusal(await login(at, 'x'))).toEqual({
+      status: 503,
+      retryAfter: '1',
+      code: 'too_many_bytes',
+      message: 'Too many requests without a token at once. Try again in a moment.',
+    })
+    expect((await fetch(new URL('/healthz', at.url))).status).toBe(200)
+    for (const as of ['agent', 'person'] as const) expect((await readTasks(at, as)).status).toBe(200)
+    expect(await refusals(at)).toEqual({ 'bytes none': 1 })
+    first?.destroy()
+    await expect.poll(async () => (await login(at, 'x')).status).toBe(401)
+  })
+})
+
 describe('requests', () => {
   it('[AU5] reads of an agent are counted by themselves, and people are not limited', async () => {
     const at = await served('--agent-reads', '3', '--agent-writes', '2')
     const read = (as: Who): Promise<Response> => ask(at, as, '/api/sessions')
     for (let times = 0; times < 3; times += 1) expect((await read('agent')).status).toBe(200)
     const refused = await read('agent')
-    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    const seconds = refused.headers.get('retry-after')
+    expect([refused.status, Number(seconds) > 0]).toEqual([429, true])
     expect(await refused.json()).toEqual({
-      error: { code: 'rate_limited', message: 'Too many reads. An agent may make 3 a minute' },
+      error: {
+        code: 'rate_limited',
+        message: `Too many reads: an agent may make 3 a minute. Try again in ${seconds} s.`,
+      },
     })
     for (let times = 0; times < 2; times += 1) expect((await readTasks(at, 'agent')).status).toBe(200)
     expect((await readTasks(at, 'agent')).status).toBe(429)
@@ -232,6 +273,36 @@ describe('requests', () => {
 })
 
 describe('behind `createHandler`', () => {
+  it('[AU10] people who hold their half each do not keep out one who has nothing yet', async () => {
+    const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
+    const handler = createHandler({
+      runsheet,
+      authenticate: ({ headers }) => ({ role: 'person', name: headers.get('x-key') ?? '' }),
+      maxStreams: 32,
+    })
+    onTestFinished(async () => {
+      await handler.close()
+      await runsheet.close()
+    })
+    await runsheet
+      .conversation('c')
+      .turn('t')
+      .call('plan', { tasks: [{ title: 'Look' }] })
+    const open = (key: string): Promise<Response> =>
+      handler(new Request(`http://host.example${EVENTS}`, { headers: { 'x-key': key } }))
+    const opened = async (key: string): Promise<number> => {
+      let count = 0
+      while ((await open(key)).status === 200) count += 1
+      return count
+    }
+    expect([await opened('ann'), await opened('bob')]).toEqual([16, 14])
+    expect(await refusal(await open('bob'))).toMatchObject({
+      status: 503,
+      message: expect.stringContaining('The last 2 event streams of this server are for people who have none.'),
+    })
+    expect([await opened('carol'), await opened('dave'), await opened('eve')]).toEqual([1, 1, 0])
+  })
+
   it('[AU10] each caller that the host names gets half at most, and has a minute of its own', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
     const handler = createHandler({

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ToolsetName } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
-import type { ErrorBody, SessionAnswer, ToolAnswer } from '../../src/domain/wire.ts'
+import type { ErrorBody, ReviewsAnswer, SessionAnswer, ToolAnswer } from '../../src/domain/wire.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
@@ -53,6 +53,35 @@ describe('a review that waits', () => {
     expect(await slow.pending('nobody')).toEqual([])
     await slow.decide(ids[0] ?? '', { action: 'cancel' })
     expect((await slow.pending('')).map(({ review_id }) => review_id)).toEqual([ids[1]])
+  })
+
+  it('[RH1] is listed page by page', async () => {
+    const server = await started({ reviewWaitMs: 1 })
+    const ids: string[] = []
+    for (let index = 0; index < 5; index += 1)
+      ids.push(await (await Table.laid(server, { session: `c${index}` })).proposed())
+    const page = (query: string): Promise<Answered<ReviewsAnswer>> => server.ask('GET', `${REVIEWS}/pending?${query}`)
+    const listed: string[][] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const { body } = await page(`limit=2${cursor && `&cursor=${cursor}`}`)
+      listed.push(body.reviews.map(({ review_id }) => review_id))
+      cursor = body.next_cursor
+    }
+    expect(listed).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
+    expect(Object.keys((await page('limit=5')).body)).toEqual(['reviews'])
+    for (const query of ['limit=0', 'limit=201', 'cursor=junk']) {
+      const refused = await page(query)
+      expect([refused.status, errorOf(refused).code]).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  it('[RH1] with long drafts, a page has 1 MB of them at most', async () => {
+    const server = await started({ reviewWaitMs: 1 })
+    const long = { tasks: Array.from({ length: 20 }, () => ({ title: 'a', details: 'x'.repeat(7_900) })) }
+    for (let index = 0; index < 12; index += 1)
+      await (await Table.laid(server, { session: `c${index}` })).proposed(undefined, long)
+    const { body } = await server.ask<ReviewsAnswer>('GET', `${REVIEWS}/pending?limit=200`)
+    expect([body.reviews.length, typeof body.next_cursor]).toEqual([6, 'string'])
   })
 
   it('[RH1] names where the proposal came from', async () => {

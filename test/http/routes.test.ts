@@ -979,7 +979,8 @@ async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error |
     })
   const commit: Store['commit'] = (at, decide) => (failure ? failing() : memory.commit(at, decide))
   const due: Store['due'] = limit => (failure ? failing() : memory.due(limit))
-  const parts = { commit, due, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
+  const probe: Store['probe'] = options => (failure ? failing() : memory.probe(options))
+  const parts = { commit, due, probe, queries: failsOf(memory.queries), templates: failsOf(memory.templates) }
   const server = await started({ door: openDoor({ store: storeWith(memory, parts) }) })
   return { server, fail: error => (failure = error) }
 }
@@ -1004,9 +1005,7 @@ describe('probes', () => {
   it('[HT26] a probe does not wait for storage that hangs', async () => {
     const memory = openMemoryStore()
     const never = Promise.withResolvers<never>()
-    // The probe asks for one; the sweep, which asks for more, must be able to end with the test.
-    const due: Store['due'] = limit => (limit === 1 ? never.promise : memory.due(limit))
-    const server = await started({ door: openDoor({ store: storeWith(memory, { due }) }) })
+    const server = await started({ door: openDoor({ store: storeWith(memory, { probe: () => never.promise }) }) })
     expect((await server.refused(503, 'GET', '/readyz', { as: 'nobody' })).code).toBe('not_ready')
   })
 

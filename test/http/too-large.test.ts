@@ -1,8 +1,10 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createRunsheet, openMemoryStore } from '../../src/index.ts'
+import { MAX_LINGER_MS } from '../../src/http/linger.ts'
+import { NodeConnection } from '../../src/http/node-connection.ts'
 import { createHandler, toNodeHandler } from '../../src/library/http.ts'
 import { statusesIn } from '../support/requests.ts'
 import { type Served, serveProcess } from '../support/served.ts'
@@ -180,6 +182,57 @@ describe('a body over the limit', () => {
     await raw.write(head(ours(), [`Content-Length: ${TEMPLATE.length}`], PUT_TEMPLATE) + TEMPLATE)
     expect((await raw.toEnd()).statuses).toEqual([413])
     expect(await served.person.templates()).toEqual({ templates: [] })
+  })
+
+  it.each(['length', 'chunked'] as const)(
+    '[HT4] behind pipelined requests every one of them is answered, in turn (%s)',
+    async framing => {
+      const { lines, pieces } = framed(framing, 10_000_000)
+      const asked = head(ours(), [], 'GET /api/sessions').repeat(3)
+      const together = Buffer.concat([Buffer.from(asked + head(ours(), lines)), ...pieces])
+      const seen = await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const raw = new Raw(ours())
+          await raw.write(together)
+          return raw.toEnd()
+        }),
+      )
+      for (const each of seen) expect(each).toMatchObject({ statuses: [200, 200, 200, 413], error: undefined })
+    },
+  )
+
+  it('[HT4] behind a pipelined request that takes its time, neither answer is cut off', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const refused = Promise.withResolvers<ServerResponse>()
+    let slow: ServerResponse | undefined
+    const server = createServer((request, response) => {
+      if (request.url === '/slow') return void (slow = response)
+      new NodeConnection(response).send({ status: 413, headers: {}, body: 'too large' })
+      refused.resolve(response)
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const at = { port: (server.address() as AddressInfo).port, token: '' }
+    const { lines, pieces } = framed('length', 10_000_000)
+    const raw = new Raw(at)
+    const written = raw.write(Buffer.concat([Buffer.from(head(at, [], 'GET /slow') + head(at, lines)), ...pieces]))
+    await refused.promise
+    vi.advanceTimersByTime(2 * MAX_LINGER_MS)
+    slow?.end('slow')
+    await written
+    expect(await raw.toEnd()).toMatchObject({ statuses: [200, 413], error: undefined })
+  })
+
+  it('[HT4] a HEAD with a body gets its head, alone and behind a pipelined request', async () => {
+    for (const before of ['', head(ours(), [], 'GET /api/sessions')]) {
+      const { lines, pieces } = framed('length', 4_000_000)
+      const raw = new Raw(ours())
+      await raw.write(Buffer.concat([Buffer.from(before + head(ours(), lines, 'HEAD /api/nowhere')), ...pieces]))
+      const { statuses, answer, error } = await raw.toEnd()
+      expect({ statuses, error }).toEqual({ statuses: before === '' ? [404] : [200, 404], error: undefined })
+      expect(answer).toMatch(/connection: close\r\n.*\r\n\r\n$/is)
+    }
   })
 
   it('[HT4] is answered just as well where it is refused for another reason', async () => {

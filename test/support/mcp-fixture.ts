@@ -51,10 +51,15 @@ function build(): McpServer {
     ...text('the disk is full'),
     isError: true,
   }))
-  server.registerTool('forge', { description: 'Fails with \u001b[31mnoise.' }, async () => ({
-    ...text(`${noise} for ${process.env['FIXTURE_TOKEN']}`),
-    isError: true,
-  }))
+  const secret = process.env['FIXTURE_TOKEN']
+  server.registerTool(
+    'forge',
+    {
+      description: `Fails with \u001b[31mnoise for ${secret}.`,
+      inputSchema: z.object({ why: z.string().optional().describe(`\u001b[31m\u009b\u202e for ${secret}`) }),
+    },
+    async () => ({ ...text(`${noise} for ${secret}`), isError: true }),
+  )
   server.registerTool('hang', { description: 'Never answers.' }, async () => {
     journal('hang')
     return new Promise<never>(() => {})

@@ -35,13 +35,24 @@ interface Scene extends CliTurns {
   readonly data: string
 }
 
-async function cli(answers: Answers, options: { mcpServers?: object; policy?: object; assessor?: Answers } = {}) {
+interface SceneOptions {
+  readonly mcpServers?: object
+  readonly policy?: object
+  readonly assessor?: Answers
+  readonly modelUrl?: string
+}
+
+async function cli(answers: Answers, options: SceneOptions = {}) {
   const data = scratchFolder()
   open.push(() => rmSync(data, { recursive: true, force: true }))
   const provider = await Provider.start(answers, options.assessor)
   open.push(() => provider.close())
   const policy = { review: false, assessor: false, gate: false, ...options.policy }
-  const env = { RUNSHEET_MODEL: MODEL, RUNSHEET_MODEL_URL: provider.url, RUNSHEET_MODEL_KEY: MODEL_KEY }
+  const env = {
+    RUNSHEET_MODEL: MODEL,
+    RUNSHEET_MODEL_URL: options.modelUrl ?? provider.url,
+    RUNSHEET_MODEL_KEY: MODEL_KEY,
+  }
   const server = await startCli({ data, env, config: { policy, mcpServers: options.mcpServers ?? {} } })
   open.push(server.end)
   return { ...server, provider, data } satisfies Scene
@@ -83,6 +94,32 @@ describe('a provider that repeats our key', () => {
     await expectClean(scene, reader)
   })
 
+  it('[TR38] in other spellings, or in part: the turn fails without it', async () => {
+    const encoded = Buffer.from(`me:${MODEL_KEY}`).toString('base64')
+    const broken = MODEL_KEY.replace('words', 'wor\nds')
+    const said = [encoded, MODEL_KEY.toUpperCase(), broken, `${MODEL_KEY.slice(0, 20)}****`].join(' or ')
+    const scene = await cli([{ status: 401, body: JSON.stringify({ error: { message: `Unknown: ${said}` } }) }])
+    const reader = await scene.chat()
+    const [failed] = reader.of('turn_failed')
+    expect(failed?.data.message).toMatch(
+      /Unknown: .{0,5}\[redacted\].{0,3} or \[redacted\] or \[redacted\] or \[redacted\]\.$/,
+    )
+    await expectClean(scene, reader)
+  })
+
+  it('[TR38] in the path of its URL, which it repeats: the turn fails without it', async () => {
+    const url = await serving((request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: { message: `Cannot POST ${request.url}` } }))
+    })
+    const modelUrl = url.replace('/mcp', '/t/ordinarysecretpath/v1')
+    const scene = await cli([], { modelUrl })
+    const reader = await scene.chat()
+    const message = "The model's provider refused (404): Cannot POST /t/[redacted]/v1/chat/completions."
+    expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'provider_refused', message })
+    await expectClean(scene, reader)
+  })
+
   it('[TR38] in what it refuses the assessor: the verdict has none', async () => {
     const answers: Answers = [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Rotate the token' }] } }] },
@@ -103,11 +140,26 @@ describe('a provider that repeats our key', () => {
 describe('an MCP server that repeats our secrets', () => {
   it('[TR38] in a 500 while it is connected: what is printed has none', async () => {
     const url = await serving((request, response) => repeatHeaders(request, response))
-    const mcpServers = { far: { url, headers: { authorization: `Bearer ${HEADER}`, 'x-team': HEADER } } }
+    const headers = { authorization: `Bearer ${HEADER}`, 'x-team': 'ordinarysecretword', 'x-number': '1234567890' }
+    const mcpServers = { far: { url, headers } }
     const scene = await cli(['Without it, then.'], { mcpServers })
     const stderr = await expectClean(scene, await scene.chat())
     expect(stderr).toContain('MCP server far is unavailable, its tools are skipped: ')
-    expect(stderr).toContain('[redacted]')
+    expect(stderr).toContain('"x-team":"[redacted]","x-number":"[redacted]"')
+  })
+
+  it('[TR38] in a 404 with its URL: what is printed has none', async () => {
+    const url = await serving((request, response) => void response.writeHead(404).end(`Cannot POST ${request.url}`))
+    const mcpServers = {
+      path: { url: url.replace('/mcp', '/api/mcp/s/AbCdEfGh-ordinarypath-xyz/mcp') },
+      query: { url: `${url}?sig=ordinarysig&u=ordinary-u` },
+      raw: { url: `${url}?api_key=ordinary/secret+sig%21` },
+    }
+    const scene = await cli(['Without them, then.'], { mcpServers })
+    const stderr = await expectClean(scene, await scene.chat())
+    expect(stderr).toContain('Cannot POST /api/mcp/s/[redacted]/mcp')
+    expect(stderr).toContain('Cannot POST /mcp?sig=[redacted]&u=[redacted]')
+    expect(stderr).toContain('Cannot POST /mcp?api_key=[redacted]')
   })
 
   it('[TR38] in a 500 to a call: neither the log nor the model gets them', async () => {
@@ -171,11 +223,38 @@ describe('an MCP server on stdio', () => {
     expect(stderr).not.toMatch(/^(\{"level":30|MCP server near)/m)
   })
 
+  it('[TR38] that repeats a secret of its arguments: what is printed has none', async () => {
+    const script = `const said = process.argv.at(-1).split(/[=: ]/).at(-1)
+      const error = { code: -32000, message: 'No login for ' + said }
+      process.stdin.on('data', () => console.log(JSON.stringify({ jsonrpc: '2.0', id: 0, error })))`
+    const refusing = (...args: string[]) => ({ command: process.execPath, args: ['-e', script, '--', ...args] })
+    const mcpServers = {
+      docker: refusing('-e', `GITHUB_TOKEN=${VARIABLE}`),
+      remote: refusing('--header', `Authorization: Bearer ${HEADER}`),
+      option: refusing('--env=API_KEY=ordinary-words-of-an-option'),
+    }
+    const scene = await cli(['Without them, then.'], { mcpServers })
+    const stderr = await expectClean(scene, await scene.chat())
+    for (const name of Object.keys(mcpServers))
+      expect(stderr).toContain(`MCP server ${name} is unavailable, its tools are skipped: No login for [redacted]`)
+  })
+
+  it('[TR39][TR40] that describes its tools with our secrets and control characters: the model gets neither', async () => {
+    const scene = await cli(['So it is.'], { mcpServers: { near } })
+    await scene.chat()
+    const asked = inModelsRequest(scene)
+    expect(asked).toContain('Fails with \\\\u001b[31mnoise for [redacted].')
+    expect(asked).toContain('\\\\u001b[31m\\\\u009b\\\\u202e for [redacted]')
+    expect(asked).not.toMatch(SECRETS)
+  })
+
   it('[TR40] whose answer has a configured secret: the answer is kept without it, all else as it is', async () => {
-    const scene = await cli([{ calls: [{ tool: 'near__environment' }] }, 'So it is.'], { mcpServers: { near } })
+    const env = { ...near.env, GITHUB_PAT: 'ordinary-words-of-a-token', DB_PASS: 'ordinarypassword' }
+    const mcpServers = { near: { ...near, env } }
+    const scene = await cli([{ calls: [{ tool: 'near__environment' }] }, 'So it is.'], { mcpServers })
     const reader = await scene.chat()
     const [variables] = results(reader)
-    expect(variables).toContain('FIXTURE_TOKEN=[redacted]')
+    for (const name of ['FIXTURE_TOKEN', 'GITHUB_PAT', 'DB_PASS']) expect(variables).toContain(`${name}=[redacted]`)
     expect(variables).toContain('REGION=eu-central-1\u001b[0m')
     await expectClean(scene, reader)
   })

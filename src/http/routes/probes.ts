@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { type ToolsetName, TOOLSETS } from '../../domain/policy.ts'
 import { StoreError } from '../../door/door.ts'
-import { logStorageFailure } from '../error-reply.ts'
 import { HttpError } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
@@ -45,19 +44,16 @@ export const probeRoutes = [
     tag: 'Operation',
     role: 'none',
     public: true,
-    summary: 'Whether storage answers and the server is not shutting down',
+    summary: 'Whether storage can be written to and the server is not shutting down',
     answers: { 200: { description: 'Ready', schema: ok }, 503: { description: 'Not ready' } },
-    handle: async (_, { door, closing, log }) => {
+    handle: async (_, { door, closing }) => {
       if (closing.aborted) throw notReady('The server is shutting down.')
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(() => late.reject(new Error('late')), STORAGE_TIMEOUT_MS)
       try {
         await Promise.race([door.ready(), late.promise])
       } catch (error) {
-        // The requests that needed storage report why, unless only a restart helps.
-        if (!(error instanceof StoreError) || error.code !== 'replaced') throw notReady('Storage does not answer.')
-        logStorageFailure(error, log, { route: '/readyz' })
-        throw notReady(error.message)
+        throw notReady(error instanceof StoreError ? error.message : 'Storage does not answer.')
       } finally {
         clearTimeout(timer)
       }

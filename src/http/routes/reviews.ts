@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import type { DecisionAnswer, ReopenAnswer, ReviewAnswer } from '../../domain/wire.ts'
+import type { DecisionAnswer, ReopenAnswer, ReviewAnswer, ReviewsAnswer } from '../../domain/wire.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
 import * as a from '../answer-schemas.ts'
+import { pageOf } from '../parse.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
 const ofReview = z.object({ review_id: s.id })
 const ofPanel = ofReview.extend({ panel: s.id })
-const MAX_LISTED = 200
 
 export const reviewRoutes = [
   route({
@@ -17,11 +17,12 @@ export const reviewRoutes = [
     tag: 'Reviews',
     role: 'agent',
     summary: 'Pending reviews of one conversation or of all, by deadline',
-    query: z.object({ session_id: s.id.optional() }),
-    answers: { 200: { description: 'At most 200', schema: a.reviews } },
-    handle: async ({ query, caller }, { door }) => {
-      const reviews = await door.reviews.waiting(caller.tenant, query.session_id, MAX_LISTED)
-      return { body: { reviews } }
+    query: z.object({ session_id: s.id.optional(), limit: s.limit(200, 50), cursor: s.cursor }),
+    answers: { 200: { description: 'A page of the list; it ends early where drafts are long', schema: a.reviews } },
+    handle: async ({ query: { session_id, ...page }, caller }, { door }) => {
+      const { items, next_cursor } = await pageOf(door.reviews.waiting(caller.tenant, session_id, page))
+      const next = next_cursor === null ? {} : { next_cursor }
+      return { body: { reviews: items, ...next } satisfies ReviewsAnswer }
     },
   }),
   route({

@@ -12,7 +12,6 @@ import type { Toolset } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
 import type { Connection } from '../connection.ts'
 import type { Caller } from '../credentials.ts'
-import { logStorageFailure } from '../error-reply.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { type Answer, type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
@@ -162,7 +161,6 @@ async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
     return await waitedFor(asked, deps)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
-    logStorageFailure(error, deps.log, { route: CALL_PATH })
     return { status: 200, body: { result: `Error: ${error.message}` } satisfies ToolAnswer }
   }
 }

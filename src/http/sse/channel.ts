@@ -4,8 +4,9 @@ import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
 
-/** Events per read for a reader that resumes. */
+/** Events per read for a reader that resumes, and how much they may hold: a reader keeps a whole page in memory. */
 const PAGE = 100
+const PAGE_BYTES = 256 * 1024
 /** Beyond this many characters only the newest of the lists due in one tick is sent: the others are outdated. */
 const MAX_LISTS = 128 * 1024
 
@@ -79,6 +80,7 @@ export class Channel {
       reader.write(events.frames)
       await reader.drained()
       if (events.isOver) return reader.end()
+      await reader.turn()
     }
   }
 
@@ -151,7 +153,8 @@ export class Channel {
   }
 
   async #page(after: number, upTo: number, until: string | undefined): Promise<Page> {
-    const page = await this.#door.conversations.eventsAfter(this.#ref, after, Math.min(PAGE, upTo - after))
+    const limit = Math.min(PAGE, upTo - after)
+    const page = await this.#door.conversations.eventsAfter(this.#ref, after, limit, PAGE_BYTES)
     const end = page.findIndex(event => event.type === 'turn_finished' && event.data.turn_id === until)
     const events = end < 0 ? page : page.slice(0, end + 1)
     const last = events.at(-1)

@@ -21,6 +21,7 @@ async function line(): Promise<{ response: ServerResponse; client: Promise<Incom
   return { response: await opened.promise, client }
 }
 
+const FREELY = { backlog: () => true, turn: async () => {} }
 const PAGE = Buffer.alloc(16 * 1024 * 1024, ' ')
 
 describe('a reader that catches up', () => {
@@ -30,7 +31,7 @@ describe('a reader that catches up', () => {
     const { response } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
-    const reader = new Reader(new NodeConnection(response), 0, cut)
+    const reader = new Reader(new NodeConnection(response), 0, FREELY, cut)
     reader.open()
     reader.write(PAGE)
     const drained = reader.drained()
@@ -45,7 +46,7 @@ describe('a reader that catches up', () => {
     const { response, client } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const cut = vi.fn<() => void>()
-    const reader = new Reader(new NodeConnection(response), 0, cut)
+    const reader = new Reader(new NodeConnection(response), 0, FREELY, cut)
     reader.open()
     reader.write(PAGE)
     const drained = reader.drained()

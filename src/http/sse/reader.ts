@@ -1,10 +1,18 @@
-import type { Connection } from '../connection.ts'
+import { type Connection, MAX_STALL_MS } from '../connection.ts'
 import { SAFE } from '../headers.ts'
+import type { Backlog } from '../limits.ts'
+
+/** What limits a reader. */
+export interface ReaderLimits {
+  readonly backlog: Backlog
+  /** Resolves when its next page may be read. */
+  readonly turn: () => Promise<void>
+}
 
 /** Slow readers are disconnected beyond this; they resume with Last-Event-ID. */
 const MAX_BUFFERED_BYTES = 256 * 1024
-/** How long a reader may take for one page of the log. */
-const DRAIN_TIMEOUT_MS = 30_000
+/** What every reader may leave unread without being counted. */
+const FREE_BYTES = 64 * 1024
 
 const HEADERS = {
   ...SAFE,
@@ -19,13 +27,16 @@ export class Reader {
   /** The turn whose end ends this stream. */
   readonly until: string | undefined
   readonly #connection: Connection
+  readonly #limits: ReaderLimits
   readonly #onCut: () => void
   #draining = false
+  #isCounted = false
 
-  constructor(connection: Connection, seq: number, onCut: () => void, until?: string) {
+  constructor(connection: Connection, seq: number, limits: ReaderLimits, onCut: () => void, until?: string) {
     this.#connection = connection
     this.seq = seq
     this.until = until
+    this.#limits = limits
     this.#onCut = onCut
   }
 
@@ -41,8 +52,14 @@ export class Reader {
   write(chunk: string | Uint8Array): void {
     // Before the headers, the answer may still become an error.
     if (this.gone || !this.#connection.headersSent) return
-    if (this.#connection.buffered > MAX_BUFFERED_BYTES) this.cut()
-    else this.#connection.write(chunk)
+    if (this.#connection.buffered > MAX_BUFFERED_BYTES) return this.cut()
+    this.#connection.write(chunk)
+    this.#count()
+  }
+
+  /** Resolves when its next page may be read: a client that reads fast must not keep the others waiting. */
+  turn(): Promise<void> {
+    return this.#limits.turn()
   }
 
   /** Sends a heartbeat, unless the reader is busy with a page, which has its own timeout. */
@@ -54,15 +71,25 @@ export class Reader {
   async drained(): Promise<void> {
     if (!this.#connection.needsDrain) return
     this.#draining = true
-    const timer = setTimeout(() => this.cut(), DRAIN_TIMEOUT_MS)
+    const timer = setTimeout(() => this.cut(), MAX_STALL_MS)
     await this.#connection.drained()
     clearTimeout(timer)
     this.#draining = false
+    this.#count()
   }
 
   cut(): void {
     this.#onCut()
     this.#connection.destroy()
+  }
+
+  /** Counts what is unread; disconnects the reader if there is no room for that. */
+  #count(): void {
+    const { buffered } = this.#connection
+    const bytes = buffered > FREE_BYTES && !this.gone ? buffered : 0
+    if (bytes === 0 && !this.#isCounted) return
+    this.#isCounted = bytes > 0
+    if (!this.#limits.backlog(bytes)) this.cut()
   }
 
   end(): void {

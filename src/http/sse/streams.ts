@@ -6,14 +6,14 @@ import { notFound } from '../http-error.ts'
 import type { Limits } from '../limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
-import { Reader } from './reader.ts'
+import { Reader, type ReaderLimits } from './reader.ts'
 
 const HEARTBEAT_MS = 15_000
 const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  readonly limits: Pick<Limits, 'stream'>
+  readonly limits: Pick<Limits, 'stream' | 'backlog' | 'turn'>
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
 }
@@ -60,21 +60,30 @@ export class Streams {
     const release = this.#options.limits.stream(caller)
     connection.onClose(release)
     try {
-      return await this.#serve(connection, await follow())
+      return await this.#serve(connection, await follow(), this.#limitsOf(caller))
     } catch (error) {
       release()
       throw error
     }
   }
 
-  async #serve(connection: Connection, { ref, after, until }: Followed): Promise<Response> {
+  #limitsOf(caller: Caller): ReaderLimits {
+    const { limits } = this.#options
+    const turn = (): Promise<void> => limits.turn(caller) ?? new Promise(setImmediate)
+    return { backlog: limits.backlog(caller), turn }
+  }
+
+  async #serve(connection: Connection, { ref, after, until }: Followed, limits: ReaderLimits): Promise<Response> {
     const onCut = (): void => {
       this.cuts += 1
     }
-    const reader = new Reader(connection, after, onCut, until)
+    const reader = new Reader(connection, after, limits, onCut, until)
     this.#readers.add(reader)
     const place = this.#join(ref, reader)
-    connection.onClose(() => this.#leave(ref, place, reader))
+    connection.onClose(() => {
+      limits.backlog(0)
+      this.#leave(ref, place, reader)
+    })
     try {
       const channel = await place.channel
       // Read again: another process may have written what the channel has not read yet, or broken the task file.

@@ -73,6 +73,19 @@ describe('what we write', () => {
     expect(fileNameOf('0190a0b1-0000-7000-8000-00000000abc')).toBe('0190a0b1-0000-7000-8000-00000000abc.json')
   })
 
+  it('[FI9] is created with its folder under a relative path, however short', async () => {
+    const before = process.cwd()
+    process.chdir(data)
+    const relative = await openFileStore({ data: 'd' })
+    try {
+      await relative.commit(ref, run(openTurn('t1'), add('t1', 'a')))
+      expect(existsSync(join('d', '.agents', 'tasks', 'chat.json'))).toBe(true)
+    } finally {
+      await relative.close()
+      process.chdir(before)
+    }
+  })
+
   it('[FI9] is created with its folder on the first write; before that the list is empty', async () => {
     expect((await store.load(ref)).seq).toBe(0)
     await store.commit(ref, run(openTurn('t1')))

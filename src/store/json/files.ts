@@ -43,6 +43,29 @@ export class TaskFiles {
     return this.#folder.isLost()
   }
 
+  /** The names of the files of conversations, those of other tenants in a folder each. */
+  names(folder = '.'): string[] {
+    return entriesOf(join(this.#folder.path, folder)).flatMap(entry => {
+      if (entry.isDirectory() && folder === '.') return this.names(entry.name)
+      return /^[\w-]{1,128}\.json$/.test(entry.name) ? [join(folder, entry.name)] : []
+    })
+  }
+
+  /** The content of a file, whatever it is. Throws if it is no regular file of up to 8 MB. */
+  bytes(name: string): Buffer {
+    try {
+      this.#folder.check(dirname(name))
+      return bytesOf(join(this.#folder.path, name))
+    } catch (error) {
+      throw fileError('read', error)
+    }
+  }
+
+  /** Writes a temporary file and removes it; nothing as long as there is no folder. */
+  probe(): void {
+    if (lstatOf(this.#folder.path)) this.drop(this.prepare('probe', ''))
+  }
+
   /** The text of a file, or null if it does not exist. */
   read(name: string): string | null {
     try {

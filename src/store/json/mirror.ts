@@ -66,6 +66,17 @@ export class Mirror {
     this.#files.check()
   }
 
+  /** Whether neither a file nor a conversation has the name. Under the lock. */
+  isUnused(db: DatabaseSync, ref: Ref): boolean {
+    const name = nameOf(ref)
+    return rowOf(db, ref, name) === undefined && this.#files.read(name) === null
+  }
+
+  /** Proves that files can be written. Under the lock. */
+  probe(): void {
+    this.#files.probe()
+  }
+
   /** Whether the folder was deleted or replaced. */
   isLost(): boolean {
     return this.#files.isLost()

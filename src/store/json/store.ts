@@ -8,6 +8,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { closed, StoreError } from '../store-error.ts'
+import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
@@ -64,6 +65,7 @@ class FileStore implements Store {
   readonly templates: Store['templates']
   readonly live: Store['live']
   readonly #data: string
+  readonly place: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
   readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
@@ -87,6 +89,7 @@ class FileStore implements Store {
     }
     this.templates = inner.templates
     this.live = inner.live
+    this.place = inner.place
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -105,8 +108,8 @@ class FileStore implements Store {
     return this.#inner.load(ref)
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#inner.eventsAfter(ref, seq, limit)
+  async eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#inner.eventsAfter(...args)
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -141,6 +144,21 @@ class FileStore implements Store {
         yield* fileProblems(data, db)
       },
     }
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    this.#check()
+    await this.#mirror.exclusively(async () => {
+      if (!this.#mirror.isUnused(this.#db, ref)) throw fileExists(ref)
+      await this.#inner.importLog(ref, commits)
+      await this.#publish(ref)
+    })
+  }
+
+  async probe(options: { readonly room: boolean }): Promise<void> {
+    this.#check()
+    await this.#inner.probe(options)
+    await this.#mirror.exclusively(async () => this.#mirror.probe())
   }
 
   async close(): Promise<void> {
@@ -273,6 +291,9 @@ class FileStore implements Store {
     if (this.#closed) throw closed()
   }
 }
+
+const fileExists = (ref: Ref): StoreError =>
+  new StoreError('id_taken', `There is a task file of this name already (${filePathOf(ref)}); nothing was written.`)
 
 const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
 

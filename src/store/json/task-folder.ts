@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { flushFolder } from '../folder.ts'
 import { type Identity, isSameFile, lstatOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
@@ -41,7 +41,11 @@ export class TaskFolder {
     const folder = join(this.path, within)
     const first = mkdirSync(folder, { recursive: true })
     if (first === undefined) return
-    for (let made = folder; made.length >= dirname(first).length; made = dirname(made)) flushFolder(made)
+    const parent = dirname(resolve(first))
+    for (let made = resolve(folder); ; made = dirname(made)) {
+      flushFolder(made)
+      if (made === parent) break
+    }
     this.check()
   }
 

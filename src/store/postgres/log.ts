@@ -53,8 +53,11 @@ export class PostgresLog {
     return this.#upTo(session, ref, head?.seq ?? 0)
   }
 
-  async eventsAfter(session: Session, ref: Ref, seq: number, limit: number): Promise<StoredEvent[]> {
-    const rows = await session.query<EventRow>(SQL.eventsAfter, [ref.tenant, ref.conversation, seq, limit])
+  async eventsAfter(session: Session, ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<StoredEvent[]> {
+    const values = [ref.tenant, ref.conversation, seq, limit]
+    const rows = await (maxBytes === undefined
+      ? session.query<EventRow>(SQL.eventsAfter, values)
+      : session.query<EventRow>(SQL.someEventsAfter, [...values, maxBytes]))
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
@@ -145,6 +148,15 @@ const SQL = {
   eventsAfter: {
     name: 'runsheet-events-after',
     text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
+  },
+  // The size of a value is known without reading it.
+  someEventsAfter: {
+    name: 'runsheet-some-events-after',
+    text: `SELECT ${EVENT_COLUMNS} FROM (
+        SELECT *, row_number() OVER in_order AS place, sum(octet_length(data)) OVER in_order AS bytes
+        FROM (SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4) AS page
+        WINDOW in_order AS (ORDER BY seq)
+      ) AS sized WHERE place = 1 OR bytes <= $5 ORDER BY seq`,
   },
   snapshot: {
     name: 'runsheet-snapshot',

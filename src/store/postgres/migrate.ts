@@ -4,9 +4,10 @@ import type { Session } from './session.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
+import { reviewsByDeadline } from './migrations/006-reviews-by-deadline.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerIndexes, pendingReviews]
+const MIGRATIONS: readonly string[] = [first, fewerIndexes, pendingReviews, reviewsByDeadline]
 
 /** An advisory lock number of our own ("RUNS"): processes that migrate the same database queue behind it. */
 const LOCK = 0x52_55_4e_53

@@ -1,6 +1,6 @@
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
-import { decodeCursor, paged, type SortKey } from '../cursor.ts'
+import { decodeCursor, fitting, paged, type SortKey } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord, searchText, titleHolds } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
@@ -66,16 +66,47 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       )
       return row && { tenant, conversation: row.conversation, record: JSON.parse(row.body) }
     },
-    waiting: async (tenant, conversation, limit) => {
-      const rows = await database.query<{ body: string }>(
+    waiting: async (tenant, conversation, page) => {
+      const [due, id] = decodeCursor(page, ['string', 'string']) ?? []
+      // Sizes first, so that no more drafts are read than are listed.
+      const rows = await database.query<{ due: number; id: string; size: number }>(
         {
-          text: `SELECT body FROM runsheet.reviews
-            WHERE pending AND tenant = $2 AND (due_at IS NULL OR due_at > ${NOW}) AND ($3::text IS NULL OR conversation = $3)
-            ORDER BY due_at NULLS LAST, id LIMIT $4`,
+          text: `SELECT coalesce(extract(epoch FROM due_at) * 1000, ${NEVER})::float8 AS due, id, octet_length(body) AS size
+            FROM runsheet.reviews WHERE ${WAITING} AND ($3::text IS NULL OR conversation = $3)
+              AND ($4::float8 IS NULL OR (${DUE}, id) > (${fromMs('$4')}, $5))
+            ORDER BY ${DUE}, id LIMIT $6`,
         },
-        [skewMs(), tenant, conversation ?? null, limit],
+        [skewMs(), tenant, conversation ?? null, due === undefined ? null : Number(due), id ?? null, page.limit + 1],
       )
-      return rows.map(({ body }) => (JSON.parse(body) as ReviewRecord).review)
+      const listed = rows.slice(
+        0,
+        Math.min(
+          page.limit,
+          fitting(rows, ({ size }) => size),
+        ),
+      )
+      const bodies = await database.query<{ id: string; body: string }>(
+        { text: 'SELECT id, body FROM runsheet.reviews WHERE tenant = $1 AND id = ANY ($2::text[])' },
+        [tenant, listed.map(row => row.id)],
+      )
+      const records = new Map(bodies.map(row => [row.id, JSON.parse(row.body) as ReviewRecord]))
+      const { items, next_cursor } = paged(
+        rows,
+        listed.length,
+        row => records.get(row.id)?.review,
+        row => [String(row.due), row.id],
+      )
+      // Some may have been decided between the two reads.
+      return { items: items.flatMap(review => (review?.status === 'pending' ? [review] : [])), next_cursor }
+    },
+    waitingCount: async (tenant, most) => {
+      const [row] = await database.query<{ count: number }>(
+        {
+          text: `SELECT count(*)::int AS count FROM (SELECT FROM runsheet.reviews WHERE ${WAITING} LIMIT $3) AS waiting`,
+        },
+        [skewMs(), tenant, most],
+      )
+      return row?.count ?? 0
     },
     search: async (tenant, text, page) => {
       const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
@@ -150,6 +181,14 @@ export function postgresTemplates(database: Database): Templates {
     },
   }
 }
+
+/** The deadline of a review, as the index has it; without one it sorts after every other. */
+const DUE = `coalesce(due_at, timestamptz 'infinity')`
+const WAITING = `pending AND tenant = $2 AND ${DUE} > ${NOW}`
+/** In milliseconds, for cursors. */
+const NEVER = 8_000_000_000_000_000
+const fromMs = (parameter: string): string =>
+  `CASE WHEN ${parameter} >= ${NEVER} THEN timestamptz 'infinity' ELSE to_timestamp(greatest(${parameter}, 0) / 1000) END`
 
 const taskOf = (row: TaskRow): Task => JSON.parse(row.body)
 

@@ -24,6 +24,7 @@ describePostgres('postgres', () => {
       { number: 1 },
       { number: 2 },
       { number: 3 },
+      { number: 4 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Commit } from '../commit.ts'
 import type { At, Committed, Decide, Hint, Lease, LiveText, Queries, Ref, Store, Templates } from '../store.ts'
 import type { Verifiable } from '../verify.ts'
 import { postgresVerifiable } from './verifiable.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database, Lane } from './connections.ts'
 import { behind, Gate } from './gate.ts'
+import { importLog } from './import.ts'
 import { postgresLeases } from './leases.ts'
 import { limitsOf, TIMEOUT_MS } from './limits.ts'
 import { Listener } from './listen.ts'
@@ -15,6 +17,7 @@ import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
 import { migrate } from './migrate.ts'
 import { Notifier } from './notify.ts'
+import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
 
 export interface PostgresStoreOptions {
@@ -72,6 +75,7 @@ export class PostgresStore implements Store {
   readonly live: LiveText
   readonly #connections: Connections
   readonly #calls: Database
+  readonly #leaseCalls: Database
   readonly #gate = new Gate()
   readonly #log = new PostgresLog()
   readonly #commits: Commits
@@ -93,7 +97,8 @@ export class PostgresStore implements Store {
       onFaultPoint,
       onCommitted: onChange,
     })
-    this.#leases = postgresLeases(behind(this.#gate, lanes.looks), behind(this.#gate, lanes.leases), skewMs)
+    this.#leaseCalls = behind(this.#gate, lanes.leases)
+    this.#leases = postgresLeases(behind(this.#gate, lanes.looks), this.#leaseCalls, skewMs)
     this.#notifier = new Notifier(lanes.looks, self)
     this.#listener = new Listener(url, lanes.looks, limits, self)
     this.queries = postgresQueries(this.#calls, skewMs)
@@ -113,8 +118,8 @@ export class PostgresStore implements Store {
     return this.#calls.use(session => this.#log.load(session, ref))
   }
 
-  eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#calls.use(session => this.#log.eventsAfter(session, ref, seq, limit))
+  eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#calls.use(session => this.#log.eventsAfter(session, ...args))
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {
@@ -140,6 +145,15 @@ export class PostgresStore implements Store {
 
   verifiable(): Verifiable {
     return postgresVerifiable(this.#calls)
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    const seq = await importLog(this.#calls, this.#log, ref, commits)
+    this.#tell({ tenant: ref.tenant, conversation: ref.conversation, kind: 'log', seq })
+  }
+
+  probe({ room }: { readonly room: boolean }): Promise<void> {
+    return probe(this.#leaseCalls, room)
   }
 
   close(): Promise<void> {

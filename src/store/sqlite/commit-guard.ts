@@ -38,7 +38,7 @@ export class CommitGuard {
   }
 
   /** Notes how far the database was written by the commit. Returns why the commit cannot be acknowledged, if so. */
-  failureAfterCommit(written: Partial<Written>): StoreError | undefined {
+  failureAfterCommit(written: Written): StoreError | undefined {
     const lost = this.files.failureAfterCommit()
     if (lost) return lost
     try {

@@ -90,11 +90,13 @@ export class HeadFile {
   }
 
   /** After COMMIT, before the answer. */
-  note({ events = this.#written.events, templates = this.#written.templates }: Partial<Written>): void {
-    const { events: known, templates: knownTemplates } = this.#written
-    if (this.#slot === undefined || (events <= known && templates <= knownTemplates)) return
-    this.#written = { events: Math.max(events, known), templates: Math.max(templates, knownTemplates) }
-    fill(this.#record, this.#slot, this.#written.events, this.#written.templates)
+  note(written: Written): void {
+    const events = Math.max(written.events, this.#written.events)
+    const templates = Math.max(written.templates, this.#written.templates)
+    const isNews = events > this.#written.events || templates > this.#written.templates
+    if (this.#slot === undefined || !isNews) return
+    this.#written = { events, templates }
+    fill(this.#record, this.#slot, events, templates)
     try {
       writeSync(this.#open(), this.#record, 0, RECORD, this.#slot)
     } catch (error) {

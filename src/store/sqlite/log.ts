@@ -27,19 +27,15 @@ export const SUMMED_COLUMNS = `${EVENT_COLUMNS}, sum`
 export class SqliteLog {
   readonly #sql
   readonly #sums: Checksums
+  readonly #onWrite: (id: number) => void
   readonly #cache = new Lru<Cached>(1_000)
   #lastVersion = -1
 
-  #lastId = 0
-
-  constructor(db: DatabaseSync, sums: Checksums) {
+  /** `onWrite` hears the id of the newest event of each write; ids count up across conversations. */
+  constructor(db: DatabaseSync, sums: Checksums, onWrite: (id: number) => void = () => {}) {
     this.#sql = statements(db)
     this.#sums = sums
-  }
-
-  /** The id of the event that was written last, whether or not it was committed; ids count up across conversations. */
-  get lastId(): number {
-    return this.#lastId
+    this.#onWrite = onWrite
   }
 
   /**
@@ -72,10 +68,16 @@ export class SqliteLog {
     return row && Number(row['attempt'])
   }
 
-  eventsAfter(ref: Ref, seq: number, limit: number): StoredEvent[] {
+  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes: number = Number.POSITIVE_INFINITY): StoredEvent[] {
     const id = this.#idOf(ref)
     if (id === undefined) return []
-    const rows = this.#sql.eventsAfter.all(id, seq, limit) as SummedRow[]
+    const rows: SummedRow[] = []
+    let left = maxBytes
+    for (const row of this.#sql.eventsAfter.iterate(id, seq, limit) as Iterable<SummedRow>) {
+      left -= row.data.length
+      if (left < 0 && rows.length > 0) break
+      rows.push(row)
+    }
     return rows.map(row => this.event(ref, row))
   }
 
@@ -88,18 +90,18 @@ export class SqliteLog {
   /** Writes a staged group. Returns what to do once it is committed. */
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
-    for (const row of staged.keys) {
-      this.#sql.putKey.run(tenant, conversation, row.key, row.bodyHash, row.value, this.#keySum(ref, row))
-    }
+    this.writeKeys(ref, staged.keys)
     if (staged.commits.length === 0) return () => {}
     const rows = rowsOf(staged.before, staged.after, staged.commits)
     const id = this.#putConversation(ref, rows.conversation)
+    let newest = 0
     for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
       const row = { seq, v: EVENT_VERSION, type, turn_id, timestamp, data: JSON.stringify(data) }
       const sum = this.#sums.event(ref, row)
       const put = this.#sql.putEvent.run(id, seq, row.v, type, turn_id, timestamp, row.data, sum)
-      this.#lastId = Number(put.lastInsertRowid)
+      newest = Number(put.lastInsertRowid)
     }
+    this.#onWrite(newest)
     for (const task of rows.tasks) {
       const { seq, created_at, removed, search } = task
       const { changes } = this.#sql.putTask.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0, search)
@@ -119,6 +121,12 @@ export class SqliteLog {
     // Still current: we hold the write lock since `current` looked.
     const version = this.#lastVersion
     return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
+  }
+
+  writeKeys(ref: Ref, keys: readonly KeyRow[]): void {
+    for (const row of keys) {
+      this.#sql.putKey.run(ref.tenant, ref.conversation, row.key, row.bodyHash, row.value, this.#keySum(ref, row))
+    }
   }
 
   /** The conversation's number, from a new row if there is none yet. */

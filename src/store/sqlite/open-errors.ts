@@ -1,5 +1,5 @@
-import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
+import { isWritable } from '../folder.ts'
 import { StoreError } from '../store-error.ts'
 import { isCorrupt, toStoreError } from './to-store-error.ts'
 
@@ -16,15 +16,6 @@ export function openError(error: unknown, path: string): unknown {
   return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
 }
 
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function notWritable(folder: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   return new StoreError('readonly', `${folder} is not writable. Choose another folder, or change its permissions.`, {
@@ -32,9 +23,8 @@ function notWritable(folder: string, cause: unknown): StoreError {
   })
 }
 
-/** One line for the operator: what is wrong, and what to do. */
+/** What is wrong is its cause, in words for the operator. */
 export function damaged(path: string, cause: unknown): StoreError {
-  const what = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '')
-  const todo = 'Save what can be read with "runsheet recover", or restore a backup'
-  return new StoreError('corrupt', `${path} is damaged and was left untouched: ${what}. ${todo}.`, { cause })
+  const message = `${path} is damaged and was left untouched. Save what can be read with "runsheet recover", or restore a backup.`
+  return new StoreError('corrupt', message, { cause })
 }

@@ -16,17 +16,18 @@ import { first } from './migrations/001-first.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
 import { checksums } from './migrations/004-checksums.ts'
+import { reviewsByDeadline } from './migrations/006-reviews-by-deadline.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, checksums]
+const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, checksums, reviewsByDeadline]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
-const APPLICATION_ID = 0x52_55_4e_53
+export const APPLICATION_ID = 0x52_55_4e_53
 
 const HEADER_BYTES = 100
 
 /** The first format with checksums. */
-export const WITH_CHECKSUMS = 4
+export const WITH_CHECKSUMS = MIGRATIONS.indexOf(checksums) + 1
 
 /** From this many unchecked events on, it is noted that they were checked. */
 const MANY_EVENTS = 100

@@ -3,7 +3,7 @@ import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
-import { decodeCursor, paged } from '../cursor.ts'
+import { decodeCursor, fitting, paged } from '../cursor.ts'
 import type { Checksums } from '../checksum.ts'
 import { type ReviewRecord, searchText } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
@@ -61,16 +61,32 @@ export function sqliteQueries(
       const [row] = all<Row>(`${REVIEWS} WHERE tenant = ? AND id = ?`, tenant, reviewId)
       return row && { tenant, conversation: String(row['conversation']), record: recordIn(row) }
     },
-    waiting: async (tenant, conversation, limit) => {
-      const rows = all<Row>(
-        `${REVIEWS} WHERE pending = 1 AND tenant = ? AND (due_at IS NULL OR due_at > ?)
-           ${conversation === undefined ? '' : 'AND conversation = ?'} ORDER BY due_at NULLS LAST, id LIMIT ?`,
+    waiting: async (tenant, conversation, page) => {
+      const from = decodeCursor(page, ['string', 'string'])
+      // Sizes first, so that no more drafts are read than are listed.
+      const [index, ofOne] =
+        conversation === undefined ? ['reviews_waiting', ''] : ['reviews_pending', 'AND conversation = ?']
+      const rows = all<{ due: string; id: string; size: number }>(
+        `SELECT ${DUE} AS due, id, octet_length(body) AS size FROM reviews INDEXED BY ${index} WHERE ${WAITING}
+           ${ofOne} ${from ? `AND (${DUE}, id) > (?, ?)` : ''}
+         ORDER BY ${DUE}, id LIMIT ?`,
         tenant,
         now(),
         ...(conversation === undefined ? [] : [conversation]),
-        limit,
+        ...(from ?? []),
+        page.limit + 1,
       )
-      return rows.map(row => recordIn(row).review)
+      const fits = fitting(rows, ({ size }) => size)
+      return paged(
+        rows,
+        Math.min(page.limit, fits),
+        ({ id }) => recordOf(tenant, id).review,
+        ({ due, id }) => [due, id],
+      )
+    },
+    waitingCount: async (tenant, most) => {
+      const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM reviews WHERE ${WAITING} LIMIT ?)`
+      return Number(all<Row>(sql, tenant, now(), most)[0]?.['count'])
     },
     search: async (tenant, text, page) => {
       const from = decodeCursor(page, ['string', 'string'])
@@ -101,6 +117,11 @@ export function sqliteQueries(
       ]
       return events(ref, where.join(' '), types ?? [], task, last)
     },
+  }
+
+  function recordOf(tenant: string, review: string): ReviewRecord {
+    const [row] = all<Row>(`${REVIEWS} WHERE tenant = ? AND id = ?`, tenant, review)
+    return recordIn(row ?? {})
   }
 
   function events(
@@ -183,6 +204,10 @@ const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`
+
+/** The deadline of a review, as the index has it; without one it sorts after every other. */
+const DUE = `coalesce(due_at, '~')`
+const WAITING = `pending = 1 AND tenant = ? AND ${DUE} > ?`
 
 const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)'
 

@@ -1,12 +1,11 @@
 import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Conversation, emptyConversation, fold } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { Checksums } from '../checksum.ts'
 import { type Commit, commitOf } from '../commit.ts'
 import { flushFolder } from '../folder.ts'
-import type { KeyRow } from '../stage.ts'
+import { piecesOf } from '../pieces.ts'
 import { type Ref, refKey } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { createDatabase } from './create.ts'
@@ -82,7 +81,7 @@ function save(found: Found, fresh: string, acknowledged: number): Omit<Recovered
       put.run(tenant, name, body, sums.of('template', tenant, name, body))
     }
     // An answer under a key must not outlive what it answered.
-    if (events >= acknowledged) for (const ref of refs) log.write(ref, withKeys(ref, found.keys(ref)))
+    if (events >= acknowledged) for (const ref of refs) log.writeKeys(ref, found.keys(ref))
     db.exec('COMMIT')
     return { events, conversations, templates: templates.length, cut }
   } finally {
@@ -90,15 +89,14 @@ function save(found: Found, fresh: string, acknowledged: number): Omit<Recovered
   }
 }
 
-/** Writes the log of a conversation up to its first gap, commit by commit, and returns the seq of its end. */
+/** Writes the log of a conversation up to its first gap, and returns the seq of its end. */
 function write(log: SqliteLog, ref: Ref, found: Found): number {
-  let state = emptyConversation(ref.conversation)
-  for (const commit of wholeCommits(found.events(ref))) {
-    const before = state
-    state = fold(before, commit.events)
-    log.write(ref, { ...withKeys(ref, []), before, after: state, commits: [commit] })()
+  let seq = 0
+  for (const piece of piecesOf(ref, wholeCommits(found.events(ref)))) {
+    log.write(ref, piece)()
+    seq = piece.after.seq
   }
-  return state.seq
+  return seq
 }
 
 /** The commits before the first gap. One that the gap goes through is left out: it was all or nothing. */
@@ -120,12 +118,6 @@ function* wholeCommits(events: Iterable<StoredEvent>): Generator<Commit> {
     seq = event.seq
   }
   if (open.length > 0) yield commitOf(open)
-}
-
-function withKeys({ conversation }: Ref, keys: readonly KeyRow[]) {
-  const state: Conversation = emptyConversation(conversation)
-  const nobody = (): void => {}
-  return { before: state, after: state, commits: [], keys, rejectRefused: nobody, resolve: nobody, reject: nobody }
 }
 
 /**

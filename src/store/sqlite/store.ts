@@ -1,12 +1,16 @@
+import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Conversation } from '../../domain/conversation.ts'
+import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { Checksums } from '../checksum.ts'
 import { StoreClock } from '../clock.ts'
 import { closed, type StoreError } from '../store-error.ts'
+import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
+import { logExists, piecesOf } from '../pieces.ts'
+import { proveRoom } from '../room.ts'
 import { type Call, stage, type Staged } from '../stage.ts'
 import {
   type At,
@@ -24,11 +28,12 @@ import type { Verifiable } from '../verify.ts'
 import { toStoreError } from './to-store-error.ts'
 import { sqliteVerifiable } from './verifiable.ts'
 import { CommitGuard } from './commit-guard.ts'
+import type { Written } from './head-file.ts'
 import { identityOf } from './integrity.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { connectUnflushed, openDatabase, retryWhileBusy } from './open.ts'
+import { connectUnflushed, openDatabase, pragma, retryWhileBusy } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { watchedHints } from './watch.ts'
 import { WriteLock } from './write-lock.ts'
@@ -52,6 +57,8 @@ interface SmallWrite {
   readonly reject: (error: unknown) => void
 }
 
+const NOTHING: Written = { events: 0, templates: 0 }
+
 const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
@@ -68,6 +75,7 @@ export class SqliteStore implements Store {
   readonly queries: Queries
   readonly templates: Templates
   readonly live: LiveText
+  readonly place: string
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
   readonly #guard: CommitGuard
@@ -82,15 +90,17 @@ export class SqliteStore implements Store {
   readonly #group = new Group<Call | SmallWrite>((items, since) => this.#serve(items, since))
   readonly #begin = (): unknown => this.#sql.begin.run()
   #closed = false
-  #templateCount = 0
+  /** How far the open transaction has written. */
+  #written: Written = NOTHING
 
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
+    this.place = basename(options.path)
     const { id } = identityOf(db)
     const sums = new Checksums(id)
     this.#guard = new CommitGuard(db, options.path, id)
-    this.#log = new SqliteLog(db, sums)
+    this.#log = new SqliteLog(db, sums, events => (this.#written = { ...this.#written, events }))
     this.#hints = watchedHints(db, () => this.#guard.files.lost())
     this.#lock = WriteLock.ofDatabase(options.path)
     this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
@@ -108,7 +118,7 @@ export class SqliteStore implements Store {
       sums,
       work => this.#read(work),
       change => this.#write(change),
-      count => (this.#templateCount = count),
+      templates => (this.#written = { ...this.#written, templates }),
     )
     this.#liveDb = liveDb
     this.live = sqliteLive(
@@ -135,8 +145,8 @@ export class SqliteStore implements Store {
     return this.#read(() => this.#log.current(ref))
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.#read(() => this.#log.eventsAfter(ref, seq, limit))
+  async eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
+    return this.#read(() => this.#log.eventsAfter(...args))
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -162,6 +172,24 @@ export class SqliteStore implements Store {
       this.#guard.files.check()
       return this.#leases.due(limit)
     })
+  }
+
+  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+    const { after, done } = await this.#write(() => {
+      if (this.#log.current(ref).seq > 0) throw logExists()
+      let last = { after: emptyConversation(ref.conversation), done: () => {} }
+      for (const piece of piecesOf(ref, commits)) last = { after: piece.after, done: this.#log.write(ref, piece) }
+      this.#options.onWrite?.(this.#db, ref, last.after)
+      return last
+    })
+    done()
+    this.#hints.publish({ ...ref, kind: 'log', seq: after.seq })
+  }
+
+  async probe({ room }: { readonly room: boolean }): Promise<void> {
+    // The format as it is, read under the lock: a page is written and flushed, and no row changes.
+    await this.#write(() => this.#db.exec(`PRAGMA user_version = ${Number(pragma(this.#db, 'user_version'))}`))
+    if (room) proveRoom(dirname(this.#options.path))
   }
 
   /** Why nothing can be written until the store is opened again, if so. */
@@ -237,6 +265,7 @@ export class SqliteStore implements Store {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
     try {
+      this.#written = NOTHING
       onFaultPoint?.('begun')
       groups = this.#stage(calls).map(({ ref, staged }) => ({
         ref,
@@ -263,8 +292,7 @@ export class SqliteStore implements Store {
       return undefined
     }
     onFaultPoint?.('committed')
-    const hasEvents = groups.some(({ staged }) => staged.commits.length > 0)
-    const lost = this.#guard.failureAfterCommit(hasEvents ? { events: this.#log.lastId } : {})
+    const lost = this.#guard.failureAfterCommit(this.#written)
     onFaultPoint?.('noted')
     for (const { ref, staged, done } of groups) {
       done()
@@ -311,10 +339,10 @@ export class SqliteStore implements Store {
 
   #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
-      this.#templateCount = 0
+      this.#written = NOTHING
       change()
       this.#guard.commit()
-      const lost = this.#guard.failureAfterCommit({ templates: this.#templateCount })
+      const lost = this.#guard.failureAfterCommit(this.#written)
       if (lost) return { error: lost }
       resolve()
       return undefined

@@ -1,0 +1,57 @@
+import { existsSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Backup, backUp } from '../store/backup/backup.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { contentsText } from './counted.ts'
+import { existingFolder } from './data-folder.ts'
+import { checkStore, openStore, storeLocation, type StoreOptions } from './open-store.ts'
+import { fileExists, publish } from './output.ts'
+import { reasonOf } from './reason.ts'
+
+export interface BackupOptions extends StoreOptions {
+  readonly file: string
+  readonly force?: boolean
+  readonly environment: Environment
+}
+
+/** Writes the plans of the data folder into one file, while servers and others go on. */
+export async function writeBackup(options: BackupOptions): Promise<void> {
+  const { data, store, force = false } = options
+  const file = resolve(options.file)
+  checkBackedUp(store)
+  existingFolder(options)
+  if (!force && existsSync(file)) throw fileExists(options.file)
+  // With the checks of a start: a damaged database is not backed up as if it were whole. Open to the end, because the
+  // last connection takes the -wal and the -shm away, and the copy's only reads.
+  const opened = await openStore({ store, data })
+  const temporary = `${file}.new-${process.pid}`
+  try {
+    const backup = await backUp(data, temporary)
+    publish(temporary, file, force)
+    report(backup, options.file)
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError(`cannot back up ${data} to ${options.file}: ${reasonOf(error)}`)
+  } finally {
+    rmSync(temporary, { force: true })
+    await opened.close()
+  }
+}
+
+/** Says what to use instead, where the plans are not in the data folder. */
+export function checkBackedUp(store: string): void {
+  checkStore(store)
+  if (storeLocation(store) === 'folder') return
+  if (store === 'memory') throw new CliError('the memory store keeps nothing that could be backed up or restored.')
+  throw new CliError(
+    'PostgreSQL has its own tools: pg_dump --schema runsheet, and psql or pg_restore. For a file that every store can read, use the commands export --all and import.',
+  )
+}
+
+function report({ skipped, ...contents }: Backup, file: string): void {
+  console.log(`Backed up ${contentsText(contents)} to ${file}`)
+  if (skipped.length > 0) {
+    console.error(`Not in it, because they are no regular files of up to 8 MB: ${skipped.join(', ')}`)
+  }
+}

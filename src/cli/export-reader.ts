@@ -1,0 +1,150 @@
+import { createHash, type Hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import * as z from 'zod'
+import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
+import { type StoredEvent, upcast } from '../domain/event.ts'
+import { eventProblem } from '../domain/log-check.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { type Template, templateOf } from '../domain/template.ts'
+import { event as eventSchema } from '../http/event-schemas.ts'
+import { template as templateSchema } from '../http/schemas.ts'
+import { type ConversationHeader, header as headerSchema, versionProblem } from './export-format.ts'
+import { type Line, LineError, linesOf } from './line-reader.ts'
+
+/** A part of an export: a template, or a conversation, whose events are to be read before the next part. */
+export type Part =
+  | { readonly template: Template }
+  | { readonly header: ConversationHeader; readonly events: Generator<StoredEvent, Conversation> }
+
+/**
+ * Reads an export part by part, one line at a time, and checks all of it: form, counts, checksums, every event against
+ * its schema, and the log by folding it. Throws a `LineError` at the first fault; what was yielded before is right.
+ */
+export function* partsOf(path: string): Generator<Part> {
+  const lines = new Lines(path)
+  try {
+    const first = lines.header()
+    if (first.format === 'runsheet-conversation') yield conversationIn(lines, first)
+    else {
+      yield* templatesIn(lines, first)
+      for (let left = first.conversations; left > 0; left -= 1) yield conversationIn(lines, conversationHeader(lines))
+    }
+    lines.end()
+  } finally {
+    lines.close()
+  }
+}
+
+/** Whether the file has more than one conversation, or might. */
+export function isArchive(path: string): boolean {
+  const lines = new Lines(path)
+  try {
+    return lines.header().format === 'runsheet-archive'
+  } finally {
+    lines.close()
+  }
+}
+
+function conversationIn(lines: Lines, header: ConversationHeader): Part {
+  return { header, events: eventsIn(lines, header) }
+}
+
+function conversationHeader(lines: Lines): ConversationHeader {
+  const header = lines.header()
+  if (header.format === 'runsheet-conversation') return header
+  throw lines.error('the first line of a conversation was expected')
+}
+
+function* eventsIn(lines: Lines, header: ConversationHeader): Generator<StoredEvent, Conversation> {
+  const hash = createHash('sha256')
+  let state = emptyConversation(header.session_id)
+  for (let left = header.events; left > 0; left -= 1) {
+    const event = eventOf(lines, lines.next(hash), header.event_version)
+    const problem = eventProblem(state, event)
+    if (problem !== undefined) throw lines.error(problem)
+    state = apply(state, event)
+    yield event
+  }
+  lines.check(hash, header.sha256)
+  return state
+}
+
+const rawEvent = z.looseObject({ type: z.string(), data: z.unknown() })
+
+/** As it is in the file; the schema only checks it. */
+function eventOf(lines: Lines, value: unknown, version: number): StoredEvent {
+  const event = upcast(version, lines.parsed(rawEvent, value) as Parameters<typeof upcast>[1])
+  lines.parsed(eventSchema, event)
+  return event
+}
+
+function* templatesIn(lines: Lines, { templates, sha256 }: { templates: number; sha256: string }): Generator<Part> {
+  const hash = createHash('sha256')
+  for (let left = templates; left > 0; left -= 1) {
+    const value = lines.next(hash)
+    const { name, tasks } = lines.parsed(templateSchema, value)
+    const template = templateOf(name, tasks)
+    if (template instanceof Refusal) throw lines.error(template.message)
+    if (!isDeepStrictEqual(template, value)) throw lines.error('it is not a template as it was saved')
+    // With its fields in the order of the file.
+    yield { template: value as Template }
+  }
+  lines.check(hash, sha256)
+}
+
+/** The lines of an export. */
+class Lines {
+  readonly #lines: Generator<Line>
+  #number = 0
+
+  constructor(path: string) {
+    this.#lines = linesOf(path)
+  }
+
+  header(): z.output<typeof headerSchema> {
+    const header = this.parsed(headerSchema, this.next())
+    const problem = versionProblem(header)
+    if (problem !== undefined) throw this.error(problem)
+    return header
+  }
+
+  /** The next line as JSON; its bytes go into the checksum. */
+  next(hash?: Hash): unknown {
+    const next = this.#lines.next()
+    this.#number += 1
+    if (next.done) throw this.error('the file ends here, but there should be more')
+    const { text } = next.value
+    hash?.update(`${text}\n`)
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw this.error('it is not JSON')
+    }
+  }
+
+  parsed<T>(schema: z.ZodType<T>, value: unknown): T {
+    const { success, data, error } = schema.safeParse(value)
+    if (success) return data
+    const [issue] = error.issues
+    const where = issue?.path.join('.') ?? ''
+    throw this.error(`${where === '' ? '' : `${where}: `}${issue?.message ?? 'it is not valid'}`)
+  }
+
+  check(hash: Hash, expected: string): void {
+    if (hash.digest('hex') !== expected) throw this.error('what ends here does not have its checksum')
+  }
+
+  end(): void {
+    if (this.#lines.next().done) return
+    this.#number += 1
+    throw this.error('there is more than the first line says')
+  }
+
+  error(problem: string): LineError {
+    return new LineError(this.#number, problem)
+  }
+
+  close(): void {
+    this.#lines.return(undefined)
+  }
+}

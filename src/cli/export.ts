@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { EVENT_VERSION, type StoredEvent } from '../domain/event.ts'
+import type { Template } from '../domain/template.ts'
+import { isId } from '../domain/text.ts'
+import { StoreError } from '../store/store-error.ts'
+import type { Ref, Store } from '../store/store.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { counted } from './counted.ts'
+import { type ArchiveHeader, type ConversationHeader, FORMAT_VERSION, lineOf } from './export-format.ts'
+import { existingFolder } from './data-folder.ts'
+import { checkStore, openStore, storeLocation, type StoreOptions } from './open-store.ts'
+import { OutputFile, type Output, StandardOutput } from './output.ts'
+import { reasonOf } from './reason.ts'
+
+export interface ExportOptions extends StoreOptions {
+  /** One conversation, or all. */
+  readonly session?: string
+  readonly all?: boolean
+  readonly tenant: string
+  readonly out?: string
+  readonly force?: boolean
+  readonly environment: Environment
+}
+
+/** Events per read. */
+const PAGE = 100
+const LIST_PAGE = 200
+
+/** Writes one conversation, or everything, as JSON lines: to a file, or to stdout. */
+export async function writeExport(options: ExportOptions): Promise<void> {
+  const { session, all = false, tenant, out, force = false } = options
+  checkStore(options.store)
+  if (all === (session !== undefined)) throw new CliError('name one conversation, or export everything with --all.')
+  if (session !== undefined && !isId(session)) throw new CliError('a conversation is 1 to 128 letters, digits, - or _.')
+  if (storeLocation(options.store) === 'folder') existingFolder(options)
+  const store = await openStore(options)
+  try {
+    const output = out === undefined ? new StandardOutput() : OutputFile.create(out, force)
+    try {
+      const exporter = new Exporter(store, output)
+      if (session === undefined) await exporter.everything(tenant)
+      else await exporter.conversation({ tenant, conversation: session })
+      await output.finish()
+      if (out !== undefined)
+        console.error(
+          `Exported ${counted(exporter.conversations, 'conversation')}, ${counted(exporter.events, 'event')} to ${out}`,
+        )
+    } finally {
+      output.discard()
+    }
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError(`cannot export: ${reasonOf(error)}`)
+  } finally {
+    await store.close()
+  }
+}
+
+class Exporter {
+  readonly #store: Store
+  readonly #output: Output
+  conversations = 0
+  events = 0
+
+  constructor(store: Store, output: Output) {
+    this.#store = store
+    this.#output = output
+  }
+
+  /** As of now: what is written meanwhile is not in it. */
+  async conversation(ref: Ref): Promise<void> {
+    await this.#takeInEdits(ref)
+    const head = (await this.#store.queries.conversation(ref))?.seq
+    if (head === undefined) throw new CliError(`there is no conversation ${ref.conversation}.`)
+    const hash = createHash('sha256')
+    // Read twice, because the first line has the checksum: a log only grows, and a long one does not fit into memory.
+    for await (const event of this.#log(ref, head)) hash.update(lineOf(event))
+    const header: ConversationHeader = {
+      format: 'runsheet-conversation',
+      version: FORMAT_VERSION,
+      event_version: EVENT_VERSION,
+      session_id: ref.conversation,
+      events: head,
+      sha256: hash.digest('hex'),
+    }
+    await this.#output.write(lineOf(header))
+    for await (const event of this.#log(ref, head)) await this.#output.write(lineOf(event))
+    this.conversations += 1
+    this.events += head
+  }
+
+  async everything(tenant: string): Promise<void> {
+    const templates = await this.#store.templates.list(tenant)
+    const sessions = await this.#sessions(tenant)
+    await this.#output.write(lineOf(archiveHeaderOf(sessions.length, templates)))
+    for (const template of templates) await this.#output.write(lineOf(template))
+    for (const conversation of sessions) await this.conversation({ tenant, conversation })
+  }
+
+  async *#log(ref: Ref, head: number): AsyncGenerator<StoredEvent> {
+    for (let seq = 0; seq < head; ) {
+      const events = await this.#store.eventsAfter(ref, seq, Math.min(PAGE, head - seq))
+      const last = events.at(-1)
+      if (!last) throw new StoreError('corrupt', `The log of ${ref.conversation} ends at ${seq} of ${head}.`)
+      yield* events
+      seq = last.seq
+    }
+  }
+
+  /** In the order in which they were created. */
+  async #sessions(tenant: string): Promise<readonly string[]> {
+    const sessions: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await this.#store.queries.conversations(tenant, { limit: LIST_PAGE, cursor })
+      sessions.push(...page.items.map(({ session_id }) => session_id))
+      cursor = page.next_cursor ?? undefined
+    } while (cursor !== undefined)
+    return sessions.toReversed()
+  }
+
+  /** What another program changed in a task file belongs to the log first. A broken file has no such edits. */
+  async #takeInEdits(ref: Ref): Promise<void> {
+    try {
+      await this.#store.load(ref)
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
+      console.error(`Runsheet: ${error.file}: ${reasonOf(error)} Its log is exported without it.`)
+    }
+  }
+}
+
+function archiveHeaderOf(conversations: number, templates: readonly Template[]): ArchiveHeader {
+  const hash = createHash('sha256')
+  for (const template of templates) hash.update(lineOf(template))
+  return {
+    format: 'runsheet-archive',
+    version: FORMAT_VERSION,
+    conversations,
+    templates: templates.length,
+    sha256: hash.digest('hex'),
+  }
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { flushFolder } from '../store/folder.ts'
+import { createPrivateFile } from '../store/private-file.ts'
+import { CliError } from './cli-error.ts'
+
+/** Where a command writes its result. */
+export interface Output {
+  write(text: string): Promise<void>
+  /** All was written. */
+  finish(): Promise<void>
+  /** Removes what was not finished. */
+  discard(): void
+}
+
+/** Characters that are written at once. */
+const BUFFER = 1 << 18
+
+/** A file for its owner only, which appears under its name when it is complete. */
+export class OutputFile implements Output {
+  readonly #path: string
+  readonly #force: boolean
+  readonly #temporary: string
+  readonly #file: number
+  #buffer = ''
+
+  private constructor(path: string, force: boolean) {
+    this.#path = resolve(path)
+    this.#force = force
+    this.#temporary = `${this.#path}.new-${process.pid}`
+    rmSync(this.#temporary, { force: true })
+    createPrivateFile(this.#temporary)
+    this.#file = openSync(this.#temporary, 'r+')
+  }
+
+  /** `force`: it may replace a file. */
+  static create(path: string, force: boolean): OutputFile {
+    if (!force && existsSync(path)) throw fileExists(path)
+    return new OutputFile(path, force)
+  }
+
+  async write(text: string): Promise<void> {
+    this.#buffer += text
+    if (this.#buffer.length >= BUFFER) this.#flush()
+  }
+
+  async finish(): Promise<void> {
+    this.#flush()
+    fsyncSync(this.#file)
+    publish(this.#temporary, this.#path, this.#force)
+  }
+
+  discard(): void {
+    closeSync(this.#file)
+    rmSync(this.#temporary, { force: true })
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#buffer)
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at)
+    this.#buffer = ''
+  }
+}
+
+export class StandardOutput implements Output {
+  async write(text: string): Promise<void> {
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+  }
+
+  async finish(): Promise<void> {}
+
+  discard(): void {}
+}
+
+/** Gives a complete file its name in one step. Without `force`, a file that has come there meanwhile stays. */
+export function publish(temporary: string, path: string, force: boolean): void {
+  try {
+    if (force) renameSync(temporary, path)
+    else link(temporary, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(path)
+    throw error
+  }
+  flushFolder(dirname(path))
+}
+
+function link(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    // Some file systems have no hard links.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    renameSync(temporary, path)
+  }
+}
+
+export const fileExists = (path: string): CliError =>
+  new CliError(`${path} exists. Choose another name, or replace it with --force.`)

@@ -1,0 +1,39 @@
+import type { StoredEvent } from './event.ts'
+
+/** Fields that hold the id of a task or a review, or several. */
+const ID_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'task_id',
+  'task_ids',
+  'review_id',
+  'reopens',
+  'revises',
+  'parent_id',
+])
+
+/** Long enough to be no word: may be looked for within texts. */
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
+
+/**
+ * Makes a log that of another conversation, event by event: with its id, and with new ids for its tasks and reviews, which
+ * are unique in a tenant. They are replaced wherever they stand, in the answers of tools, too. Ids of turns, messages and
+ * calls are unique within a conversation and stay.
+ */
+export function renamedLog(session_id: string, newId: () => string): (event: StoredEvent) => StoredEvent {
+  const ids = new Map<string, string>()
+  const idFor = (old: string): string => ids.get(old) ?? old
+  const renamed = (value: unknown, field: string, from: string): unknown => {
+    if (typeof value === 'string') {
+      if (field === 'session_id' && value === from) return session_id
+      return (ID_FIELDS.has(field) ? ids.get(value) : undefined) ?? value.replaceAll(UUID, idFor)
+    }
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(each => renamed(each, field, from))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each, name, from)]))
+  }
+  return event => {
+    if (event.type === 'task_created') ids.set(event.data.task.id, newId())
+    if (event.type === 'task_create_review_required') ids.set(event.data.review_id, newId())
+    return { ...event, session_id, data: renamed(event.data, '', event.session_id) } as StoredEvent
+  }
+}

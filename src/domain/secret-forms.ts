@@ -1,0 +1,126 @@
+import { fold, type Range } from './folded-text.ts'
+import { MIN_SECRET, REDACTED } from './secret-shapes.ts'
+
+/** Replaces exact values, also as they appear in a URL, in JSON or in HTML. The longest first: one may contain another. */
+export function exactReplacer(secrets: readonly string[]): (text: string) => string {
+  const forms = new Set(secrets.filter(isLong).flatMap(writtenForms))
+  const sorted = [...forms].toSorted((a, b) => b.length - a.length)
+  const shortest = sorted.at(-1)?.length ?? Number.POSITIVE_INFINITY
+  return text => {
+    if (text.length < shortest) return text
+    let clean = text
+    for (const form of sorted) if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED)
+    return clean
+  }
+}
+
+/**
+ * Replaces values however they are written: in any case, escaped for a URL, JSON or HTML, broken by line ends, in base64
+ * or as hex digits. Of `known` ones 16 characters are enough, and 8 next to `****`.
+ */
+export function looseReplacer(known: readonly string[], suspected: readonly string[]): (text: string) => string {
+  const secrets = [...known, ...suspected].filter(isLong)
+  const wholes = new Set([...secrets.flatMap(foldedForms), ...secrets.flatMap(encodings)])
+  const tokens = new Set(known.filter(isLong).filter(isOneWord).flatMap(foldedForms))
+  if (wholes.size === 0) return text => text
+  return text => {
+    const folded = fold(text)
+    const ranges = [
+      ...[...wholes].flatMap(whole => occurrences(folded.text, whole)),
+      ...[...tokens].flatMap(token => partsOf(folded.text, token)),
+    ]
+    return ranges.length === 0 ? text : without(text, ranges.map(folded.origin))
+  }
+}
+
+/** How much of a secret is one itself. */
+const LONG_PART = 16
+const MASK = /(?:[*•●…]|\.\.\.|xxxx)[*•●….x]{0,200}/y
+const MASK_BEFORE = /(?:[*•●…]|\.\.\.|xxxx)$/
+
+const isLong = (secret: string): boolean => secret.length >= MIN_SECRET
+
+/** Of others, such as addresses and sentences, a part says nothing. */
+const isOneWord = (secret: string): boolean => !/\s|:\/\//.test(secret)
+
+function writtenForms(secret: string): readonly string[] {
+  const inUrl = encodeURIComponent(secret.toWellFormed())
+  const inJson = JSON.stringify(secret).slice(1, -1)
+  const inHtml = secret
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+  return [
+    secret,
+    inUrl,
+    inUrl.replaceAll(/%../g, each => each.toLowerCase()),
+    inUrl.replaceAll('%20', '+'),
+    inJson,
+    inJson.replaceAll('/', '\\/'),
+    inHtml,
+    inHtml.replaceAll("'", '&#39;'),
+  ]
+}
+
+const foldedForms = (secret: string): readonly string[] =>
+  [...new Set(writtenForms(secret).map(form => fold(form).text))].filter(isLong)
+
+/** As base64, wherever in the encoded bytes it begins, and as hex digits. In lower case, as texts are folded. */
+function encodings(secret: string): readonly string[] {
+  const bytes = [...new TextEncoder().encode(secret)]
+  const binary = bytes.map(byte => String.fromCharCode(byte)).join('')
+  const inBase64 = [0, 1, 2].map(shift =>
+    btoa('\0'.repeat(shift) + binary)
+      .slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))
+      .toLowerCase(),
+  )
+  const inBase64Url = inBase64.map(each => each.replaceAll('+', '-').replaceAll('/', '_'))
+  return [...inBase64, ...inBase64Url, bytes.map(byte => byte.toString(16).padStart(2, '0')).join('')]
+}
+
+function occurrences(text: string, part: string): readonly Range[] {
+  const found: Range[] = []
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length))
+    found.push([at, at + part.length])
+  return found
+}
+
+/** Where a text has the beginning or the end of a secret. */
+function partsOf(text: string, secret: string): readonly Range[] {
+  const found: Range[] = []
+  const head = secret.slice(0, MIN_SECRET)
+  for (let at = text.indexOf(head); at >= 0; ) {
+    let to = at + MIN_SECRET
+    while (to - at < secret.length && text[to] === secret[to - at]) to += 1
+    const mask = maskAt(text, to)
+    const isPart = to - at >= LONG_PART || mask > 0
+    if (isPart) found.push([at, to + mask])
+    at = text.indexOf(head, isPart ? to : at + 1)
+  }
+  const tail = secret.slice(-MIN_SECRET)
+  for (const [start, to] of occurrences(text, tail)) {
+    let from = start
+    while (to - from < secret.length && text[from - 1] === secret.at(from - to - 1)) from -= 1
+    if (to - from >= LONG_PART || MASK_BEFORE.test(text.slice(Math.max(0, from - 4), from))) found.push([from, to])
+  }
+  return found
+}
+
+function maskAt(text: string, at: number): number {
+  MASK.lastIndex = at
+  return MASK.exec(text)?.[0].length ?? 0
+}
+
+/** The text with its ranges replaced; those that touch are one. */
+function without(text: string, ranges: readonly Range[]): string {
+  let clean = ''
+  let done = 0
+  let isOpen = false
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
+    if (from > done || !isOpen) clean += `${text.slice(done, from)}${REDACTED}`
+    done = Math.max(done, to)
+    isOpen = true
+  }
+  return clean + text.slice(done)
+}

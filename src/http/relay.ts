@@ -1,0 +1,34 @@
+import { type Connection, MAX_STALL_MS } from './connection.ts'
+import type { Backlog } from './limits.ts'
+
+/**
+ * Sends a web stream over a connection, no faster than the client reads. A client that stops reading is cut off, and so
+ * is one that there is no room for.
+ */
+export async function relay(
+  body: ReadableStream<Uint8Array>,
+  connection: Connection,
+  backlog: Backlog,
+  stallMs: number = MAX_STALL_MS,
+): Promise<void> {
+  const reader = body.getReader()
+  connection.onClose(() => {
+    backlog(0)
+    void reader.cancel().catch(() => {})
+  })
+  try {
+    for (let read = await reader.read(); !read.done && !connection.isClosed; read = await reader.read()) {
+      connection.write(read.value)
+      if (!connection.needsDrain) continue
+      if (!backlog(connection.buffered)) return connection.destroy()
+      const cut = setTimeout(() => connection.destroy(), stallMs)
+      await connection.drained()
+      clearTimeout(cut)
+      backlog(0)
+    }
+    if (!connection.isClosed) connection.end()
+  } catch {
+    // The sender broke off: the client sees that its answer is not complete.
+    connection.destroy()
+  }
+}

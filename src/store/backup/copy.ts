@@ -1,0 +1,79 @@
+import { backup, DatabaseSync } from 'node:sqlite'
+import { toStoreError } from '../sqlite/to-store-error.ts'
+import { StoreError } from '../store-error.ts'
+
+/** What a copy holds. */
+export interface Contents {
+  readonly conversations: number
+  readonly events: number
+  readonly templates: number
+  readonly taskFiles: number
+}
+
+/** The table of a backup that holds the task files. A data folder has it never. */
+export const TASK_FILES = 'backup_task_files'
+
+/** In one step: a backup that pauses starts over whenever another process writes. */
+const ALL_PAGES = 2 ** 30
+
+/** A database as of one moment, whatever others write meanwhile. */
+export class DatabaseSnapshot {
+  readonly #db: DatabaseSync
+
+  /** Leaves the files as they are. */
+  constructor(path: string) {
+    this.#db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+    try {
+      this.#db.exec('BEGIN')
+      // The moment is that of the first read.
+      contentsOf(this.#db)
+    } catch (error) {
+      this.#db.close()
+      throw toStoreError(error)
+    }
+  }
+
+  /** Copies it to a file that does not exist or is empty. */
+  async copyTo(path: string): Promise<Contents> {
+    try {
+      await backup(this.#db, path, { rate: ALL_PAGES })
+      return contentsOf(this.#db)
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
+
+/** Checks a copy, its logs included. Returns what it holds. */
+export function checkedContents(db: DatabaseSync): Contents {
+  const verdict = String(db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'])
+  if (verdict !== 'ok') throw damaged(verdict)
+  const torn = db
+    .prepare(
+      `SELECT count(*) AS logs FROM
+         (SELECT 1 FROM events GROUP BY conversation_id HAVING min(seq) <> 1 OR max(seq) <> count(*))`,
+    )
+    .get()
+  if (torn?.['logs'] !== 0) throw damaged(`events are missing in ${String(torn?.['logs'])} conversations`)
+  return contentsOf(db)
+}
+
+export const isSame = (one: Contents, other: Contents): boolean =>
+  (Object.keys(one) as (keyof Contents)[]).every(what => one[what] === other[what])
+
+function contentsOf(db: DatabaseSync): Contents {
+  const hasFiles = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(TASK_FILES) !== undefined
+  const count = (table: string): number => Number(db.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows'])
+  return {
+    conversations: count('conversations'),
+    events: count('events'),
+    templates: count('templates'),
+    taskFiles: hasFiles ? count(TASK_FILES) : 0,
+  }
+}
+
+const damaged = (cause: string): StoreError => new StoreError('corrupt', 'The copy is damaged.', { cause })

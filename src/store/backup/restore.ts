@@ -1,0 +1,105 @@
+import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { flushFolder } from '../folder.ts'
+import { makePrivateFolder } from '../private-file.ts'
+import { openSqliteStore } from '../sqlite/store.ts'
+import { APPLICATION_ID, pragma } from '../sqlite/open.ts'
+import { isCorrupt, toStoreError } from '../sqlite/to-store-error.ts'
+import { StoreError } from '../store-error.ts'
+import { checkedContents, type Contents } from './copy.ts'
+import { unpackTaskFiles } from './task-files.ts'
+
+const DATABASE = 'runsheet.db'
+const TASKS = join('.agents', 'tasks')
+
+export interface Restored extends Contents {
+  /** The folder that now holds what was there before. */
+  readonly aside?: string
+}
+
+/** What of a data folder a restore replaces: the database with all that is beside it, and the task files. */
+export const plansIn = (data: string): readonly string[] => [
+  ...(existsSync(data) ? readdirSync(data).filter(name => name.startsWith(DATABASE)) : []),
+  ...(existsSync(join(data, TASKS)) ? [TASKS] : []),
+]
+
+/**
+ * Puts the plans of a backup into a data folder that nobody serves. The backup is checked first, in a copy; what the
+ * folder held before is set aside, never deleted.
+ */
+export async function restore(backup: string, data: string): Promise<Restored> {
+  const staged = join(data, `restoring-${process.pid}`)
+  rmSync(staged, { recursive: true, force: true })
+  makePrivateFolder(staged)
+  try {
+    const contents = await unpack(backup, staged)
+    const aside = setAside(data)
+    // The database last: with it, missing task files would count as emptied.
+    for (const name of plansIn(staged).toReversed()) move(join(staged, name), join(data, name))
+    flushFolder(data)
+    return { ...contents, ...(aside === undefined ? {} : { aside }) }
+  } finally {
+    rmSync(staged, { recursive: true, force: true })
+  }
+}
+
+/** A data folder made from the backup, as a start would open it: every check of a start is made, and migrations. */
+async function unpack(backup: string, folder: string): Promise<Contents> {
+  if (existsSync(`${backup}-wal`)) {
+    const message = 'It is a database with a -wal beside it, not a backup: what is only in the -wal would be lost.'
+    throw new StoreError('corrupt', message)
+  }
+  const path = join(folder, DATABASE)
+  copyFileSync(backup, path, constants.COPYFILE_EXCL)
+  chmodSync(path, 0o600)
+  try {
+    const contents = prepared(path, folder)
+    const store = await openSqliteStore({ path })
+    await store.close()
+    return contents
+  } catch (error) {
+    throw ofBackup(error, path, backup)
+  }
+}
+
+/** The same about the file that the operator named. */
+function ofBackup(error: unknown, path: string, backup: string): unknown {
+  if (!(error instanceof StoreError)) return error
+  const options = error.cause === undefined ? {} : { cause: error.cause }
+  return new StoreError(error.code, error.message.replaceAll(path, backup), options)
+}
+
+function prepared(path: string, folder: string): Contents {
+  const db = new DatabaseSync(path)
+  try {
+    if (pragma(db, 'application_id') !== APPLICATION_ID) throw new StoreError('corrupt', 'It is no backup of Runsheet.')
+    const contents = checkedContents(db)
+    unpackTaskFiles(db, folder)
+    db.exec('PRAGMA journal_mode = WAL')
+    return contents
+  } catch (error) {
+    throw isCorrupt(error)
+      ? new StoreError('corrupt', 'It is damaged, or no backup.', { cause: error })
+      : toStoreError(error)
+  } finally {
+    db.close()
+  }
+}
+
+/** Returns the folder, if there was anything. */
+function setAside(data: string): string | undefined {
+  const plans = plansIn(data)
+  if (plans.length === 0) return undefined
+  const aside = join(data, `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`)
+  makePrivateFolder(aside)
+  for (const name of plans) move(join(data, name), join(aside, name))
+  flushFolder(aside)
+  return aside
+}
+
+function move(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true })
+  renameSync(from, to)
+  flushFolder(dirname(to))
+}

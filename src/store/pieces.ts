@@ -1,0 +1,35 @@
+import { emptyConversation, fold } from '../domain/conversation.ts'
+import type { Commit } from './commit.ts'
+import type { Staged } from './stage.ts'
+import { StoreError } from './store-error.ts'
+import type { Ref } from './store.ts'
+
+/** Events per piece: more than one only if a commit has more. */
+const PIECE = 200
+
+/** A whole log in pieces, each to be written after the one before it, in one transaction. Only one is in memory. */
+export function* piecesOf({ conversation }: Ref, commits: Iterable<Commit>): Generator<Staged> {
+  let before = emptyConversation(conversation)
+  let some: Commit[] = []
+  let size = 0
+  const piece = (): Staged => {
+    const after = some.reduce((state, { events }) => fold(state, events), before)
+    const staged = { before, after, commits: some, keys: [], rejectRefused: none, resolve: none, reject: none }
+    before = after
+    some = []
+    size = 0
+    return staged
+  }
+  for (const commit of commits) {
+    some.push(commit)
+    size += commit.events.length
+    if (size >= PIECE) yield piece()
+  }
+  if (size > 0) yield piece()
+}
+
+/** A log is imported whole, or not at all. */
+export const logExists = (): StoreError =>
+  new StoreError('id_taken', 'There is a conversation with this id already; nothing was written.')
+
+const none = (): void => {}

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto'
+import type { Database } from './connections.ts'
+import type { Statement } from './session.ts'
+
+/** Does not compress, so that it takes new pages. */
+const ROOM_BYTES = 1 << 20
+
+/** Proves that writes work: by a key of no tenant, which nobody reads. `room`: also by a large one, taken back at once. */
+export async function probe(database: Database, room: boolean): Promise<void> {
+  if (room) await database.write(PUT, [randomBytes(ROOM_BYTES / 2).toString('hex')])
+  await database.write(PUT, [''])
+}
+
+const PUT: Statement = {
+  name: 'runsheet-probe',
+  text: `INSERT INTO runsheet.keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'probe', '', $1)
+    ON CONFLICT (tenant, conversation, key) DO UPDATE SET value = excluded.value`,
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { StoreError } from './store-error.ts'
+
+/** Enough for a commit of any size, and for the copy of a task file. */
+const ROOM_BYTES = 1 << 20
+
+/** Proves that a folder's disk has space again, by a file that is written and removed. */
+export function proveRoom(folder: string): void {
+  const path = join(folder, `.room-${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      for (let left = ROOM_BYTES; left > 0; ) left -= writeSync(file, Buffer.alloc(left, 1))
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    const isFull = ['ENOSPC', 'EDQUOT'].includes((cause as NodeJS.ErrnoException).code ?? '')
+    if (isFull) throw new StoreError('full', 'The disk is full; nothing was written.', { cause })
+    throw new StoreError('io', 'The database could not be read or written.', { cause })
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
