@@ -10,6 +10,7 @@ import { add, openTurn, rename, run, settle, startTurn, testId } from '../src/st
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Found, Page, Ref, Store } from '../src/store/store.ts'
 import { inLongRun, runWriter } from './support/children.ts'
+import { takeChecksumsAway } from './support/former-format.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { type Place, placeFor, type StoreKind } from './support/stores.ts'
 
@@ -374,7 +375,7 @@ const OTHER_WORDS = 'UPDATE search_state SET version = 0'
 /** Back to the format before the index. */
 const FORMER_FORMAT = {
   sqlite: `DROP TABLE search_keys; DROP TABLE search_documents; DROP TABLE search_tenants; DROP TABLE search_state;
-    ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT ''`,
+    ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT ''; PRAGMA user_version = 4`,
   postgres: `DROP TABLE search_documents, search_queue, search_state;
     ALTER TABLE tasks ADD COLUMN search text NOT NULL DEFAULT '';
     DELETE FROM runsheet_migrations WHERE number = (SELECT max(number) FROM runsheet_migrations)`,
@@ -386,10 +387,9 @@ async function put(
   sql: { readonly sqlite: string; readonly postgres: string },
 ): Promise<void> {
   if (kind !== 'postgres') {
+    if (sql === FORMER_FORMAT) return takeChecksumsAway(address, sql.sqlite)
     const db = new DatabaseSync(address)
-    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
     db.exec(sql.sqlite)
-    if (sql === FORMER_FORMAT) db.exec(`PRAGMA user_version = ${version - 1}`)
     db.close()
     return
   }

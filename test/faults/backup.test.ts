@@ -283,7 +283,10 @@ describe('restore', () => {
       expect(stderr).toMatch(/^runsheet: [^\n]+\n$/)
       expect(stderr).toMatch(why)
     }
-    expect(readdirSync(data).filter(name => /^(runsheet|restoring|before)/.test(name))).toEqual(['runsheet.db'])
+    expect(readdirSync(data).filter(name => /^(runsheet|restoring|before)/.test(name))).toEqual([
+      'runsheet.db',
+      'runsheet.db-head',
+    ])
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
     expect(existsSync(at('outside.json'))).toBe(false)
   })

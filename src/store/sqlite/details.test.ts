@@ -5,12 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { emptyConversation } from '../../domain/conversation.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
+import { Checksums } from '../checksum.ts'
 import { commitOf } from '../commit.ts'
 import { add, note, openTurn, rename, run } from '../contract.ts'
 import { openMemoryStore } from '../memory.ts'
 import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
 import { first } from './migrations/001-first.ts'
+import { readHead } from './head-file.ts'
 import { openSqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
@@ -55,8 +57,23 @@ describe('snapshots', () => {
       { seq: 200, v: SNAPSHOT_VERSION },
     ])
     expect(await coldLoad()).toBe(state)
-    raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
+    // Without its head file, the database is not compared as a whole.
+    rmSync(`${path}-head`)
+    raw(db => {
+      const { id = '' } = db.prepare('SELECT id FROM identity').get() ?? {}
+      const text = String(db.prepare('SELECT state FROM snapshots').get()?.['state'])
+      const other = text.replace('"last_number":1', '"last_number":77')
+      const sum = new Checksums(String(id)).of('snapshot', 'local', 'chat', 200, SNAPSHOT_VERSION, other)
+      db.prepare('UPDATE snapshots SET state = ?, sum = ?').run(other, sum)
+    })
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
+  })
+
+  it('[SQ10] that do not have their checksum are ignored: the log is folded', async () => {
+    const state = await longLog()
+    rmSync(`${path}-head`)
+    raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
+    expect(await coldLoad()).toBe(state)
   })
 
   it('[SQ10] of another version are ignored: the log is folded', async () => {
@@ -98,6 +115,41 @@ describe('a group', () => {
     ])
     expect((await store.load({ tenant: 'local', conversation: 'bad' })).seq).toBe(0)
     expect((await store.load({ tenant: 'local', conversation: 'c' })).seq).toBe(1)
+    await store.close()
+  })
+})
+
+describe('the head file', () => {
+  it('[SQ15] says what is committed, after the commit and before the answer', async () => {
+    const seen: unknown[] = []
+    const store = await openSqliteStore({
+      path,
+      onFaultPoint: point => seen.push([point, readHead(path)?.written.events ?? 0]),
+    })
+    for (const _ of [1, 2]) await store.commit(ref, () => ({ events: [note('a'), note('b')], value: null }))
+    expect(seen.filter(each => /committed|noted/.test(String(each)))).toEqual([
+      ['committed', 0],
+      ['noted', 2],
+      ['committed', 2],
+      ['noted', 4],
+    ])
+    await store.close()
+  })
+
+  it('[SQ15] never counts what was rolled back', async () => {
+    const store = await openSqliteStore({
+      path,
+      onWrite: (_, { conversation }) => {
+        if (conversation === 'bad') throw new Error('cannot be written')
+      },
+    })
+    await store.commit(ref, () => ({ events: [note('a')], value: null }))
+    const bad = store.commit({ ...ref, conversation: 'bad' }, () => ({ events: [note('a'), note('b')], value: null }))
+    await expect(bad).rejects.toThrow('cannot be written')
+    await store.commit(ref, () => ({ value: null, discard: true }))
+    await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null }))
+    await store.claim('r', 1_000)
+    expect(readHead(path)?.written).toEqual({ events: 1, templates: 0 })
     await store.close()
   })
 })

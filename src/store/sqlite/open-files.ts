@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
+import { headPath, readHead } from './head-file.ts'
 import { pragma } from './open.ts'
 import { isCorrupt } from './to-store-error.ts'
 
@@ -24,6 +25,7 @@ export class OpenFiles {
   /** As it was given: a link on the way may lead elsewhere later. */
   readonly #given: string
   readonly #path: string
+  readonly #database: string
   readonly #opened: Readonly<Record<Suffix, Identity | undefined>>
   #size: number
   #closeLookAt = 0
@@ -31,8 +33,9 @@ export class OpenFiles {
   #isOverwritten = false
 
   /** The connection must have read once: only then do the `-wal` and the `-shm` exist. */
-  constructor(db: DatabaseSync, path: string) {
+  constructor(db: DatabaseSync, path: string, database: string) {
     this.#db = db
+    this.#database = database
     this.#given = resolve(path)
     // SQLite resolves links, too: the other two are beside the file itself.
     this.#path = realpathSync(path)
@@ -64,12 +67,13 @@ export class OpenFiles {
     }
   }
 
-  /** Before closing: a `-wal` of ours must not stay beside another database. */
-  lastLook(): void {
+  /** Before closing: a `-wal` of ours must not stay beside another database. Says whether the files were lost. */
+  lastLook(): boolean {
     try {
-      this.lost()
+      return this.lost() !== undefined
     } catch {
       // Not to be found: nothing to move away.
+      return true
     }
   }
 
@@ -105,11 +109,17 @@ export class OpenFiles {
     this.#lost = new StoreError('replaced', message, { cause })
   }
 
-  /** Takes our `-wal` away from the file that is now in the place of ours: SQLite would replay it there. */
+  /**
+   * Takes our `-wal` away from the file that is now in the place of ours: SQLite would replay it there. And our head file,
+   * which says nothing about that one.
+   */
   #setAside(): string {
     const isOurs = (suffix: Suffix): boolean => isSameFile(this.#find(suffix), this.#opened[suffix])
-    const kept = `${this.#path}-wal.replaced-${Date.now()}`
+    const time = Date.now()
+    const kept = `${this.#path}-wal.replaced-${time}`
+    const head = headPath(this.#path)
     try {
+      if (readHead(this.#path)?.database === this.#database) renameSync(head, `${head}.replaced-${time}`)
       if (isOurs('-shm')) rmSync(`${this.#path}-shm`)
       if (!isOurs('-wal')) return ''
       renameSync(`${this.#path}-wal`, kept)
