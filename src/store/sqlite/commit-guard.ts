@@ -19,8 +19,8 @@ export class CommitGuard {
   constructor(db: DatabaseSync, path: string, database: string) {
     this.#db = db
     this.#path = realpathSync(path)
-    this.files = new OpenFiles(db, path, database)
     this.#head = new HeadFile(this.#path, database)
+    this.files = new OpenFiles(db, path, this.#head)
     this.#sql = { commit: db.prepare('COMMIT') }
   }
 

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
 
 /** How far a database was written. */
@@ -49,6 +50,7 @@ const FLUSH_MS = 1_000
 export class HeadFile {
   readonly #path: string
   readonly #database: string
+  readonly #found: Identity | undefined
   readonly #record = Buffer.alloc(RECORD)
   #file: number | undefined
   #slot: number | undefined
@@ -60,6 +62,13 @@ export class HeadFile {
   constructor(path: string, database: string) {
     this.#path = path
     this.#database = database
+    this.#found = statOf(headPath(path))
+  }
+
+  /** Whether the file at its place is the one that this process found or made: another one says nothing about our database. */
+  isInPlace(): boolean {
+    const ours = this.#file === undefined ? this.#found : fstatSync(this.#file, { bigint: true })
+    return isSameFile(statOf(headPath(this.#path)), ours)
   }
 
   /** Before the first COMMIT of this process, within its transaction. */

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
-import { headPath, readHead } from './head-file.ts'
+import { type HeadFile, headPath } from './head-file.ts'
 import { pragma } from './open.ts'
 import { isCorrupt } from './to-store-error.ts'
 
@@ -25,7 +25,7 @@ export class OpenFiles {
   /** As it was given: a link on the way may lead elsewhere later. */
   readonly #given: string
   readonly #path: string
-  readonly #database: string
+  readonly #head: HeadFile
   readonly #opened: Readonly<Record<Suffix, Identity | undefined>>
   #size: number
   #closeLookAt = 0
@@ -33,9 +33,9 @@ export class OpenFiles {
   #isOverwritten = false
 
   /** The connection must have read once: only then do the `-wal` and the `-shm` exist. */
-  constructor(db: DatabaseSync, path: string, database: string) {
+  constructor(db: DatabaseSync, path: string, head: HeadFile) {
     this.#db = db
-    this.#database = database
+    this.#head = head
     this.#given = resolve(path)
     // SQLite resolves links, too: the other two are beside the file itself.
     this.#path = realpathSync(path)
@@ -119,7 +119,7 @@ export class OpenFiles {
     const kept = `${this.#path}-wal.replaced-${time}`
     const head = headPath(this.#path)
     try {
-      if (readHead(this.#path)?.database === this.#database) renameSync(head, `${head}.replaced-${time}`)
+      if (this.#head.isInPlace()) renameSync(head, `${head}.replaced-${time}`)
       if (isOurs('-shm')) rmSync(`${this.#path}-shm`)
       if (!isOurs('-wal')) return ''
       renameSync(`${this.#path}-wal`, kept)
