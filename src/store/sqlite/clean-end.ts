@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { type HeadFile, readHead } from './head-file.ts'
 import { sealOf, writtenIn } from './integrity.ts'
-import { ranAtOnce } from './open.ts'
+import { pragma, ranAtOnce } from './open.ts'
 
 /** Larger files are checked by their structure at the next start, as after a crash: reading them would delay the end. */
 const MAX_SEALED_BYTES = 1 << 30
@@ -27,6 +27,19 @@ export function endCleanly(db: DatabaseSync, path: string, head: HeadFile): void
     db.close()
     // Last, because closing it frees the locks that keep others out.
     if (file !== undefined) closeSync(file)
+  }
+}
+
+/** Closes the connection, and leaves what is left of the WAL to `recover`: a last connection that only reads moves nothing. */
+export function closeUnmoved(db: DatabaseSync, path: string): void {
+  const reader = new DatabaseSync(path, { timeout: 0, readOnly: true })
+  try {
+    pragma(reader, 'user_version')
+  } catch {
+    // It counts as open, whatever it can read.
+  } finally {
+    db.close()
+    reader.close()
   }
 }
 

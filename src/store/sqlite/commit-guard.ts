@@ -1,9 +1,10 @@
 import { realpathSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store-error.ts'
-import { endCleanly } from './clean-end.ts'
+import { closeUnmoved, endCleanly } from './clean-end.ts'
 import { HeadFile, type Written } from './head-file.ts'
 import { OpenFiles } from './open-files.ts'
+import { toStoreError } from './to-store-error.ts'
 
 /**
  * COMMIT, with what makes it trustworthy: the files are the ones on disk, and how far the database was written is noted
@@ -51,13 +52,17 @@ export class CommitGuard {
     }
   }
 
-  /** A file that was overwritten cannot be read, either: then that is the reason. */
-  explained(error: unknown): unknown {
-    return error instanceof StoreError && error.code === 'corrupt' ? (this.files.lost() ?? error) : error
+  /** A failure as a store error. A file that was overwritten or cut off cannot be read, either: then that is the reason. */
+  explained(failure: unknown): unknown {
+    const error = toStoreError(failure)
+    const isUnreadable = error instanceof StoreError && (error.code === 'corrupt' || error.code === 'io')
+    return isUnreadable ? (this.files.lost() ?? error) : error
   }
 
   closeDatabase(): void {
-    if (this.files.lastLook()) this.#db.close()
+    const isLost = this.files.lastLook()
+    if (this.files.isCut) closeUnmoved(this.#db, this.#path)
+    else if (isLost) this.#db.close()
     else endCleanly(this.#db, this.#path, this.#head)
     this.#head.close()
   }

@@ -27,6 +27,9 @@ export const APPLICATION_ID = 0x52_55_4e_53
 
 const HEADER_BYTES = 100
 
+/** What is left of a WAL that grew larger. */
+export const WAL_BYTES = 4 * 1024 * 1024
+
 /** The first format with checksums. */
 export const WITH_CHECKSUMS = MIGRATIONS.indexOf(checksums) + 1
 
@@ -57,7 +60,7 @@ export function connect(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     // Little is only in the WAL: it is moved into the file every 4 MB, and cut to that after a large transaction.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 4194304')
+    db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = ${WAL_BYTES}`)
     return db
   } catch (error) {
     db.close()

@@ -27,7 +27,7 @@ import {
   type Templates,
 } from '../store.ts'
 import type { Verifiable } from '../verify.ts'
-import { isCorrupt, toStoreError } from './to-store-error.ts'
+import { toStoreError } from './to-store-error.ts'
 import { sqliteVerifiable } from './verifiable.ts'
 import { CommitGuard } from './commit-guard.ts'
 import type { Written } from './head-file.ts'
@@ -97,7 +97,7 @@ export class SqliteStore implements Store {
     try {
       this.#sql.begin.run()
     } catch (error) {
-      throw (isCorrupt(error) && this.#guard.files.lost()) || error
+      throw this.#guard.explained(error)
     }
   }
   #closed = false
@@ -297,7 +297,7 @@ export class SqliteStore implements Store {
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
-      return { error: this.#guard.explained(toStoreError(error)) }
+      return { error: this.#guard.explained(error) }
     }
     const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
@@ -369,7 +369,7 @@ export class SqliteStore implements Store {
       return undefined
     } catch (error) {
       this.#rollback()
-      return { error: toStoreError(error) }
+      return { error: this.#guard.explained(error) }
     }
   }
 
@@ -379,7 +379,7 @@ export class SqliteStore implements Store {
     try {
       return work()
     } catch (error) {
-      throw toStoreError(error)
+      throw this.#guard.explained(error)
     }
   }
 
