@@ -13,7 +13,7 @@ import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
 import { first } from './migrations/001-first.ts'
 import { readHead } from './head-file.ts'
-import { openSqliteStore } from './store.ts'
+import { openSqliteStore, type SqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
 
@@ -150,6 +150,45 @@ describe('the head file', () => {
     await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null }))
     await store.claim('r', 1_000)
     expect(readHead(path)?.written).toEqual({ events: 1, templates: 0 })
+    await store.close()
+  })
+})
+
+it('[SQ15] the head file counts what is imported', async () => {
+  const memory = openMemoryStore()
+  await memory.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+  const events = await memory.eventsAfter(ref, 0, 100)
+  const store = await openSqliteStore({ path })
+  await store.importLog(ref, [commitOf(events)])
+  expect(readHead(path)?.written.events).toBe(events.length)
+  await store.close()
+})
+
+describe('an event that does not have its checksum', () => {
+  const damage = (): void =>
+    raw(db => db.exec(`UPDATE events SET data = replace(data, 'needle one', 'needle two') WHERE seq = 3`))
+  const find = async (store: SqliteStore, text: string): Promise<string[]> =>
+    (await store.search.tasks('local', text, { limit: 50 })).items.map(({ title }) => title)
+
+  it('[SQ16] is not returned by a search, which is refused; others go on', async () => {
+    const store = await openSqliteStore({ path })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'needle one', 'straw')))
+    expect(await find(store, 'needle')).toEqual(['needle one'])
+    damage()
+    await expect(find(store, 'needle')).rejects.toMatchObject({
+      code: 'corrupt',
+      detail: expect.stringMatching(/event 3/),
+    })
+    expect(await find(store, 'straw')).toEqual(['straw'])
+    await store.close()
+  })
+
+  it('[SQ16] is left out of the search index, which goes on with the next one', async () => {
+    const store = await openSqliteStore({ path })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'needle one', 'straw')))
+    damage()
+    expect(await find(store, 'needle')).toEqual([])
+    expect(await find(store, 'straw')).toEqual(['straw'])
     await store.close()
   })
 })
