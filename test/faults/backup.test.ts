@@ -132,6 +132,17 @@ describe('the file of a backup', () => {
     db.close()
   })
 
+  it('[BK1] can also be copied to its place by hand', async () => {
+    await filled()
+    await done('backup', 'b.db', '--data', data)
+    mkdirSync(at('again'))
+    copyFileSync(at('b.db'), at('again/runsheet.db'))
+    const store = await open('sqlite', at('again'))
+    await store.commit(refOf('c1'), run(add('t1', 'of c1, later')))
+    await store.close()
+    expect(await titles(at('again'))).toEqual(['of c1', 'of c1, later', 'of c2'])
+  })
+
   it('[BK2] is replaced only with --force', async () => {
     await filled()
     writeFileSync(at('b.db'), 'something else')

@@ -44,6 +44,8 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
     if (!existsSync(path)) createDatabase(path, fill)
     const db = await retryWhileBusy(() => checked(path))
     try {
+      // A backup that somebody put here is not in WAL mode.
+      if (pragma(db, 'journal_mode') !== 'wal') await whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
       await migrate(db)
       return db
     } catch (error) {
