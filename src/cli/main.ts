@@ -92,25 +92,6 @@ program
   })
 
 program
-  .command('verify')
-  .description('check every log against what is stored beside it')
-  .addOption(dataOption())
-  .addOption(storeOption())
-  .action(async (options: StoreOptions) => {
-    const { printVerified } = await import('./verify.ts')
-    await printVerified({ ...options, environment: process.env })
-  })
-
-program
-  .command('recover')
-  .description('make a new database of what can be read of a damaged one, which is kept')
-  .addOption(dataOption())
-  .action(async (options: { data: string }) => {
-    const { recover } = await import('./recover.ts')
-    await recover({ ...options, environment: process.env, invocation: invocationHere })
-  })
-
-program
   .command('audit')
   .description('print who decided what, and from where')
   .addOption(dataOption())
@@ -136,7 +117,7 @@ program
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
-addDataCommands(program, process.env)
+addDataCommands(program, process.env, invocationHere)
 
 try {
   // An empty variable counts as unset.

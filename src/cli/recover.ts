@@ -5,6 +5,7 @@ import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
+import { counted } from './counted.ts'
 import type { Environment } from './clean-environment.ts'
 import { refuseTracked } from './data-folder.ts'
 import { serveCommand } from './invocation.ts'
@@ -60,10 +61,15 @@ async function isWhole(path: string): Promise<boolean> {
 
 function* linesOf({ acknowledged, events, conversations, templates, cut, kept }: Recovered): Generator<string> {
   const lost = acknowledged - events
-  yield `Recovered ${events} events of ${acknowledged}, in ${conversations} conversations, and ${templates} templates.`
+  const saved = [
+    `${events} of ${counted(acknowledged, 'event')}`,
+    counted(conversations, 'conversation'),
+    counted(templates, 'template'),
+  ]
+  yield `Recovered ${saved.join(', ')}.`
   yield lost > 0
-    ? `Lost: ${lost} events. A call that was repeated may run again: its idempotency key was dropped.`
+    ? `Lost: ${counted(lost, 'event')}. Idempotency keys were dropped: a call that is repeated may run again.`
     : 'Nothing was lost.'
   for (const log of cut) yield cutLine(log)
-  yield `The damaged files are kept as ${kept.map(file => basename(file)).join(', ')}.`
+  yield `The damaged files are kept beside the new one: ${kept.map(file => basename(file)).join(', ')}.`
 }

@@ -6,12 +6,20 @@ import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError } from './cli-error.ts'
+import { counted } from './counted.ts'
 import { refuseTracked } from './data-folder.ts'
-import { checkStore, openStore, storeLabel } from './open-store.ts'
+import { recoverCommand } from './invocation.ts'
+import { checkStore, openStore, storeLabel, storeLocation } from './open-store.ts'
 import type { ReadOptions } from './read-store.ts'
+import { reasonOf } from './reason.ts'
+
+export interface VerifyOptions extends ReadOptions {
+  /** The command that runs this program again, for hints. */
+  readonly invocation: string
+}
 
 /** Prints what differs between the logs of a store and the rows beside them; the exit code is 1 if anything does. */
-export async function printVerified(options: ReadOptions): Promise<void> {
+export async function printVerified(options: VerifyOptions): Promise<void> {
   checkStore(options.store)
   refuseTracked(options.data, options.environment)
   const { line } = redactor(secretsInUrl(options.store))
@@ -21,8 +29,13 @@ export async function printVerified(options: ReadOptions): Promise<void> {
     count += 1
   }
   const label = storeLabel(options.store)
-  console.log(count === 0 ? `${label}: every log agrees with its rows.` : `${label}: ${count} differences.`)
-  if (count > 0) process.exitCode = 1
+  if (count === 0) return console.log(`${label}: every log agrees with its rows.`)
+  process.exitCode = 1
+  console.log(`${label}: ${counted(count, 'difference')}.`)
+  if (storeLocation(options.store) === 'folder') {
+    const command = recoverCommand(options.invocation, options.data)
+    console.log(`To save what can be read, stop everything that uses ${options.data}, then run: ${command}`)
+  }
 }
 
 async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
@@ -40,7 +53,7 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
   } catch (error) {
     // What cannot be opened differs as well.
     if (!(error instanceof StoreError)) throw error
-    yield error.message
+    yield reasonOf(error)
   }
 }
 

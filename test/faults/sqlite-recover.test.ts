@@ -165,13 +165,16 @@ describe('the command line', () => {
     const refused = await cli('serve', '--port', '0', '--data', folder)
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toMatch(
-      /^runsheet: cannot open SQLite: \S+ is damaged and was left untouched\. .*"runsheet recover".* \(its last \d+ events are missing, of .*\)\n$/,
+      /^runsheet: cannot open SQLite: \S+ is damaged and was left untouched\. .*"runsheet recover".* \(the last \d+ of its \d+ events are missing\. .*\)\n$/,
     )
     const damaged = await cli('verify', '--data', folder)
-    expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringMatching(/events are missing[^]*1 difference/)])
+    expect([damaged.code, damaged.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^runsheet\.db: [^\n]*events are missing[^]*1 difference\.\nTo save what can be read/),
+    ])
     const { code, stdout } = await cli('recover', '--data', folder)
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^Recovered \d+ events of \d+, in 1 conversations, and 1 templates\.\nLost: \d+ events/)
+    expect(stdout).toMatch(/^Recovered \d+ of \d+ events, 1 conversation, 1 template\.\nLost: \d+ events/)
     const server = runCli(['serve', '--port', '0', '--data', folder])
     await server.line(() => true)
     // While it runs.

@@ -90,7 +90,7 @@ export function headProblem(db: DatabaseSync, path: string, head: Head | undefin
   const { events, templates } = writtenIn(db)
   const backup = `If you put back a backup on purpose, delete ${basename(headPath(path))}`
   if (events < head.written.events) {
-    return `its last ${head.written.events - events} events are missing, of ${head.written.events}. ${backup}`
+    return `the last ${head.written.events - events} of its ${head.written.events} events are missing. ${backup}`
   }
   return templates < head.written.templates ? `its newest templates are missing. ${backup}` : undefined
 }

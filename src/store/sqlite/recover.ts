@@ -139,6 +139,6 @@ function exchange(real: string, fresh: string, now: Date): string[] {
   return kept
 }
 
-/** A conversation for messages. */
+/** What became of a conversation, in words. */
 export const cutLine = ({ seq, unused, ...ref }: CutLog): string =>
-  `${refKey(ref)}: ends at event ${seq}; ${unused} later ones cannot be used without the one after it`
+  `${refKey(ref)}: ends at event ${seq}. Event ${seq + 1} cannot be read, and without it ${unused} later ones cannot be used.`

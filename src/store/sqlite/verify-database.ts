@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { verify } from '../verify.ts'
 import { sqliteVerifiable } from './verifiable.ts'
@@ -30,14 +31,14 @@ export async function* verifyDatabase(
   try {
     checkFormat(db, path)
     if (formatOf(db) < WITH_CHECKSUMS) {
-      yield structureProblem(db) ??
-        'It is of an older format, without checksums. Start Runsheet on it once; that adds them.'
+      const older = 'it is of an older format, without checksums. Start Runsheet on it once; that adds them.'
+      yield `${basename(path)}: ${structureProblem(db) ?? older}`
       return
     }
     db.exec('BEGIN')
     const damage = damageIn(db, real, head && { ...head, checked: 0 })
     db.exec('ROLLBACK')
-    if (damage !== undefined) yield damage
+    if (damage !== undefined) yield `${basename(path)}: ${damage}`
     yield* verify(sqliteVerifiable(db, () => others(db)))
   } finally {
     db.close()
