@@ -111,6 +111,7 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
         expect(await wholeLog(restored, ref)).toHaveLength(log.length)
       }
       await restored.close()
+      expect(await done('verify', '--data', folder, '--store', kind)).toMatch(/every log agrees with its rows/)
     }
   })
 })
@@ -129,6 +130,17 @@ describe('the file of a backup', () => {
     const db = new DatabaseSync(at('b.db'), { readOnly: true })
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' })
     db.close()
+  })
+
+  it('[BK1] can also be copied to its place by hand', async () => {
+    await filled()
+    await done('backup', 'b.db', '--data', data)
+    mkdirSync(at('again'))
+    copyFileSync(at('b.db'), at('again/runsheet.db'))
+    const store = await open('sqlite', at('again'))
+    await store.commit(refOf('c1'), run(add('t1', 'of c1, later')))
+    await store.close()
+    expect(await titles(at('again'))).toEqual(['of c1', 'of c1, later', 'of c2'])
   })
 
   it('[BK2] is replaced only with --force', async () => {
@@ -228,6 +240,8 @@ describe('restore', () => {
     await done('restore', 'b.db', '--data', data, '--force')
     await expect(beside.commit(refOf('c1'), run(add('t1', 'of nobody')))).rejects.toMatchObject({ code: 'replaced' })
     await beside.close()
+    // The head file is that of the restored database, not of the one that was set aside.
+    expect(readdirSync(data).filter(name => name.includes('-head'))).toEqual(['runsheet.db-head'])
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
   })
 
@@ -269,6 +283,8 @@ describe('restore', () => {
       [changed('foreign.db', 'PRAGMA application_id = 7'), /no backup of Runsheet/],
       [changed('newer.db', 'PRAGMA user_version = 999'), /newer Runsheet/],
       [changed('gap.db', 'DELETE FROM events WHERE seq = 2'), /events are missing in 2 conversations/],
+      [changed('title.db', "UPDATE conversations SET title = 'x'"), /c1: its row differs from its log \(title\)/],
+      [changed('event.db', 'UPDATE events SET data = data || 1'), /event 1 of local\/c1 does not have its checksum/],
       [
         changed(
           'outside.db',
@@ -283,7 +299,10 @@ describe('restore', () => {
       expect(stderr).toMatch(/^runsheet: [^\n]+\n$/)
       expect(stderr).toMatch(why)
     }
-    expect(readdirSync(data).filter(name => /^(runsheet|restoring|before)/.test(name))).toEqual(['runsheet.db'])
+    expect(readdirSync(data).filter(name => /^(runsheet|restoring|before)/.test(name))).toEqual([
+      'runsheet.db',
+      'runsheet.db-head',
+    ])
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
     expect(existsSync(at('outside.json'))).toBe(false)
   })

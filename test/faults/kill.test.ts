@@ -15,8 +15,8 @@ const ref = { tenant: 'local', conversation: 'killed' }
 const FOREVER = 1_000_000
 
 const POINTS = {
-  sqlite: ['begun', 'staged', 'written', 'committed'],
-  json: ['looked', 'begun', 'staged', 'prepared', 'written', 'committed', 'renamed'],
+  sqlite: ['begun', 'staged', 'written', 'committed', 'noted'],
+  json: ['looked', 'begun', 'staged', 'prepared', 'written', 'committed', 'noted', 'renamed'],
   postgres: ['begun', 'staged', 'written', 'committing', 'committed'],
 } as const
 

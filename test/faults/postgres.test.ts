@@ -98,6 +98,17 @@ async function lockRows(url: string): Promise<() => Promise<void>> {
   }
 }
 
+describePostgres('a process on PostgreSQL', () => {
+  it('[ST21] a process that closes its store waits for that, and ends with 0', async () => {
+    const { url } = await muteProxy(await ownDatabase())
+    for (let times = 0; times < inLongRun(10, 2); times += 1) {
+      const writer = runWriter({ store: 'postgres', at: url, conversation: 'c', from: 0, to: 30, abreast: 3 })
+      expect(await writer.ended).toMatchObject({ code: 0 })
+      expect(writer.lines.at(-1)).toBe('done')
+    }
+  })
+})
+
 describePostgres('a server whose rows are locked by others', () => {
   it(`[PG3] answers ${WRITERS} writers, and those behind them, with 503 and Retry-After; reads and readiness go on`, async () => {
     const url = await conversations(WRITERS)

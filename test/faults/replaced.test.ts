@@ -42,11 +42,11 @@ afterEach(async () => {
 
 /** What can happen to the files of an open database: what it does, and what an operator reads about it in the log. */
 const LOSSES: readonly [title: string, lose: () => void, detail: RegExp][] = [
-  ['the folder is deleted', () => rmSync(data, { recursive: true }), /^runsheet\.db is gone$/],
+  ['the folder is deleted', () => removeAtOnce(data), /^runsheet\.db is gone$/],
   [
     'the folder is deleted and made again',
     () => {
-      rmSync(data, { recursive: true })
+      removeAtOnce(data)
       mkdirSync(data)
     },
     /^runsheet\.db is gone$/,
@@ -301,8 +301,8 @@ describe('the folder of the task files', () => {
     'The folder of the task files was deleted or replaced. Restart the server; nothing can be saved until then.'
 
   it.each<[string, () => void]>([
-    ['deleted', () => rmSync(folder(), { recursive: true })],
-    ['deleted with its parent', () => rmSync(join(data, '.agents'), { recursive: true })],
+    ['deleted', () => removeAtOnce(folder())],
+    ['deleted with its parent', () => removeAtOnce(join(data, '.agents'))],
     ['moved', () => renameSync(folder(), join(scratch, 'tasks'))],
     [
       'replaced by another',
@@ -348,6 +348,13 @@ describe('the folder of the task files', () => {
     expect((await store.load(ref)).turns.size).toBe(1)
   })
 })
+
+/** In one step: a file that is gone before its folder counts as an emptied list. */
+function removeAtOnce(path: string): void {
+  const trash = join(scratch, 'trash')
+  renameSync(path, trash)
+  rmSync(trash, { recursive: true })
+}
 
 /** A closed database with tasks of that title. */
 async function filled(folder: string, title: string, tasks = 1): Promise<void> {

@@ -238,7 +238,9 @@ function fill(folder: string): () => void {
 function overwrite(path: string): void {
   const db = new DatabaseSync(path)
   // Who has it open forgets the pages that it has read when another connection writes.
-  db.exec(`INSERT INTO keys VALUES ('', '', 'another', '', ''); PRAGMA wal_checkpoint(TRUNCATE)`)
+  db.exec(
+    `INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'another', '', ''); PRAGMA wal_checkpoint(TRUNCATE)`,
+  )
   const { size } = statSync(path)
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(size - 4_096, 0xff), 0, size - 4_096, 4_096)
