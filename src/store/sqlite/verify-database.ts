@@ -3,17 +3,10 @@ import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { verify } from '../verify.ts'
 import { sqliteVerifiable } from './verifiable.ts'
+import { WITH_CHECKSUMS } from './formats.ts'
 import { readHead } from './head-file.ts'
 import { damageIn, structureProblem } from './integrity.ts'
-import {
-  checkFormat,
-  checkSize,
-  connectReader,
-  formatOf,
-  removeEmptyWal,
-  retryWhileBusy,
-  WITH_CHECKSUMS,
-} from './open.ts'
+import { checkFormat, checkSize, connectReader, formatOf, removeEmptyWal, retryWhileBusy } from './open.ts'
 
 /**
  * Everything that is wrong with a database: its structure, its checksums, rows that differ from their log. Changes nothing,
