@@ -8,6 +8,15 @@ import { readHead } from './head-file.ts'
 import { damageIn, structureProblem } from './integrity.ts'
 import { checkFormat, checkSize, connectReader, formatOf, removeEmptyWal, retryWhileBusy } from './open.ts'
 
+/** A database that nothing is known to be wrong with, but that has no checksums to check it by. */
+export class OlderFormatError extends Error {
+  override readonly name = 'OlderFormatError'
+
+  constructor(path: string) {
+    super(`${path} is of an older format, without checksums. Start Runsheet on it once: that adds them.`)
+  }
+}
+
 /**
  * Everything that is wrong with a database: its structure, its checksums, rows that differ from their log. Changes nothing,
  * and may run beside processes that write. `others`: what else to look at.
@@ -24,8 +33,9 @@ export async function* verifyDatabase(
   try {
     checkFormat(db, path)
     if (formatOf(db) < WITH_CHECKSUMS) {
-      const older = 'it is of an older format, without checksums. Start Runsheet on it once; that adds them.'
-      yield `${basename(path)}: ${structureProblem(db) ?? older}`
+      const problem = structureProblem(db)
+      if (problem === undefined) throw new OlderFormatError(path)
+      yield `${basename(path)}: ${problem}`
       return
     }
     db.exec('BEGIN')
