@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { cutLine, recoverDatabase, type Recovered } from '../store/sqlite/recover.ts'
-import { verifyDatabase } from '../store/sqlite/verify-database.ts'
+import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
-import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 import { counted } from './counted.ts'
 import type { Environment } from './clean-environment.ts'
 import { refuseTracked } from './data-folder.ts'
 import { serveCommand } from './invocation.ts'
+import { reasonOf } from './reason.ts'
 import { ServerLock } from './server-lock.ts'
 
 export interface RecoverOptions {
@@ -44,7 +44,7 @@ function recovered(path: string): Recovered {
   try {
     return recoverDatabase(path, new Date())
   } catch (error) {
-    throw new CliError(error instanceof StoreError ? error.message : causeOf(error))
+    throw new CliError(reasonOf(error))
   }
 }
 
@@ -55,7 +55,7 @@ async function isWhole(path: string): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof StoreError && error.code === 'corrupt') return false
-    throw error
+    throw new CliError(error instanceof OlderFormatError ? error.message : reasonOf(error))
   }
 }
 

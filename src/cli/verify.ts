@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
-import { verifyDatabase } from '../store/sqlite/verify-database.ts'
+import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError } from './cli-error.ts'
@@ -51,6 +51,7 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
   try {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {
+    if (error instanceof OlderFormatError) throw new CliError(error.message)
     // What cannot be opened differs as well.
     if (!(error instanceof StoreError)) throw error
     yield reasonOf(error)

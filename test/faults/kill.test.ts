@@ -88,7 +88,7 @@ describe.each(kinds)('%s under kill -9', kind => {
       from = Math.max(...acks.keys()) - 5
     }
     expect(acks.size).toBeGreaterThan(kills)
-  })
+  }, 600_000)
 
   it.each(POINTS[kind].map(point => [point]))(
     '[FA1] at the point "%s": nothing acknowledged is lost, and the next process goes on',

@@ -197,7 +197,7 @@ describe('without damage', () => {
     const folder = scratchFolder()
     const at = join(folder, 'runsheet.db')
     const acks = new Map<number, number>()
-    for (let kill = 0; kill < inLongRun(100, 10); kill += 1) {
+    for (let kill = 0; kill < inLongRun(100, 5); kill += 1) {
       const from = Math.max(0, ...acks.keys()) + 1
       const writers = Array.from({ length: 1 + (kill % 3) }, (_, index) =>
         runWriter({ store: 'sqlite', at, conversation: ref.conversation, from: from + index * 10_000, to: FOREVER }),

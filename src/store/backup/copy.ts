@@ -1,5 +1,6 @@
 import { backup, DatabaseSync } from 'node:sqlite'
-import { formatOf, WITH_CHECKSUMS } from '../sqlite/open.ts'
+import { WITH_CHECKSUMS } from '../sqlite/formats.ts'
+import { formatOf } from '../sqlite/open.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
 import { verifyConversations } from '../sqlite/verifiable.ts'
 import { StoreError } from '../store-error.ts'

@@ -4,13 +4,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { flushFolder, linkOrRename } from '../folder.ts'
 import { createPrivateFile } from '../private-file.ts'
 import { StoreError } from '../store-error.ts'
+import { fill } from './formats.ts'
 import { headPath, readHead } from './head-file.ts'
 
 /**
  * Created under a temporary name and then linked in one step: a crash leaves no half-made database, and of two processes
  * that create it at once one wins.
  */
-export function createDatabase(path: string, fill: (db: DatabaseSync) => void): void {
+export function createDatabase(path: string): void {
   if (existsSync(`${path}-wal`)) {
     // Another process may have created it meanwhile.
     if (existsSync(path)) return

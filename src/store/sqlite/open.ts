@@ -5,34 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { makePrivateFolder } from '../private-file.ts'
-import { databaseChecksum } from '../checksum.ts'
 import { verifyConversations } from './verifiable.ts'
 import { createDatabase } from './create.ts'
+import { APPLICATION_ID, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
 import { type Head, noteChecked, readHead } from './head-file.ts'
 import { anotherDatabase, damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
 import { damaged, openError } from './open-errors.ts'
 import { isBusy, toStoreError } from './to-store-error.ts'
-import { first } from './migrations/001-first.ts'
-import { fewerPages } from './migrations/002-fewer-pages.ts'
-import { pendingReviews } from './migrations/003-pending-reviews.ts'
-import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
-import { search } from './migrations/005-search.ts'
-import { checksums } from './migrations/006-checksums.ts'
-import { needs } from './migrations/007-needs.ts'
-
-/** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search, checksums, needs]
-
-/** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
-export const APPLICATION_ID = 0x52_55_4e_53
 
 const HEADER_BYTES = 100
 
 /** What is left of a WAL that grew larger. */
 export const WAL_BYTES = 4 * 1024 * 1024
-
-/** The first format with checksums. */
-export const WITH_CHECKSUMS = MIGRATIONS.indexOf(checksums) + 1
 
 /** From this many unchecked events on, it is noted that they were checked. */
 const MANY_EVENTS = 100
@@ -42,7 +26,7 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
     refuseDanglingLink(path)
-    if (!existsSync(path)) createDatabase(path, fill)
+    if (!existsSync(path)) createDatabase(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
       // A backup that somebody put here is not in WAL mode.
@@ -115,14 +99,6 @@ export async function retryWhileBusy<T>(work: () => T, since: number = performan
     // Jitter, so that waiting processes do not keep colliding.
     await delay(1 + Math.random() * 9)
   }
-}
-
-/** Fills a new database. */
-export function fill(db: DatabaseSync): void {
-  addChecksum(db)
-  db.exec(
-    `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
-  )
 }
 
 /** SQLite would create the file that the link names, wherever that is. */
@@ -265,10 +241,10 @@ export function checkFormat(db: DatabaseSync, path: string): void {
     throw new StoreError('corrupt', `${path} is not a Runsheet database. Choose another path, or move it away.`)
   }
   const version = formatOf(db)
-  if (version > MIGRATIONS.length) {
+  if (version > LATEST_FORMAT) {
     throw new StoreError(
       'newer',
-      `${path} was written by a newer Runsheet (format ${version}, this one knows ${MIGRATIONS.length}). Update Runsheet.`,
+      `${path} was written by a newer Runsheet (format ${version}, this one knows ${LATEST_FORMAT}). Update Runsheet.`,
     )
   }
 }
@@ -277,24 +253,16 @@ export function checkFormat(db: DatabaseSync, path: string): void {
 export const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
 
 async function migrate(db: DatabaseSync): Promise<void> {
-  if (formatOf(db) === MIGRATIONS.length) return
+  if (formatOf(db) === LATEST_FORMAT) return
   await whenFree(() => db.exec('BEGIN IMMEDIATE'))
-  addChecksum(db)
   try {
     // Read again under the lock: another process may have migrated meanwhile.
-    const version = formatOf(db)
-    db.exec(`${MIGRATIONS.slice(version).join('\n')}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+    upgrade(db, formatOf(db))
+    db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
-}
-
-/** For migrations. */
-function addChecksum(db: DatabaseSync): void {
-  db.function('database_checksum', { deterministic: true, varargs: true }, (database, kind, ...fields) =>
-    databaseChecksum(String(database), String(kind), ...fields.map(field => (field === null ? null : String(field)))),
-  )
 }
 
 export function pragma(db: DatabaseSync, name: string): unknown {

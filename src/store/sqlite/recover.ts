@@ -13,7 +13,6 @@ import { headPath, readHead } from './head-file.ts'
 import { identityOf } from './integrity.ts'
 import { keepFile } from './keep-file.ts'
 import { SqliteLog } from './log.ts'
-import { fill } from './open.ts'
 import { Found } from './salvage/found.ts'
 
 /** What was saved from a damaged database, and what was not. */
@@ -48,7 +47,7 @@ export function recoverDatabase(path: string, now: Date): Recovered {
     if (found.newestId === 0) {
       throw new StoreError('corrupt', `Nothing in ${path} can be read; it was left untouched. Restore a backup.`)
     }
-    createDatabase(fresh, fill)
+    createDatabase(fresh)
     const acknowledged = Math.max(found.newestId, head?.written.events ?? 0)
     const saved = save(found, fresh, acknowledged)
     const kept = exchange(real, fresh, now)

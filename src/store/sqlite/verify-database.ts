@@ -3,17 +3,19 @@ import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { verify } from '../verify.ts'
 import { sqliteVerifiable } from './verifiable.ts'
+import { WITH_CHECKSUMS } from './formats.ts'
 import { readHead } from './head-file.ts'
 import { damageIn, structureProblem } from './integrity.ts'
-import {
-  checkFormat,
-  checkSize,
-  connectReader,
-  formatOf,
-  removeEmptyWal,
-  retryWhileBusy,
-  WITH_CHECKSUMS,
-} from './open.ts'
+import { checkFormat, checkSize, connectReader, formatOf, removeEmptyWal, retryWhileBusy } from './open.ts'
+
+/** A database that nothing is known to be wrong with, but that has no checksums to check it by. */
+export class OlderFormatError extends Error {
+  override readonly name = 'OlderFormatError'
+
+  constructor(path: string) {
+    super(`${path} is of an older format, without checksums. Start Runsheet on it once: that adds them.`)
+  }
+}
 
 /**
  * Everything that is wrong with a database: its structure, its checksums, rows that differ from their log. Changes nothing,
@@ -31,8 +33,9 @@ export async function* verifyDatabase(
   try {
     checkFormat(db, path)
     if (formatOf(db) < WITH_CHECKSUMS) {
-      const older = 'it is of an older format, without checksums. Start Runsheet on it once; that adds them.'
-      yield `${basename(path)}: ${structureProblem(db) ?? older}`
+      const problem = structureProblem(db)
+      if (problem === undefined) throw new OlderFormatError(path)
+      yield `${basename(path)}: ${problem}`
       return
     }
     db.exec('BEGIN')
