@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -24,6 +25,7 @@ const url = inject('postgresUrl')
 const kinds = (['sqlite', 'json', 'postgres'] as const).filter(kind => kind !== 'postgres' || url !== '')
 
 describe.each(kinds)('%s under kill -9', kind => {
+  fault(`kill -9 of a process that writes (${kind})`)
   let folder: string
   let database: Awaited<ReturnType<typeof freshDatabase>> | undefined
   beforeEach(async () => {
@@ -88,6 +90,7 @@ describe.each(kinds)('%s under kill -9', kind => {
       from = Math.max(...acks.keys()) - 5
     }
     expect(acks.size).toBeGreaterThan(kills)
+    held(kills, { 'acknowledged writes, none lost': acks.size })
   })
 
   it.each(POINTS[kind].map(point => [point]))(
@@ -99,6 +102,7 @@ describe.each(kinds)('%s under kill -9', kind => {
         expect((await child.ended).signal).toBe('SIGKILL')
         for (const [number, seq] of acknowledged(child)) acks.set(number, seq)
         await checkWhole(acks)
+        held()
       }
       const successor = runWriter(order({ from: 0, to: 20 }))
       expect(await successor.ended).toMatchObject({ code: 0 })
@@ -130,6 +134,7 @@ describe.each(kinds)('%s under kill -9', kind => {
       child.process.kill('SIGKILL')
       await child.ended
       await checkWhole(acknowledged(child))
+      held()
       rmSync(folder, { recursive: true })
       mkdirSync(folder)
       await database?.drop()

@@ -6,6 +6,7 @@ import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'
 import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
 import type { Hint, Ref, Store } from '../../src/store/store.ts'
 import { inLongRun } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { type MuteProxy, type MuteProxyOptions, muteProxy, type Way } from '../support/mute-proxy.ts'
 import { describePostgres, ownDatabase, ownStore } from '../support/postgres-store.ts'
 
@@ -38,6 +39,7 @@ async function texts(store: Store): Promise<string[]> {
 }
 
 describePostgres('postgres: connections that go mute', () => {
+  fault('connections to PostgreSQL that go mute')
   describe.for(WAYS)('(%s)', way => {
     it('[PG9] the open ones: every call goes on over a new one', async () => {
       const { proxy, store } = await behindProxy()
@@ -104,6 +106,7 @@ describePostgres('postgres: connections that go mute', () => {
 })
 
 describePostgres('postgres: a COMMIT whose answer does not come', () => {
+  fault('a COMMIT whose answer does not come')
   it.for(COMMIT_WAYS)(
     '[PG9][FA3] (%s) with a key: it is asked for over a new connection, and written once',
     async way => {
@@ -126,6 +129,7 @@ describePostgres('postgres: a COMMIT whose answer does not come', () => {
 })
 
 describePostgres('postgres: a transaction whose client has gone mute', () => {
+  fault('a client that goes mute within a transaction (postgres)')
   it.for([
     ['begun', 'io'],
     ['staged', 'io'],
@@ -140,6 +144,7 @@ describePostgres('postgres: a transaction whose client has gone mute', () => {
 })
 
 describePostgres('postgres: a listener that goes mute', () => {
+  fault('a listener that goes mute')
   it.for(WAYS)('[PG11] (%s) is replaced, and what was written meanwhile is heard', async way => {
     const { proxy, store, direct } = await behindProxy()
     const listeners = (): number =>
@@ -156,6 +161,7 @@ describePostgres('postgres: a listener that goes mute', () => {
 })
 
 describePostgres('postgres: what a session is told', () => {
+  fault('connections to PostgreSQL that go mute')
   it('[PG12] nothing at its start that a pooler would refuse', async () => {
     const { proxy, store } = await behindProxy()
     listening(store)

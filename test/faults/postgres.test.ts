@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
 import { openTurn, run } from '../../src/store/contract.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { answered, fault } from '../support/faults.ts'
 import { muteProxy, type Way } from '../support/mute-proxy.ts'
 import { describePostgres, ownDatabase, sql } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -38,12 +39,14 @@ async function serve(store: string): Promise<Node> {
   const [url = ''] = /http:\S+?(?=#)/.exec(await child.line(() => true)) ?? []
   const authorization = `Bearer ${readFileSync(join(data, 'person-token'), 'utf8').trim()}`
   const ask: Node['ask'] = (method, path, body) =>
-    fetch(new URL(path, url), {
-      method,
-      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(HUNG_MS),
-    })
+    answered(
+      fetch(new URL(path, url), {
+        method,
+        headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(HUNG_MS),
+      }),
+    )
   return { url, ask, status: async path => (await ask('GET', path)).status }
 }
 
@@ -99,6 +102,7 @@ async function lockRows(url: string): Promise<() => Promise<void>> {
 }
 
 describePostgres('a server whose rows are locked by others', () => {
+  fault('a server whose rows are locked by others (postgres)')
   it(`[PG3] answers ${WRITERS} writers, and those behind them, with 503 and Retry-After; reads and readiness go on`, async () => {
     const url = await conversations(WRITERS)
     const node = await serve(url)
@@ -117,6 +121,7 @@ describePostgres('a server whose rows are locked by others', () => {
 })
 
 describePostgres('a process that is frozen inside a commit', () => {
+  fault('a process frozen within a transaction (postgres)')
   it('[PG10][FA2] blocks the others no longer than its transaction may be idle', async () => {
     const url = await conversations(1)
     const node = await serve(url)
@@ -145,6 +150,7 @@ describePostgres('a process that is frozen inside a commit', () => {
 })
 
 describePostgres('a server whose connections go mute', () => {
+  fault('a server whose connections to PostgreSQL go mute')
   const ways: readonly Way[] = inLongRun(['out', 'back', 'both'], ['back'])
 
   it.each(ways)('[PG9] (%s, all of them) answers every request, and works again when the line does', async way => {
@@ -191,6 +197,7 @@ describePostgres('a server whose connections go mute', () => {
 })
 
 describePostgres('a node that goes mute inside a commit', () => {
+  fault('a driver that goes mute within a commit (postgres)')
   const lines = STORIES.reviewed.commits.map((line, index) => [index + 1, line] as const)
   const some = inLongRun(
     lines,

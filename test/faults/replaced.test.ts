@@ -19,6 +19,7 @@ import { add, note, openTurn, run } from '../../src/store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore, type SqliteFaultPoint } from '../../src/store/sqlite/store.ts'
 import { type Child, runCli } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { hostOf, overStdio } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -113,6 +114,8 @@ const ready = async ({ url }: Served): Promise<[number, unknown]> => {
   const answer = await fetch(new URL('/readyz', url))
   return [answer.status, await answer.json()]
 }
+
+fault('files that are deleted, moved or replaced under a server')
 
 describe.each(['sqlite', 'file'] as const)('runsheet serve --store %s', kind => {
   it.each(LOSSES)(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inLongRun } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'
 import { LEASE_MS, Scene } from '../support/turn-scene.ts'
 import { type Story, STORIES, toldBy } from '../support/turn-story.ts'
@@ -21,6 +22,7 @@ function pointsOf({ commits }: Story): readonly (readonly ['before' | 'after', n
 }
 
 describe.concurrent('a process that dies while it drives', () => {
+  fault('kill -9 of the process that drives a turn')
   for (const [name, story] of Object.entries(STORIES)) {
     it.each(pointsOf(story))(`[TR21] ${name}, %s commit %i (%s): the turn goes on where it was`, (when, nth, line) =>
       Scene.play(story, async scene => {
@@ -110,6 +112,7 @@ describe.concurrent('a process that dies while it drives', () => {
         await Promise.race([reader.over, new Promise(resolve => setTimeout(resolve, Math.random() * LEASE_MS * 1.5))])
         child.process.kill('SIGKILL')
         await child.ended
+        held()
       }
       scene.takeOver()
       await scene.check(reader)
