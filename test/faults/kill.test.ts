@@ -74,7 +74,7 @@ describe.each(kinds)('%s under kill -9', kind => {
   }
 
   it('[FA1] at random moments: no acknowledged write is lost or doubled, and seq has no hole', async () => {
-    const kills = inLongRun(60, 6)
+    const kills = inLongRun(60, 4)
     const acks = new Map<number, number>()
     let from = 0
     for (let kill = 0; kill < kills; kill += 1) {
@@ -128,7 +128,7 @@ describe.each(kinds)('%s under kill -9', kind => {
   }
 
   it('[FA1] while the database is being made: the next process begins with a whole one', async () => {
-    for (let round = 0; round < inLongRun(20, 3); round += 1) {
+    for (let round = 0; round < inLongRun(20, 2); round += 1) {
       const child = runWriter(order({}))
       await new Promise(resolve => setTimeout(resolve, 90 + Math.random() * 120))
       child.process.kill('SIGKILL')

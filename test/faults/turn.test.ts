@@ -5,6 +5,9 @@ import { TOKENS } from '../support/server.ts'
 import { LEASE_MS, Scene } from '../support/turn-scene.ts'
 import { type Story, STORIES, toldBy } from '../support/turn-story.ts'
 
+/** Lines at which a process has died already, in the short run. */
+const seen = new Set<string>()
+
 /**
  * Where a process dies: at every line, or at one of each kind. Behind a line the log is as it is before the next one;
  * what differs is what was done in between, so that a few are enough where time is short.
@@ -12,12 +15,11 @@ import { type Story, STORIES, toldBy } from '../support/turn-story.ts'
 function pointsOf({ commits }: Story): readonly (readonly ['before' | 'after', nth: number, line: string])[] {
   const lines = commits.map((line, index) => [index + 1, line] as const)
   const every = (['before', 'after'] as const).flatMap(when => lines.map(([nth, line]) => [when, nth, line] as const))
-  // The answer of an outside tool looks like that of a review.
-  const isFirst = (nth: number, line: string): boolean => commits.indexOf(line) === nth - 1 || nth === 6
-  const isTelling = (line: string): boolean => /^tool_called|^tool_answered|todos_resubmitting/.test(line)
+  const isNew = (point: string): boolean => !seen.has(point) && seen.add(point).has(point)
+  const isTelling = (line: string): boolean => /^tool_called|todos_resubmitting/.test(line)
   return inLongRun(
     every,
-    every.filter(([when, nth, line]) => isFirst(nth, line) && (when === 'before' || isTelling(line))),
+    every.filter(([when, , line]) => (when === 'before' || isTelling(line)) && isNew(`${when} ${line}`)),
   )
 }
 

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { line, Problem, prose } from '../../src/domain/text.ts'
 import type { Route } from '../../src/http/route.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
+import { inLongRun } from './children.ts'
 import { fault } from './faults.ts'
 import { type Answered, bearer, EVERY_ROUTE, filled, nameOf, send } from './requests.ts'
 import { startServer, type TestServer } from './server.ts'
@@ -555,7 +556,7 @@ export function badInput(store: StoreKind): void {
         fc.asyncProperty(fc.oneof(anything, close, close), async value => {
           await asked(route, { rawBody: written(value) })
         }),
-        { numRuns: isFirst ? 60 : 25 },
+        { numRuns: isFirst ? 60 : inLongRun(25, 8) },
       )
     })
   })
