@@ -123,7 +123,7 @@ describe('generated conversations', () => {
   }
 
   it('[SE5] are searched with the same results in the same order in every store', async () => {
-    const steps = generated(inLongRun(2_000, 160))
+    const steps = generated(inLongRun(2_000, 100))
     const answers = await Promise.all(
       KINDS.map(async kind => {
         const store = await opened(await placeOf(kind))

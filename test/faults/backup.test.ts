@@ -19,6 +19,7 @@ import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
 import { acknowledged, type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -38,6 +39,8 @@ afterEach(async () => {
   for (const end of ends.toReversed()) await end()
   rmSync(scratch, { recursive: true })
 })
+
+fault('backup and restore: cut, damaged, foreign, full, in use')
 
 const at = (name: string): string => join(scratch, name)
 const open = (kind: 'sqlite' | 'file', folder: string): Promise<Store> =>
@@ -73,6 +76,7 @@ const titles = async (folder: string, kind: 'sqlite' | 'file' = 'sqlite'): Promi
 }
 
 describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', kind => {
+  fault('a backup under load, restored')
   it('[BK1][BK3] holds all that was acknowledged before it began, each log whole, and restores to just that', async () => {
     const server = await serveWatched(data, ['--store', kind])
     const place =
@@ -112,6 +116,7 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
       }
       await restored.close()
       expect(await done('verify', '--data', folder, '--store', kind)).toMatch(/every log agrees with its rows/)
+      held()
     }
   })
 })

@@ -20,6 +20,7 @@ import { createClient, type Client } from '../../src/client/client.ts'
 import { add, openTurn, run } from '../../src/store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { runCli } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -68,6 +69,8 @@ async function socket(path: string): Promise<void> {
   await new Promise<void>(resolve => server.listen(path, resolve))
   ends.push(() => server.close())
 }
+
+fault('a link, pipe, folder or giant in the place of a task file')
 
 describe('runsheet serve --store file, with something else in the place of a task file', () => {
   const file = (): string => join(folder, 'c1.json')
