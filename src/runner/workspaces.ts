@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** No longer than this, whatever the check says. */
   readonly maxMs?: number | undefined
+  /** Awaited right before it starts; if it rejects, nothing is started, and so does the run. */
+  readonly beforeStart?: (() => Promise<void>) | undefined
   readonly onOutput?: ((text: string) => void) | undefined
 }
 
