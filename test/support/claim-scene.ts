@@ -20,6 +20,7 @@ import { TOKENS } from './server.ts'
 import { MODEL, startTurns, type TestTurns } from './turns.ts'
 
 export const LEASE_MS = 300
+export const HERE = { tenant: 'local', conversation: 'c1' } as const
 
 export interface ClaimSceneOptions {
   readonly store?: 'sqlite' | 'postgres'
