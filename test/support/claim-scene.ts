@@ -25,8 +25,11 @@ export const HERE = { tenant: 'local', conversation: 'c1' } as const
 export interface ClaimSceneOptions {
   readonly store?: 'sqlite' | 'postgres'
   readonly answers?: Answers
+  /** Mounts a disk for the data; the function that it returns unmounts it. */
+  readonly mount?: (folder: string) => () => void
 }
 
+type Changes = { readonly [Key in keyof ClaimChildOrder]?: ClaimChildOrder[Key] | undefined }
 type Of<T extends EventType> = Extract<StoredEvent, { type: T }>
 
 /** A call of an agent elsewhere. */
@@ -64,10 +67,11 @@ export class ClaimScene {
   }
 
   static async play(work: (scene: ClaimScene) => Promise<void>, options: ClaimSceneOptions = {}): Promise<void> {
-    const { store = 'sqlite', answers } = options
+    const { store = 'sqlite', answers, mount } = options
     const folder = realpathSync(scratchFolder())
     const data = join(folder, 'data')
     mkdirSync(data)
+    const unmount = mount?.(data)
     const database = store === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
     const at = database?.url ?? join(data, 'runsheet.db')
     const place = {
@@ -91,6 +95,7 @@ export class ClaimScene {
       await scene.#end()
       await turns.close()
       await database?.drop()
+      unmount?.()
       rmSync(folder, { recursive: true, maxRetries: 5 })
     }
   }
@@ -109,7 +114,7 @@ export class ClaimScene {
   }
 
   /** Starts a child process; resolves once it serves. */
-  async child(more: Partial<ClaimChildOrder> = {}): Promise<Child & { readonly agent: Client }> {
+  async child(more: Changes = {}): Promise<Child & { readonly agent: Client }> {
     const child = runChild(new URL('claim-child.ts', import.meta.url), { ...this.order, ...more })
     this.#children.push(child)
     const url = (await child.line(line => line.startsWith('url '))).slice(4)
