@@ -240,6 +240,15 @@ function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequ
   return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
 }
 
+/** Whether a run under way still matters: nobody ended it, nor the claim that it is made for. */
+export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, runId: string): boolean {
+  const { started } = recordOf(state, hash)
+  if (started?.run_id !== runId) return false
+  if (started.claim_id === undefined) return true
+  const claim = valueIn(state.claims, started.claim_id)
+  return claim !== undefined && claim.ended === undefined
+}
+
 /** A check of a task by its hash, or without a task one of the plan's own. */
 export function findCheck(
   state: Pick<Proofs, 'tasks' | 'turns'>,

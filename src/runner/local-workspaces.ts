@@ -133,12 +133,13 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
-    const { workspace, baseline, mayChange, signal, maxMs, onOutput } = options
+    const { workspace, baseline, mayChange, signal, maxMs, beforeStart, onOutput } = options
     const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
       signal: AbortSignal.any([signal, ...limit]),
+      beforeStart,
       onOutput,
     })
     return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }

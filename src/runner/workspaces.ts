@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** No longer than this, whatever the check says. */
   readonly maxMs?: number | undefined
+  /** Awaited right before it starts; if it rejects, nothing is started, and so does the run. */
+  readonly beforeStart?: (() => Promise<void>) | undefined
   /** Called with each piece of output; the function returns the end of it so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
 }
