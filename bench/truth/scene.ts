@@ -142,8 +142,12 @@ export class Scene {
   /** Whether this program says so: the truth, which no tool of the worker can reach. */
   holds(program: string): boolean {
     try {
-      const options = { cwd: this.folder, timeout: 20_000, stdio: ['ignore', 'pipe', 'ignore'] } as const
-      return execFileSync(process.execPath, ['--input-type=module', '-e', program], options).toString() === 'holds'
+      const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+        cwd: this.folder,
+        timeout: 20_000,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      return said.toString() === 'holds'
     } catch {
       return false
     }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Survey, SurveyRequest } from './survey.ts'
 
 /** What cannot be told if the worker dies. */
-const UNKNOWN: Survey = { fingerprint: undefined, files: undefined }
+const UNKNOWN: Survey = { fingerprint: undefined, files: undefined, stamps: undefined }
 
 let worker: Worker | undefined
 let lastId = 0

@@ -7,6 +7,7 @@ import { originOf } from '../domain/origin.ts'
 import {
   type CheckRecord,
   MAX_TRIES,
+  namedFiles,
   nextRun,
   type OpenClaim,
   recordOf,
@@ -151,7 +152,7 @@ export class CheckRunner {
       else {
         const [claim] = settleable(state, lease.turn)
         if (!claim || (claim.judge && !this.#options.judge)) return
-        if (!(await this.#recheck(work, state, claim))) await this.#settle(work, state, claim)
+        if (!(await this.#recheck(work, state))) await this.#settle(work, state, claim)
       }
     }
   }
@@ -188,7 +189,8 @@ export class CheckRunner {
       await work.held.confirm(signal)
       const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
       const mayChange = task?.may_change ?? []
-      const outcome = await this.#options.workspaces.run(next.check, { workspace, baseline, mayChange, signal, maxMs })
+      const options = { workspace, baseline, mayChange, also: namedFiles(state), signal, maxMs }
+      const outcome = await this.#options.workspaces.run(next.check, options)
       // Ended by us, not by itself: it is repeated, or somebody has written down its end.
       if (signal.aborted) return
       await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
@@ -226,13 +228,13 @@ export class CheckRunner {
   }
 
   /** Before the last open task of a plan is granted, everything that is out of date runs once more. */
-  async #recheck(work: Work, state: Conversation, claim: OpenClaim): Promise<boolean> {
+  async #recheck(work: Work, state: Conversation): Promise<boolean> {
     const { lease } = work.held
     const workspace = state.turns.get(lease.turn)?.workspace
     const claimed = new Set(settleable(state, lease.turn).map(({ task_id }) => task_id))
     const isLast = openTasks(state, lease.turn).every(({ id }) => claimed.has(id))
-    if (!workspace || !isLast || claim.status !== 'completed') return false
-    const fingerprint = await this.#options.workspaces.fingerprint(workspace)
+    if (!workspace || !isLast) return false
+    const fingerprint = await this.#options.workspaces.fingerprint(workspace, namedFiles(state))
     const final = { type: 'request_final', turn_id: lease.turn, fingerprint } as const
     const { events } = await this.#door.run({ ...lease, lease }, final)
     return events.length > 0

@@ -105,9 +105,9 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     return approvalHash(spec, this.#place(workspace))
   }
 
-  async fingerprint(workspace: Workspace): Promise<string | undefined> {
+  async fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined> {
     const nothing: RunnableCheck = { kind: 'file', path: '.', id: '', hash: '' }
-    return (await lookedAt(nothing, this.#checkOptions(workspace, []))).fingerprint
+    return (await lookedAt(nothing, { ...this.#checkOptions(workspace, []), also })).fingerprint
   }
 
   async baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined> {
@@ -136,11 +136,12 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
-    const { workspace, baseline, mayChange, signal, maxMs, onOutput } = options
+    const { workspace, baseline, mayChange, also, signal, maxMs, onOutput } = options
     const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
+      also,
       signal: AbortSignal.any([signal, ...limit]),
       ...(onOutput ? { onOutput: (tail: () => string) => onOutput(tail()) } : {}),
     })
