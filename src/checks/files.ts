@@ -9,6 +9,9 @@ import { pathFrom, realOf } from './workspace.ts'
 /** Hashes by path: relative to the workspace, with `/`, or absolute for what is outside. */
 export type FileHashes = ReadonlyMap<string, string>
 
+/** By path what the system changes with every write to a file, and no user can set. */
+export type Stamps = ReadonlyMap<string, string>
+
 export interface FilesRequest {
   readonly root: string
   readonly globs: readonly string[]
@@ -40,6 +43,15 @@ export function hashFiles(request: FilesRequest, hasher: FileHasher): FileHashes
     hashes.set(path, hashOf(file, hasher, limits.bytes))
   }
   return hashes
+}
+
+export const stampsOf = (root: string, paths: readonly string[]): Stamps =>
+  new Map(paths.map(path => [path, stampOf(resolve(root, path))]))
+
+function stampOf(path: string): string {
+  const stats = lstatOf(path)
+  const own = stats ? `${stats.ino}:${stats.ctimeNs}` : ''
+  return stats?.isSymbolicLink() && realOf(path) !== path ? `${own} ${stampOf(realOf(path))}` : own
 }
 
 interface FoundFile {

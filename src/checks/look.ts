@@ -12,19 +12,30 @@ export interface LookOptions extends Place {
   readonly dataFolder: string
   /** Globs of the files that decide what checks mean. */
   readonly protect: readonly string[]
+  /** Files that count in the fingerprint even if git ignores them. */
+  readonly also?: readonly string[] | undefined
   readonly limits?: Partial<Limits> | undefined
 }
 
 /** The fingerprint of a workspace, and the files that these checks are about: guarded ones, and those not to change. */
-export function lookAt(checks: readonly RunnableSpec[], options: LookOptions): Promise<Survey> {
-  const { workspace, env, dataFolder, protect, limits } = options
+export function lookAt(
+  checks: readonly RunnableSpec[],
+  options: LookOptions,
+  { isFingerprinted = true }: { readonly isFingerprinted?: boolean } = {},
+): Promise<Survey> {
+  const { workspace, env, dataFolder, protect, also, limits } = options
+  const guards = checks.map(check => guardsOf(check, options, protect))
   const path = env['PATH'] ?? ''
   const git = findProgram('git', { workspace, cwd: workspace.path, path })
   return surveyed({
     root: workspace.path,
-    git: git instanceof Obstacle ? undefined : { program: git.path, path },
-    globs: [...protect, ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : []))],
-    paths: checks.flatMap(check => guardsOf(check, options, protect).paths),
+    git: !isFingerprinted || git instanceof Obstacle ? undefined : { program: git.path, path },
+    globs: [
+      ...new Set([...protect, ...guards.flatMap(({ globs }) => globs)]),
+      ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : [])),
+    ],
+    paths: guards.flatMap(({ paths }) => paths),
+    also,
     exclude: ['.agents', ...ownFolder(workspace.path, dataFolder)],
     limits: { ...LIMITS, ...limits },
   })

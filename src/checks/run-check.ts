@@ -3,10 +3,11 @@ import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import type { Limits } from './fingerprint.ts'
-import { guardChanges, guardsOf } from './guarded.ts'
+import { guardChanges, guardsOf, guardsTouched } from './guarded.ts'
 import { isAsApproved } from './hash.ts'
 import { type LookOptions, lookAt } from './look.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
+import type { Survey } from './survey.ts'
 import { runCommand, type RunLimits, type Watched } from './run-command.ts'
 
 export interface CheckOptions extends LookOptions, Watched {
@@ -23,7 +24,7 @@ export interface CheckRun extends Outcome {
   readonly fingerprint?: string
   /** What this check is about, right before the run: hashes by path. Not there if that is too much to read. */
   readonly files?: Readonly<Record<string, string>>
-  /** The guarded files that differ from the baseline. Not there if that cannot be told: then it proves nothing. */
+  /** The guarded files that differ from the baseline, or were written to during the run. Not there if that cannot be told. */
   readonly guarded?: readonly string[]
 }
 
@@ -32,18 +33,42 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
   if (!isAsApproved(check, options)) {
     return { ...inconclusive('What it runs has changed since it was approved.'), duration_ms: 0 }
   }
-  const { fingerprint, files } = await lookAt([check], options)
+  const before = await lookAt([check], options)
+  const { fingerprint, files } = before
   const baseline = options.baseline && new Map(Object.entries(options.baseline))
   await options.beforeStart?.()
   const start = performance.now()
   const outcome = await outcomeOf(check, options, baseline, files)
+  const duration_ms = Math.round(performance.now() - start)
+  const guarded = baseline && (await guardedBy(check, options, baseline, before))
   return {
     ...outcome,
-    duration_ms: Math.round(performance.now() - start),
+    duration_ms,
     ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(files && { files: Object.fromEntries(files) }),
-    ...(files && baseline && { guarded: guardChanges(baseline, files, guardsOf(check, options, options.protect)) }),
+    ...(guarded && { guarded }),
   }
+}
+
+/** The guarded files that changed before the run, and during it: a test may be replaced just for that long. */
+async function guardedBy(
+  check: RunnableCheck,
+  options: CheckOptions,
+  baseline: FileHashes,
+  before: Survey,
+): Promise<readonly string[] | undefined> {
+  if (!before.files || !before.stamps) return undefined
+  const guards = guardsOf(check, options, options.protect)
+  const changed = guardChanges(baseline, before.files, guards)
+  if (check.kind !== 'command') return changed
+  const after = await lookAt([check], options, { isFingerprinted: false })
+  if (!after.files || !after.stamps) return undefined
+  const touched = guardsTouched(
+    { files: before.files, stamps: before.stamps },
+    { files: after.files, stamps: after.stamps },
+    guards,
+  )
+  return [...new Set([...changed, ...touched])].sort()
 }
 
 function outcomeOf(

@@ -298,6 +298,12 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
   return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
 }
 
+/** The files that checks name, which count in a fingerprint even if git ignores them. */
+export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
+  const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
+  return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
+}
+
 /** The plan's own checks that failed when they last ran. */
 export const failingDoneChecks = (state: Pick<Proofs, 'runs' | 'turns'>, turnId: string): readonly Check[] =>
   (valueIn(state.turns, turnId)?.done_checks ?? []).filter(
@@ -386,13 +392,17 @@ function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; r
     else if (now !== 'passed') reasons.push(`${name}: has not passed`)
     else if (guards.length > 0) reasons.push(`${name}: proves nothing until a person accepts ${guards.join(', ')}`)
     else if (check.kind === 'person') reasons.push(`${name}: a person ticked it`)
-    else if (recordOf(state, check.hash).proves === task.id) reasons.push(`${name}: failed before, passes now`)
+    else if (isProvenBy(state, task, check)) reasons.push(`${name}: failed before, passes now`)
     else reasons.push(`${name}: ${guardsOnly(state, task, check)}`)
     if (now !== 'passed' || guards.length > 0) inTheWay += 1
-    else if (check.kind !== 'person' && recordOf(state, check.hash).proves === task.id) proving += 1
+    else if (check.kind !== 'person' && isProvenBy(state, task, check)) proving += 1
   }
   return { proves: proving > 0 && inTheWay === 0, reasons }
 }
+
+/** What passed at the start only guards: whoever breaks it first and restores it then has done nothing. */
+const isProvenBy = (state: Proofs, task: Task, { hash }: Check): boolean =>
+  recordOf(state, hash).proves === task.id && proofOf(state, task.id).baseline[hash] !== 'passed'
 
 function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
   const baseline = proofOf(state, task.id).baseline[hash]

@@ -7,6 +7,7 @@ import { originOf } from '../domain/origin.ts'
 import {
   isWanted,
   MAX_TRIES,
+  namedFiles,
   nextRun,
   CHECK_OUTPUT,
   type OpenClaim,
@@ -164,7 +165,7 @@ export class CheckRunner {
         // In a turn of ours its driver goes on.
         const [claim] = state.turns.get(lease.turn)?.status === 'open' ? settleable(state, lease.turn) : []
         if (!claim || (claim.judge && !this.#options.judge)) return
-        if (!(await this.#recheck(work, state, claim))) await this.#settle(work, state, claim)
+        if (!(await this.#recheck(work, state))) await this.#settle(work, state, claim)
       }
     }
   }
@@ -243,6 +244,7 @@ export class CheckRunner {
         workspace,
         baseline,
         mayChange: task?.may_change ?? [],
+        also: namedFiles(state),
         signal,
         maxMs,
         beforeStart: () => work.held.confirm(signal),
@@ -266,13 +268,13 @@ export class CheckRunner {
   }
 
   /** Before the last open task of a plan is granted, everything that is out of date runs once more. */
-  async #recheck(work: Work, state: Conversation, claim: OpenClaim): Promise<boolean> {
+  async #recheck(work: Work, state: Conversation): Promise<boolean> {
     const { lease } = work.held
     const workspace = state.turns.get(lease.turn)?.workspace
     const claimed = new Set(settleable(state, lease.turn).map(({ task_id }) => task_id))
     const isLast = openTasks(state, lease.turn).every(({ id }) => claimed.has(id))
-    if (!workspace || !isLast || claim.status !== 'completed') return false
-    const fingerprint = await this.#options.workspaces.fingerprint(workspace)
+    if (!workspace || !isLast) return false
+    const fingerprint = await this.#options.workspaces.fingerprint(workspace, namedFiles(state))
     const final = { type: 'request_final', turn_id: lease.turn, fingerprint } as const
     const { events } = await this.#door.run({ ...lease, lease }, final)
     return events.length > 0

@@ -109,8 +109,8 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     return approvalHash(spec, this.#place(workspace))
   }
 
-  async fingerprint(workspace: Workspace): Promise<string | undefined> {
-    return (await lookAt([], this.#checkOptions(workspace, []))).fingerprint
+  async fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined> {
+    return (await lookAt([], { ...this.#checkOptions(workspace, []), also })).fingerprint
   }
 
   async baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined> {
@@ -118,8 +118,9 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const runnable = checks.filter((check): check is RunnableCheck => check.kind !== 'person')
     const watched = runnable.flatMap(check => (check.kind === 'unchanged' ? check.paths : []))
     const isNew = (each: string): boolean => !known.covers.includes(each)
-    const globs = [...this.#protect, ...watched].filter(isNew)
-    const paths = runnable.flatMap(check => guardsOf(check, options, this.#protect).paths).filter(isNew)
+    const guards = runnable.map(check => guardsOf(check, options, this.#protect))
+    const globs = [...this.#protect, ...guards.flatMap(each => each.globs), ...watched].filter(isNew)
+    const paths = guards.flatMap(each => each.paths).filter(isNew)
     if (globs.length + paths.length === 0) return undefined
     const { files } = await lookAt(runnable, options)
     const { matches } = globsOf(globs)
@@ -133,11 +134,12 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
-    const { workspace, baseline, mayChange, signal, maxMs, beforeStart, onOutput } = options
+    const { workspace, baseline, mayChange, also, signal, maxMs, beforeStart, onOutput } = options
     const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
+      also,
       signal: AbortSignal.any([signal, ...limit]),
       beforeStart,
       onOutput,

@@ -10,6 +10,8 @@ export interface RunOptions {
   readonly baseline: Baseline
   /** Globs of guarded files that the task may change. */
   readonly mayChange: readonly string[]
+  /** Files that count in the fingerprint even if git ignores them. */
+  readonly also: readonly string[]
   /** Ends the run. */
   readonly signal: AbortSignal
   /** No longer than this, whatever the check says. */
@@ -24,8 +26,8 @@ export interface RunOptions {
 export interface Workspaces {
   /** Their keys. */
   readonly keys: readonly string[]
-  /** A hash of the files in it; undefined if there is none, which counts as out of date. */
-  fingerprint(workspace: Workspace): Promise<string | undefined>
+  /** A hash of the files in it, and of these even if git ignores them; undefined if there is none, which counts as out of date. */
+  fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined>
   /** The guarded files of these checks that `known` does not cover yet, as they are now; undefined if it covers all. */
   baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined>
   run(check: Check, options: RunOptions): Promise<RunOutcome>

@@ -59,11 +59,23 @@ export async function beginCall(
     // A run of ours stores every answer.
     const stored = call.status === 'answered' && (call.stored || context.run !== undefined)
     if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, stored)
+    if (call.status === 'answered' && !context.run && toolNamed(toolset, name)?.created) await baselineTaken(context)
     return call
   } catch (error) {
     report(error instanceof Refusal ? 'refused' : 'failed')
     throw error
   }
+}
+
+/** Less than any edge waits for an answer. */
+const BASELINE_WAIT_MS = 20_000
+
+/** A plan without a review: its checks run before it is answered, and so before the work. */
+async function baselineTaken(context: ToolContext): Promise<void> {
+  const signal = AbortSignal.timeout(BASELINE_WAIT_MS)
+  await awaitBaseline(context, context.turn, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
 }
 
 /** Waits until a begun call is decided, and returns what the model is told. */
