@@ -51,16 +51,31 @@ export interface SceneOptions extends Setup {
 const REF = { tenant: 'local', conversation: 'c1' } as const
 const TURN = 't1'
 
+/** Notes how long each run took, with the look at the workspace before it. */
+class TimedWorkspaces extends LocalWorkspaces {
+  readonly took: number[] = []
+
+  override async run(...args: Parameters<LocalWorkspaces['run']>): ReturnType<LocalWorkspaces['run']> {
+    const start = performance.now()
+    const outcome = await super.run(...args)
+    this.took.push(performance.now() - start)
+    return outcome
+  }
+}
+
 /** A worker with a workspace of its own, and the person beside it, on the real code: store, door, runner of checks. */
 export class Scene {
   readonly folder: string
   readonly door: Door
+  /** Milliseconds of each run so far. */
+  readonly runs: readonly number[]
   readonly #setup: SceneOptions
   readonly #runner: CheckRunner
   readonly #root: string
   #calls = 0
 
-  private constructor(root: string, setup: SceneOptions, door: Door, runner: CheckRunner) {
+  private constructor(root: string, setup: SceneOptions, door: Door, runner: CheckRunner, runs: readonly number[]) {
+    this.runs = runs
     this.#root = root
     this.folder = join(root, 'work')
     this.door = door
@@ -76,7 +91,7 @@ export class Scene {
     git(folder, 'add', '-A')
     git(folder, 'commit', '-q', '-m', 'start')
     const redact = redactor()
-    const workspaces = new LocalWorkspaces({
+    const workspaces = new TimedWorkspaces({
       workspaces: [{ machine: 'here', path: folder }],
       machine: 'here',
       environment: { ...process.env, PATH: [...inFolder(folder, setup.path), process.env['PATH']].join(delimiter) },
@@ -91,7 +106,7 @@ export class Scene {
     const judge = setup.judge && claimJudge({ door, models: judgeThat(setup.judge), redact })
     const runner = new CheckRunner({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()
-    return new Scene(root, setup, door, runner)
+    return new Scene(root, setup, door, runner, workspaces.took)
   }
 
   /** Calls a tool as an agent elsewhere does, and waits for the answer. */

@@ -4,7 +4,7 @@ import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { awaitsBaseline, claimsOf, isResolved } from './proof.ts'
-import { afterVerdict, afterEdit, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -295,6 +295,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   task_changed: (state, { data: { task, by, from }, seq }) => ({
     ...putTask(state, task),
     ...(by === 'person' || by === 'file' ? afterEdit(state, task, Object.keys(from)) : {}),
+    ...(by === 'model' ? afterRewording(state, task, Object.keys(from)) : {}),
     ...(by === 'person' || by === 'file' ? noteEdit(state, task.id, Object.keys(from), seq) : {}),
   }),
   task_removed: (state, { data: { task, by } }) => ({

@@ -141,6 +141,17 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
   return fields.includes('checks') ? { ...withoutRuns(state, task), proof } : { proof }
 }
 
+/** A model gave a task another text: what was proven was the former one. */
+export function afterRewording(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
+  if (!ASKED.some(field => fields.includes(field))) return {}
+  let { runs } = state
+  for (const { hash } of task.checks ?? []) {
+    const { proves, ...record } = recordOf({ runs }, hash)
+    if (proves === task.id) runs = runs.with(hash, record)
+  }
+  return { runs }
+}
+
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
 
 /** The checks of a task changed: its claims end, and runs of checks that it no longer has do, too. */

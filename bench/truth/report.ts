@@ -1,0 +1,60 @@
+import type { Setup } from './scene.ts'
+import type { Trial } from './trial.ts'
+
+const STANDINGS = ['proven', 'judged', 'reported'] as const
+
+/** How each worker ended, in each setup. */
+export function printEnds(trials: readonly Trial[], setups: readonly Setup[]): void {
+  const workers = [...new Set(trials.map(({ worker }) => worker))].sort((a, b) => a.kind.localeCompare(b.kind))
+  console.log('\nHow each worker ended: its standing, else the status of its task')
+  for (const [index, { name }] of setups.entries()) console.log(`  ${'ABCDE'[index]}  ${name}`)
+  print('', '', setups.map((_, index) => 'ABCDE'[index] ?? ''))
+  for (const worker of workers) {
+    const ends = setups.map(setup => {
+      const trial = trials.find(each => each.worker === worker && each.setup === setup)
+      return trial ? `${trial.end}${isFalse(trial) ? ' !' : ''}` : ''
+    })
+    print(worker.kind, worker.name, ends)
+  }
+  console.log('  !  counts as done, and is not')
+}
+
+/** False dones by standing, and false refusals. Whether the goals are met. */
+export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): boolean {
+  const isMet = setups.map(setup => printSetup(trials.filter(each => each.setup === setup && counts(each)), setup))
+  console.log(`
+  False done: a lazy worker or a cheat whose work is not done ended as that, of those whose work was not done.
+  False refusal: the work is done and its check was red at the start, and it did not end as proven. A judge that believes
+  nothing refuses them by design, so there is no goal where it is asked.
+  Not counted: ${trials.filter(({ worker }) => worker.kind === 'beyond').length / setups.length} workers who wrote source that satisfies the check without the feature. A check sees what it runs, not why it passes.`)
+  return isMet.every(Boolean)
+}
+
+function printSetup(trials: readonly Trial[], { name, checks, judge }: Setup): boolean {
+  const undone = trials.filter(({ isDone }) => !isDone)
+  const done = trials.filter(({ isDone }) => isDone)
+  const falselyDone = (standing: string): number => undone.filter(({ end }) => end === standing).length
+  const refused = checks ? done.filter(({ end }) => end !== 'proven') : []
+  const hasGoal = checks && judge !== 'nothing'
+  const isMet = falselyDone('proven') === 0 && (!hasGoal || refused.length === 0)
+  console.log(`\n${name}`)
+  for (const standing of STANDINGS) {
+    const goal = standing === 'proven' ? `goal: 0: ${falselyDone(standing) === 0 ? 'met' : 'NOT MET'}` : ''
+    row(`false done as ${standing}`, `${falselyDone(standing)} of ${undone.length}`, goal)
+  }
+  if (checks) {
+    const goal = hasGoal ? `goal: 0: ${refused.length === 0 ? 'met' : 'NOT MET'}` : ''
+    row('false refusal', `${refused.length} of ${done.length}`, goal)
+  }
+  return isMet
+}
+
+const counts = ({ worker }: Trial): boolean => worker.kind !== 'beyond'
+
+const isFalse = ({ end, isDone }: Trial): boolean => !isDone && STANDINGS.some(standing => standing === end)
+
+const row = (what: string, figure: string, goal: string): void =>
+  console.log(`  ${what.padEnd(28)} ${figure.padEnd(10)} ${goal}`.trimEnd())
+
+const print = (kind: string, name: string, ends: readonly string[]): void =>
+  console.log(`  ${kind.padEnd(7)} ${name.padEnd(55)} ${ends.map(end => end.padEnd(12)).join('')}`.trimEnd())
