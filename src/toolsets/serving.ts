@@ -26,7 +26,8 @@ export async function servedUntil(
     else if (performance.now() - served >= UNSERVED_MS) return false
     const look = AbortSignal.timeout(LOOK_MS)
     // Resolves with the next commit.
-    for await (const _ of door.tail(ref, { after: state.seq, signal: signal ? AbortSignal.any([signal, look]) : look })) break
+    for await (const _ of door.tail(ref, { after: state.seq, signal: signal ? AbortSignal.any([signal, look]) : look }))
+      break
     signal?.throwIfAborted()
   }
 }

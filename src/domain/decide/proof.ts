@@ -78,7 +78,12 @@ export function stopClaimsOf(state: Conversation, turnId: string, now: Instant):
   const ids = new Set(claims.map(({ claim_id }) => claim_id))
   const isAsked = (hash: string, { why }: StartedRun): boolean =>
     state.requests.some(each => each.turn_id === turnId && each.hash === hash && each.why === why && why !== 'person')
-  const runs = endedRuns(state, turnId, now, (started, hash) => ids.has(started.claim_id ?? '') || isAsked(hash, started))
+  const runs = endedRuns(
+    state,
+    turnId,
+    now,
+    (started, hash) => ids.has(started.claim_id ?? '') || isAsked(hash, started),
+  )
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
 }
 
@@ -230,12 +235,7 @@ function checkOf(
 const notRunnable = (task: Task, check: Check, because: 'person' | 'unapproved' | 'no_workspace'): Refusal =>
   new Refusal('check_not_runnable', { task, check: labelOf(check), because })
 
-function stoppedRun(
-  turn_id: string,
-  hash: string,
-  started: StartedRun,
-  now: Instant,
-): NewEvent[] {
+function stoppedRun(turn_id: string, hash: string, started: StartedRun, now: Instant): NewEvent[] {
   const { tries: _tries, at, ...run } = started
   const duration_ms = Math.max(0, Date.parse(now) - Date.parse(at))
   const data = { ...run, hash, result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
