@@ -118,7 +118,8 @@ describe.concurrent('a person acts while a check runs', () => {
         expect(await scene.faults()).toEqual([])
       },
       { answers: ({ messages }) => (messages.some(({ role }) => role === 'assistant') ? CLAIM : PLANNED) },
-    ))
+    ),
+  )
 })
 
 describe.concurrent('a call that does not wait', () => {

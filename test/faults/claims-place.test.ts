@@ -152,41 +152,45 @@ describe('over MCP', () => {
     }))
 
   // Leases of the real program last 6 s.
-  it.each(inLongRun(['claim', 'baseline'], ['claim']))('[CF1] `runsheet mcp` killed while a check runs (%s): the next one goes on', why =>
-    ClaimScene.play(async scene => {
-      const config = join(scene.folder, 'config')
-      mkdirSync(join(config, 'runsheet'), { recursive: true })
-      const settings = { checks: { allow: scene.order.allow, env: { RUNSHEET_TEST_MARK: scene.folder } } }
-      writeFileSync(join(config, 'runsheet', 'runsheet.json'), JSON.stringify(settings))
-      const args = ['--workspace', scene.workspace, '--session', 'c1', '--review', 'off']
-      const connect = () =>
-        overStdio(scene.order.data, hostOf({ era: '2025' }), args, 'src/cli/main.ts', { env: { XDG_CONFIG_HOME: config } })
-      const first = await connect()
-      if (why === 'baseline') scene.write('hold-a')
-      await first.call('plan', PLAN[1])
-      if (why === 'claim') {
+  it.each(inLongRun(['claim', 'baseline'], ['claim']))(
+    '[CF1] `runsheet mcp` killed while a check runs (%s): the next one goes on',
+    why =>
+      ClaimScene.play(async scene => {
+        const config = join(scene.folder, 'config')
+        mkdirSync(join(config, 'runsheet'), { recursive: true })
+        const settings = { checks: { allow: scene.order.allow, env: { RUNSHEET_TEST_MARK: scene.folder } } }
+        writeFileSync(join(config, 'runsheet', 'runsheet.json'), JSON.stringify(settings))
+        const args = ['--workspace', scene.workspace, '--session', 'c1', '--review', 'off']
+        const connect = () =>
+          overStdio(scene.order.data, hostOf({ era: '2025' }), args, 'src/cli/main.ts', {
+            env: { XDG_CONFIG_HOME: config },
+          })
+        const first = await connect()
+        if (why === 'baseline') scene.write('hold-a')
+        await first.call('plan', PLAN[1])
+        if (why === 'claim') {
+          await scene.ran('baseline', 2)
+          scene.write('hold-a')
+          scene.write('done-a')
+          void first.call('update', claim(1)[1]).catch(() => {})
+        }
+        await scene.begun('a', why === 'claim' ? 2 : 1)
+        process.kill(first.pid, 'SIGKILL')
+        await scene.nothingRuns()
+        scene.remove('hold-a')
+        const next = await connect()
         await scene.ran('baseline', 2)
-        scene.write('hold-a')
         scene.write('done-a')
-        void first.call('update', claim(1)[1]).catch(() => {})
-      }
-      await scene.begun('a', why === 'claim' ? 2 : 1)
-      process.kill(first.pid, 'SIGKILL')
-      await scene.nothingRuns()
-      scene.remove('hold-a')
-      const next = await connect()
-      await scene.ran('baseline', 2)
-      scene.write('done-a')
-      try {
-        expect((await next.call('update', claim(1)[1])).data).toEqual(DONE)
-        expect(await scene.of('claim_made')).toHaveLength(1)
-        expect((await scene.task(0)).standing).toBe('proven')
-        expect(await scene.faults()).toEqual([])
-      } finally {
-        await next.client.close()
-        await first.client.close().catch(() => {})
-      }
-    }),
+        try {
+          expect((await next.call('update', claim(1)[1])).data).toEqual(DONE)
+          expect(await scene.of('claim_made')).toHaveLength(1)
+          expect((await scene.task(0)).standing).toBe('proven')
+          expect(await scene.faults()).toEqual([])
+        } finally {
+          await next.client.close()
+          await first.client.close().catch(() => {})
+        }
+      }),
   )
 })
 

@@ -56,33 +56,35 @@ function pointsOf(commits: readonly string[], few: readonly (readonly ['before' 
 describe.concurrent('a process that dies in a claim of an agent elsewhere', () => {
   const few = [
     ['after', 2],
-    ['before', 7],
     ['after', 9],
     ['before', 10],
-    ['after', 15],
     ['after', 20],
   ] as const
-  it.each(pointsOf(AGENT, few))('[CF1] %s commit %i (%s): another one goes on, and the call finds its answer', point(async (scene, child) => {
-    await told(scene, child)
-  }))
+  it.each(pointsOf(AGENT, few))(
+    '[CF1] %s commit %i (%s): another one goes on, and the call finds its answer',
+    (...at) => dying(at, told),
+  )
 
-  it.each(['claim', 'final'] as const)('[CF1][CF2] while a check runs (%s): it dies, too, and is run again', why =>
-    ClaimScene.play(async scene => {
-      const child = await scene.child()
-      await scene.planned(child.agent)
-      if (why === 'final') await scene.call(claim(1), child.agent)
-      scene.write('hold-a')
-      const answered = scene.call(claim(why === 'final' ? 2 : 1), child.agent).catch(() => undefined)
-      await scene.begun('a', why === 'final' ? 3 : 2)
-      child.process.kill('SIGKILL')
-      expect(await answered).toBeUndefined()
-      await scene.nothingRuns()
-      scene.remove('hold-a')
-      scene.takeOver()
-      await finished(scene)
-    }))
+  it.each(inLongRun(['claim', 'final'], ['claim']))(
+    '[CF1][CF2] while a check runs (%s): it dies, too, and is run again',
+    why =>
+      ClaimScene.play(async scene => {
+        const child = await scene.child()
+        await scene.planned(child.agent)
+        if (why === 'final') await scene.call(claim(1), child.agent)
+        scene.write('hold-a')
+        const answered = scene.call(claim(why === 'final' ? 2 : 1), child.agent).catch(() => undefined)
+        await scene.begun('a', why === 'final' ? 3 : 2)
+        child.process.kill('SIGKILL')
+        expect(await answered).toBeUndefined()
+        await scene.nothingRuns()
+        scene.remove('hold-a')
+        scene.takeOver()
+        await finished(scene)
+      }),
+  )
 
-  it('[CF3] a check that dies with every process that runs it is inconclusive the third time', () =>
+  it.each(inLongRun(['a'], []))('[CF3] a check (%s) that dies with every process is inconclusive the third time', () =>
     ClaimScene.play(async scene => {
       const first = await scene.child()
       await scene.planned(first.agent)
@@ -102,15 +104,14 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
       expect(await scene.of('claim_settled')).toMatchObject([{ data: { result: 'refused', because: 'inconclusive' } }])
       expect(resultOf(await scene.call(claim(1, 'call-again')))).toEqual({ next: '2 b', remaining: 1 })
       expect(await scene.faults()).toEqual([])
-    }))
+    }),
+  )
 })
 
 describe.concurrent('a process that dies in a claim of a turn of ours', () => {
   const few = [
-    ['after', 8],
-    ['before', 11],
-    ['after', 15],
-    ['after', 18],
+    ['before', 12],
+    ['after', 19],
   ] as const
   it.each(pointsOf(OWN, few))('[CF1] %s commit %i (%s): the turn goes on where it was', (when, nth, line) =>
     ClaimScene.play(async scene => {
@@ -155,21 +156,19 @@ async function finished(scene: ClaimScene): Promise<void> {
 type Played = (scene: ClaimScene, child: Awaited<ReturnType<ClaimScene['child']>>) => Promise<void>
 
 /** A scene whose child dies at a point; this process takes over. */
-function point(play: Played): (...at: Point) => Promise<void> {
-  return (when, nth, line) =>
-    ClaimScene.play(async scene => {
-      const child = await scene.child({ endAt: { when, nth, signal: 'SIGKILL' } })
-      const taken = child.ended.then(async ({ signal }) => {
-        expect(signal).toBe('SIGKILL')
-        await scene.nothingRuns()
-        scene.takeOver()
-      })
-      await play(scene, child)
-      await taken
-      expect(child.lines.find(each => each.startsWith('at '))).toBe(`at ${line}`)
-      await finished(scene)
+const dying = ([when, nth, line]: Point, play: Played): Promise<void> =>
+  ClaimScene.play(async scene => {
+    const child = await scene.child({ endAt: { when, nth, signal: 'SIGKILL' } })
+    const taken = child.ended.then(async ({ signal }) => {
+      expect(signal).toBe('SIGKILL')
+      await scene.nothingRuns()
+      scene.takeOver()
     })
-}
+    await play(scene, child)
+    await taken
+    expect(child.lines.find(each => each.startsWith('at '))).toBe(`at ${line}`)
+    await finished(scene)
+  })
 
 /** A model that plans, works and claims. Its answer depends on the steps so far. */
 const worker =

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, vi } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
@@ -19,7 +28,7 @@ import { scratchFolder } from './scratch.ts'
 import { TOKENS } from './server.ts'
 import { MODEL, startTurns, type TestTurns } from './turns.ts'
 
-export const LEASE_MS = 300
+export const LEASE_MS = 1_000
 export const HERE = { tenant: 'local', conversation: 'c1' } as const
 
 export interface ClaimSceneOptions {
@@ -222,8 +231,7 @@ const checkLines = (folder: string, name: string): string[] => [
 export function faultsIn(log: readonly StoredEvent[]): string[] {
   const faults: string[] = []
   const must = (holds: boolean, what: string): void => void (holds || faults.push(what))
-  const of = <T extends EventType>(type: T): Of<T>[] =>
-    log.filter((event): event is Of<T> => event.type === type)
+  const of = <T extends EventType>(type: T): Of<T>[] => log.filter((event): event is Of<T> => event.type === type)
   must(
     log.every(({ seq }, index) => seq === index + 1),
     'a hole in the log',
@@ -243,7 +251,9 @@ export function faultsIn(log: readonly StoredEvent[]): string[] {
   for (const { data } of of('check_ran')) runs.set(data.run_id, (runs.get(data.run_id) ?? 0) + 1)
   for (const [run, ends] of runs) must(ends === 1, `${ends} ends of ${run}`)
   const granted = of('claim_settled').filter(({ data }) => data.result === 'granted')
-  for (const { data, seq } of of('task_changed').filter(each => each.data.task.status === 'completed' && each.data.by === 'model')) {
+  for (const { data, seq } of of('task_changed').filter(
+    each => each.data.task.status === 'completed' && each.data.by === 'model',
+  )) {
     const isGranted = granted.some(each => each.data.task_id === data.task.id && Math.abs(each.seq - seq) < 8)
     must(isGranted || !data.task.checks?.length, `completed without a granted claim: ${data.task.title}`)
   }

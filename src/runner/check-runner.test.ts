@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { StoredEvent } from '../domain/event.ts'
+import { workspaceKey } from '../domain/needs.ts'
+import { type Door, openDoor } from '../door/door.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { CheckRunner } from './check-runner.ts'
+import type { Workspaces } from './workspaces.ts'
+
+const PLACE = { machine: 'here', path: '/work' }
+const HERE = { tenant: 'local', conversation: 'c1' }
+const CHECK = { kind: 'command', run: ['npm', 'test'], id: 'k1', hash: 'h1' } as const
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+/** A turn of an agent elsewhere, or of ours, with one task that has one approved check. */
+async function planned(own = false): Promise<Door> {
+  const door = openDoor({ store: openMemoryStore() })
+  ends.push(() => door.close())
+  const host = { review: false, assessor: false }
+  const opened = { turn_id: 't1', workspace: PLACE, host }
+  await door.run(
+    HERE,
+    own
+      ? { type: 'start_turn', ...opened, message_id: 'm1', message: 'Do it.', model: 'x' }
+      : { type: 'open_turn', ...opened, toolset: 'runsheet' },
+    {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      create: [{ id: 'task-1', title: 'a', checks: [CHECK], allowed: [CHECK.hash] }],
+    },
+  )
+  return door
+}
+
+const claims = (door: Door) =>
+  door.run(HERE, {
+    type: 'make_claims',
+    turn_id: 't1',
+    tool_call_id: 'call-1',
+    basis: 0,
+    claims: [{ claim_id: 'claim-1', task_id: 'task-1', status: 'completed', outcome: 'Done.', seal: 's' }],
+  })
+
+function runs(door: Door, more: Partial<Workspaces> = {}): { runner: CheckRunner; reported: unknown[] } {
+  const reported: unknown[] = []
+  const workspaces: Workspaces = {
+    keys: [workspaceKey(PLACE)],
+    fingerprint: async () => 'f',
+    baselineOf: async () => undefined,
+    run: async () => ({ result: 'passed', duration_ms: 1 }),
+    ...more,
+  }
+  const runner = new CheckRunner({ door, workspaces, leaseMs: 100, onError: error => reported.push(error) })
+  ends.push(() => runner.close())
+  runner.start()
+  return { runner, reported }
+}
+
+const log = (door: Door): Promise<readonly StoredEvent[]> => door.conversations.eventsAfter(HERE, 0, 1_000)
+
+const reached = (door: Door, type: StoredEvent['type'], count = 1): Promise<void> =>
+  vi.waitFor(async () => expect((await log(door)).filter(each => each.type === type)).toHaveLength(count))
+
+describe('what fails unexpectedly', () => {
+  it('[CF15] a call that cannot be made again is answered, and its claim refused', async () => {
+    const door = await planned()
+    const { reported } = runs(door)
+    // The log has no call of this id.
+    await claims(door)
+    await reached(door, 'tool_answered')
+    const [settled, answered] = (await log(door)).slice(-2)
+    expect(settled).toMatchObject({ type: 'claim_settled', data: { result: 'refused', because: 'refused' } })
+    expect(answered).toMatchObject({ data: { tool_call_id: 'call-1', ok: false } })
+    expect(reported).toHaveLength(1)
+    expect((await door.read(HERE)).proof.get('task-1')?.reds).toBe(0)
+  })
+
+  it.each(['run', 'baselineOf'] as const)('[CF15] a run (%s) is inconclusive', async part => {
+    const door = await planned()
+    const { reported } = runs(door, { [part]: () => Promise.reject(new TypeError('broken')) })
+    await reached(door, 'check_ran')
+    expect((await log(door)).at(-1)).toMatchObject({ data: { why: 'baseline', result: 'inconclusive' } })
+    expect(reported).toEqual([new TypeError('broken')])
+  })
+})
+
+it('[CF3] a run that never ended is made twice, then it is inconclusive', async () => {
+  const door = await planned()
+  for (let times = 1; times <= 2; times += 1) {
+    const { runner } = runs(door, {
+      run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+    })
+    await reached(door, 'check_started', times)
+    await runner.close()
+  }
+  runs(door)
+  await reached(door, 'check_ran')
+  expect((await log(door)).at(-1)).toMatchObject({
+    data: { result: 'inconclusive', reason: 'It was interrupted 2 times.' },
+  })
+})
+
+it('[CF16] without workspaces it neither reads nor claims', async () => {
+  const door = await planned()
+  const read = vi.spyOn(door, 'read')
+  const claim = vi.spyOn(door.turns, 'claim')
+  runs(door, { keys: [] })
+  await claims(door)
+  await new Promise(resolve => setTimeout(resolve, 150))
+  expect(read).not.toHaveBeenCalled()
+  expect(claim).not.toHaveBeenCalled()
+})
+
+it('[CF17] the claims of a turn of ours are left to its driver', async () => {
+  const door = await planned(true)
+  const { runner, reported } = runs(door)
+  await reached(door, 'check_ran')
+  await claims(door)
+  await reached(door, 'check_ran', 2)
+  await vi.waitFor(() => expect(runner.size).toBe(0))
+  expect((await log(door)).at(-1)?.type).toBe('check_ran')
+  expect(reported).toEqual([])
+})
