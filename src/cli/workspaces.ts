@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { Obstacle } from '../checks/obstacle.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
@@ -11,15 +11,17 @@ import { configFolder } from './config-folder.ts'
 import type { CheckSettings } from './settings-file.ts'
 
 export interface WorkspaceOptions {
-  /** `--workspace`, or the sandbox of the demo. */
+  /** `--workspace`. */
   readonly workspace?: string | undefined
+  /** The sandbox of the demo. */
+  readonly sandbox?: string | undefined
   readonly data: string
   readonly environment: Environment
 }
 
 /** The workspaces of this process, and what checks may do in them. */
 export function workspacesFor(
-  { workspace, data, environment }: WorkspaceOptions,
+  { workspace, sandbox, data, environment }: WorkspaceOptions,
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
@@ -29,12 +31,20 @@ export function workspacesFor(
     ...settings,
     workspaces,
     machine,
-    environment,
+    ...(sandbox === undefined
+      ? { environment }
+      : { own: openedWorkspace(sandbox, machine), environment: withOurNode(environment) }),
     dataFolder: resolve(data),
     redact,
     newId: v7,
   })
 }
+
+/** The sandbox needs a Node, and the one that runs us need not be on the PATH. */
+const withOurNode = (environment: Environment): Environment => ({
+  ...environment,
+  PATH: [dirname(process.execPath), environment['PATH'] ?? ''].join(delimiter),
+})
 
 /** A folder in which checks may run. */
 export function openedWorkspace(folder: string, machine: string): Workspace {
