@@ -263,3 +263,26 @@ describe('a conversation', () => {
     expect(() => createRunsheet({ store: openMemoryStore(), tenant: 'a b' })).toThrow(Refusal)
   })
 })
+
+describe('checks', () => {
+  it('[PF14] are written, approved and read through the library as over HTTP', async () => {
+    const chat = open({ onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }) }).conversation(
+      'chat-1',
+    )
+    await chat.turn('turn-1').call('plan', PLAN)
+    const added = await chat.addTask({ title: 'Land', check: 'npm test' })
+    expect(added.checks).toMatchObject([{ kind: 'command', run: ['npm', 'test'], approved: true, state: 'waiting' }])
+    const [check] = added.checks ?? []
+    const checks = [...(added.checks ?? []), { kind: 'person', ask: 'Does it fly?' } as const]
+    const changed = await chat.changeTask(added.number, { checks, status: 'completed' }, { version: added.version })
+    expect(changed).toMatchObject({
+      standing: 'confirmed',
+      checks: [{ id: check?.id, hash: check?.hash, approved: true }, { ask: 'Does it fly?' }],
+    })
+    expect((await chat.tasks()).at(-1)).toEqual(changed)
+    await expect(chat.addTask({ title: 'Cheat', check: 'true' })).rejects.toMatchObject({
+      code: 'invalid_field',
+      data: { field: 'checks[0].run' },
+    })
+  })
+})

@@ -26,14 +26,18 @@ it.each([
     client,
     [
       'RunsheetError',
+      'checkState',
       'createClient',
       'currentTask',
+      'labelOf',
       'listed',
       'openTasks',
       'planHistory',
       'planTurnOf',
       'randomId',
+      'standingOf',
       'tasksInView',
+      'waitingGuards',
     ],
   ],
 ])('[LA6] %s exports exactly this', (_, exports, names) => {

@@ -5,6 +5,7 @@ import { mcpTools } from '../runner/mcp-tools.ts'
 import { sandboxTools } from '../runner/demo/sandbox.ts'
 import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
+import { claimJudge } from '../runner/claim-judge.ts'
 import { Runner } from '../runner/runner.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
@@ -69,7 +70,13 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
   })
-  const checks = new CheckRunner({ door, workspaces: config.workspaces, onError: logged('a check failed to run') })
+  const judge = config.workspaces.judges() ? claimJudge({ door, models, redact: config.redact }) : undefined
+  const checks = new CheckRunner({
+    door,
+    workspaces: config.workspaces,
+    judge,
+    onError: logged('a check failed to run'),
+  })
   const mcp = createMcpEndpoint({
     door,
     tenant: LOCAL_TENANT,

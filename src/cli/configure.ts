@@ -62,7 +62,11 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
     tokens,
     redact,
     sandbox,
-    workspaces: workspacesFor({ ...options, sandbox }, checks, redact),
+    workspaces: workspacesFor(
+      { ...options, sandbox, judges: () => options.assessorModel !== undefined },
+      checks,
+      redact,
+    ),
     log: pino(
       { level: options.log, hooks: { streamWrite: redactedLines(redact) } },
       pino.destination({ dest: 2, sync: true }),

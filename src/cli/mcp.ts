@@ -62,7 +62,8 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const data = resolve(options.data)
   const folder = new DataFolder(data, environment)
   const { policy, checks } = readSettings(options, line => console.error(line))
-  const workspaces = workspacesFor({ ...options, data }, checks, redact)
+  const judges = (): boolean => page.running()?.judges ?? false
+  const workspaces = workspacesFor({ ...options, data, judges }, checks, redact)
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)

@@ -41,7 +41,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw cannotListen(error, options)
   })
   try {
-    lock.announce({ url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) })
+    const note = { url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) }
+    lock.announce({ ...note, ...(options.assessorModel === undefined ? {} : { judges: true }) })
   } catch (error) {
     await app.close()
     throw error

@@ -16,6 +16,8 @@ export interface ServerNote {
   readonly pid: number
   /** The store it serves, as `storeLocation` names it. */
   readonly store: string
+  /** It has a judge for the claims of agents elsewhere. */
+  readonly judges?: true
 }
 
 /** The note, and the inodes that it was written for: those of the data folder and of the lock file. */

@@ -17,11 +17,13 @@ export interface WorkspaceOptions {
   readonly sandbox?: string | undefined
   readonly data: string
   readonly environment: Environment
+  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  readonly judges?: () => boolean
 }
 
 /** The workspaces of this process, and what checks may do in them. */
 export function workspacesFor(
-  { workspace, sandbox, data, environment }: WorkspaceOptions,
+  { workspace, sandbox, data, environment, judges }: WorkspaceOptions,
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
@@ -37,6 +39,7 @@ export function workspacesFor(
     dataFolder: resolve(data),
     redact,
     newId: v7,
+    ...(judges ? { judges } : {}),
   })
 }
 

@@ -23,7 +23,11 @@ export interface Opinion {
   readonly reason: string
   readonly model: string
   readonly usage?: Usage
+  /** What an ok rests on: evidence that it cites, evidence that it does not name, or words alone. */
+  readonly rests?: VerdictBasis
 }
+
+export type VerdictBasis = 'cited' | 'uncited' | 'words'
 
 /** A claim with every answer that the assessor gave; the last one counts. */
 export interface Judged {

@@ -4,7 +4,7 @@ import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { awaitsBaseline, claimsOf, isResolved } from './proof.ts'
-import { afterEdit, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import { afterVerdict, afterEdit, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -310,10 +310,14 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
       dropped: turn.dropped + (by === 'model' ? 1 : 0),
     })),
   }),
-  task_assessed: (state, { data: { task_id, verdict, fenced } }) =>
-    verdict === 'not_ok' && !fenced && state.tasks.has(task_id)
+  task_assessed: (state, event) => {
+    const { task_id, verdict, fenced } = event.data
+    if (fenced || !state.tasks.has(task_id)) return {}
+    if (verdict === 'ok') return afterVerdict(state, event)
+    return verdict === 'not_ok'
       ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
-      : {},
+      : {}
+  },
 
   task_create_review_required: (state, { data, timestamp }) => ({
     reviews: succeeded(state, data).with(data.review_id, {

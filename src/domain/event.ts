@@ -1,4 +1,5 @@
 import type { Check, CheckResult, Workspace } from './check.ts'
+import type { VerdictBasis } from './claim.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
@@ -152,6 +153,8 @@ export interface EventData {
     readonly usage?: Usage
     /** A hash of the title, details, criteria and outcome that the verdict is about. Absent in older logs. */
     readonly seal?: string
+    /** What an ok rests on. Absent in older logs. */
+    readonly rests?: VerdictBasis
     /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
     readonly fenced?: true
   }

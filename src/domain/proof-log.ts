@@ -111,6 +111,18 @@ function withBaseline(state: Conversation, { hash, result }: EventData['check_ra
   return { proof }
 }
 
+/** An ok: what it rests on, and whether the worker's own model gave it. */
+export function afterVerdict(state: Conversation, event: StoredEvent<'task_assessed'>): Partial<Conversation> {
+  const { task_id, rests, model } = event.data
+  const isOwn = state.turns.get(event.turn_id ?? '')?.model === model
+  const verdict = {
+    seq: event.seq,
+    ...(rests === undefined ? {} : { rests }),
+    ...(isOwn ? { own: true as const } : {}),
+  }
+  return changeProof(state, task_id, () => ({ verdict }))
+}
+
 /** A person's edit of a task: what it asks for clears the count of red claims; other checks end its claims. */
 export function afterEdit(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   const clears = fields.some(field => CLEARS.has(field))

@@ -1,8 +1,9 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import type { VerdictBasis } from './claim.ts'
 import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { isOpen, type Task } from './task.ts'
+import { isOpen, SEALED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
 /** Why a check runs: at confirmation, for a claim, before the plan ends, or because a person asked. */
@@ -63,6 +64,13 @@ export interface TaskProof {
   readonly accepted: readonly string[]
   /** Claims that a red check refused, since a person last changed the task. */
   readonly reds: number
+  /** The newest ok of the judge. */
+  readonly verdict?: {
+    readonly seq: number
+    readonly rests?: VerdictBasis
+    /** The worker's own model gave it. */
+    readonly own?: true
+  }
 }
 
 export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], accepted: [], reds: 0 }
@@ -116,6 +124,7 @@ export interface Proofs {
   readonly runs: Keyed<CheckRecord>
   readonly claims: Keyed<OpenClaim>
   readonly requests: readonly CheckRequest[]
+  readonly edits: Keyed<Readonly<Record<string, number>>>
 }
 
 export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof =>
@@ -323,14 +332,29 @@ export interface Stood {
 export function standingOf(state: Proofs, task: Task): Stood | undefined {
   if (task.status !== 'completed') return undefined
   const { proves, reasons } = whatChecksSay(state, task)
-  const word = wordFor(task)
+  const word = wordFor(state, task)
   return proves ? { standing: 'proven', reasons } : { standing: word.standing, reasons: [word.reason, ...reasons] }
 }
 
-function wordFor({ judged_by }: Task): { readonly standing: Standing; readonly reason: string } {
+function wordFor(state: Proofs, { id, judged_by }: Task): { readonly standing: Standing; readonly reason: string } {
   if (judged_by === 'person') return { standing: 'confirmed', reason: 'a person settled it' }
-  if (judged_by === 'assessor') return { standing: 'judged', reason: 'the judge said ok to exactly this text' }
+  if (judged_by === 'assessor') return { standing: 'judged', reason: verdictReason(state, id) }
   return { standing: 'reported', reason: "the agent's word" }
+}
+
+const RESTS: Record<VerdictBasis, string> = {
+  cited: 'the judge said ok, and named its evidence',
+  uncited: 'the judge said ok, without naming evidence',
+  words: 'the judge said ok, on words alone',
+}
+
+function verdictReason(state: Proofs, taskId: string): string {
+  const { verdict } = proofOf(state, taskId)
+  const said = verdict?.rests ? RESTS[verdict.rests] : 'the judge said ok'
+  const edited = Object.entries(valueIn(state.edits, taskId) ?? {}).some(
+    ([field, seq]) => (SEALED as readonly string[]).includes(field) && seq > (verdict?.seq ?? seq),
+  )
+  return `${said}${verdict?.own ? ", as the worker's own model" : ''}${edited ? ', and a person edited it since' : ''}`
 }
 
 function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; readonly reasons: readonly string[] } {

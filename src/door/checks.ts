@@ -17,6 +17,8 @@ export interface CheckMaker {
   split(line: string): readonly string[] | Problem
   /** A hash of everything that decides what would run. */
   hash(spec: CheckSpec, workspace: Workspace | undefined): string
+  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  judges?(): boolean
   /** What calls of turns in this workspace can do; by default the one that new turns of this process get. Undefined: none. */
   offered?(workspace?: Workspace): CallChecks | undefined
   /** The workspace of turns that this process drives, where they have one of their own. */

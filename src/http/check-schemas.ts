@@ -154,6 +154,14 @@ export const taskProof = exact<TaskProof>()(
     ticked: described(z.array(z.string()), 'the ids of the checks that a person ticked'),
     accepted: described(z.array(z.string()), 'the changes to guarded files that a person accepted, by `guard`'),
     reds: described(z.int(), 'claims that a check refused'),
+    verdict: described(
+      z.object({
+        seq: z.int(),
+        rests: z.enum(['cited', 'uncited', 'words']).exactOptional(),
+        own: described(z.literal(true), "the worker's own model gave it").exactOptional(),
+      }),
+      'the newest ok of the judge',
+    ).exactOptional(),
   }),
 )
 export const checkRecord = exact<CheckRecord>()(

@@ -254,6 +254,10 @@ export const storedEvents = [
         z.string(),
         'a hash of the title, details, criteria and outcome that were judged',
       ).exactOptional(),
+      rests: described(
+        z.enum(['cited', 'uncited', 'words']),
+        'what an ok rests on: evidence that it names, evidence that it does not name, or words alone',
+      ).exactOptional(),
       fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
     }),
   ),
@@ -267,7 +271,7 @@ export const storedEvents = [
     z.object({
       claim_id,
       task_id,
-      result: z.enum(['granted', 'refused']),
+      result: described(z.enum(['granted', 'refused']), 'whether the task has the claimed status now'),
       because: described(
         z.enum([
           'checks',
@@ -303,7 +307,10 @@ export const storedEvents = [
   )(
     z.object({
       ...checkRef,
-      why: z.enum(['baseline', 'final', 'person']),
+      why: described(
+        z.enum(['baseline', 'final', 'person']),
+        'when the plan was confirmed, before it ends, or because a person asked',
+      ),
       pass: described(z.int(), 'which of the runs before the plan ends it belongs to, from 1').exactOptional(),
       ...decided,
     }),

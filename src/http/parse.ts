@@ -27,12 +27,7 @@ export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T 
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
   if (issue.message === INVALID_ID) throw invalidId(fieldOf(issue))
-  const [list, row] = issue.path
-  throw invalidField(
-    fieldOf(issue),
-    problemIn(issue, raw),
-    list === 'tasks' && typeof row === 'number' ? row : undefined,
-  )
+  throw invalidField(fieldOf(issue), problemIn(issue, raw), hasRows(issue) ? Number(issue.path[1]) : undefined)
 }
 
 /** The same fault in a URL is a bad request, not an unprocessable body. */
@@ -46,9 +41,14 @@ function attempt<T>(schema: z.ZodType<T> | undefined, raw: unknown): { issue?: z
   return issue ? { issue } : {}
 }
 
+/** The lists of objects in bodies. */
+const ROWS: ReadonlySet<unknown> = new Set(['tasks', 'calls'])
+
+const hasRows = ({ path: [list, row] }: z.core.$ZodIssue): boolean => ROWS.has(list) && typeof row === 'number'
+
 /** The name of the field at fault: the unknown key, or its path in the row. */
 function fieldOf(issue: z.core.$ZodIssue): string {
-  const path = issue.path[0] === 'tasks' && issue.path.length > 2 ? issue.path.slice(2) : issue.path
-  const named = path.slice(0, path.findLastIndex(step => typeof step === 'string') + 1)
+  const own = hasRows(issue) && issue.path.length > 2 ? issue.path.slice(2) : issue.path
+  const named = own.slice(0, own.findLastIndex(step => typeof step === 'string') + 1)
   return unknownKey(issue) ?? (named.length > 0 ? z.core.toDotPath(named).slice(0, 64).toWellFormed() : 'body')
 }

@@ -1,6 +1,7 @@
 import type { Claim } from '../domain/claim.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
+import { checkState, type CheckState, countingChecks, labelOf, recordOf } from '../domain/proof.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 import { type Evidence, evidenceFor, type LeftOut, leftOut, mostTelling, type Work } from './evidence.ts'
@@ -23,6 +24,8 @@ export interface Case {
   readonly claimed_status: Claim['status']
   readonly outcome: string
   readonly earlier_verdicts: readonly { readonly verdict: string; readonly reason: string }[]
+  /** What a machine ran, or a person ticked, and what came of it. */
+  readonly checks: readonly CheckFact[]
   /** What a person did to the task. */
   readonly person: readonly { readonly did: 'reopened' | 'edited'; readonly now: Readonly<Record<string, Json>> }[]
   /** What the worker wrote, the latest last. */
@@ -31,6 +34,16 @@ export interface Case {
   readonly evidence_left_out: readonly LeftOut[]
   /** Tasks whose evidence is not listed here, with the number of their calls. */
   readonly other_tasks: readonly { readonly task: string; readonly calls: number }[]
+}
+
+/** A check of the task that runs, and how it stands. */
+interface CheckFact {
+  readonly check: string
+  readonly state: CheckState
+  /** Whether it failed before and passes since this claim. */
+  readonly proves: boolean
+  readonly exit?: number
+  readonly output_end?: string
 }
 
 /** The types of a task's own events that belong to its case. */
@@ -54,12 +67,28 @@ export function caseOf(claim: Claim, work: Work, state: Conversation, events: re
         event.type === 'task_assessed' ? [{ verdict: event.data.verdict, reason: event.data.reason }] : [],
       )
       .slice(-MAX_HISTORY),
+    checks: checkFacts(state, claim.task),
     person: events.flatMap(personEdit).slice(-MAX_HISTORY),
     worker_text: textsFor(work, claim.task),
     evidence: evidence.map(each => shortened(each, titleOf, room)),
     evidence_left_out: leftOut(found, evidence),
     other_tasks: otherTasks(work, claim.task, found, titleOf),
   }
+}
+
+function checkFacts(state: Conversation, id: string | number): readonly CheckFact[] {
+  const task = typeof id === 'string' ? state.tasks.get(id) : undefined
+  if (!task) return []
+  return countingChecks(state, task).map(check => {
+    const { last, proves } = recordOf(state, check.hash)
+    return {
+      check: labelOf(check),
+      state: checkState(state, task, check),
+      proves: proves === task.id,
+      ...(last?.exit === undefined ? {} : { exit: last.exit }),
+      ...(last?.tail ? { output_end: last.tail } : {}),
+    }
+  })
 }
 
 const EDITED = ['title', 'details', 'criteria', 'status', 'outcome'] as const satisfies readonly (keyof Task)[]

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../domain/conversation.ts'
 import { openTasks } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { checkIn, type Need, needsOf } from '../domain/needs.ts'
+import { checkIn, JUDGE, type Need, needsOf } from '../domain/needs.ts'
 import { originOf } from '../domain/origin.ts'
 import {
   type CheckRecord,
@@ -17,12 +17,15 @@ import {
 import type { Check, Workspace } from '../domain/check.ts'
 import { type Door, type Lease, type Ref, refKey, StoreError } from '../door/door.ts'
 import { settleCall } from '../toolsets/claims.ts'
+import type { ClaimJudge } from './claim-judge.ts'
 import { HeldLease } from './held-lease.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
 export interface CheckRunnerOptions {
   readonly door: Door
   readonly workspaces: Workspaces
+  /** Rules on the claims of agents elsewhere. */
+  readonly judge?: ClaimJudge | undefined
   readonly onError?: ((error: unknown) => void) | undefined
   readonly leaseMs?: number | undefined
 }
@@ -65,7 +68,8 @@ export class CheckRunner {
 
   /** More workspaces may come, as when an MCP client names its root. */
   get #abilities(): readonly Need[] {
-    return this.#options.workspaces.keys.map(checkIn)
+    const { workspaces, judge } = this.#options
+    return [...workspaces.keys.map(checkIn), ...(judge ? ([JUDGE] as const) : [])]
   }
 
   start(): void {
@@ -146,10 +150,19 @@ export class CheckRunner {
       if (next) await this.#make(work, state, next)
       else {
         const [claim] = settleable(state, lease.turn)
-        if (!claim || claim.judge) return
-        if (!(await this.#recheck(work, state, claim))) await settleCall(this.#context(lease), claim)
+        if (!claim || (claim.judge && !this.#options.judge)) return
+        if (!(await this.#recheck(work, state, claim))) await this.#settle(work, state, claim)
       }
     }
+  }
+
+  /** Makes the claiming call again, with the verdicts of a judge where there is one. */
+  async #settle({ held, leave }: Work, state: Conversation, claim: OpenClaim): Promise<void> {
+    const context = this.#context(held.lease, claim)
+    const call = await settleCall(context, claim)
+    if (call.status !== 'claimed' || !this.#options.judge) return
+    const judged = await this.#options.judge(held, state, call.claims, leave.signal)
+    await settleCall(context, claim, { judged })
   }
 
   async #make(work: Work, state: Conversation, next: RunToMake): Promise<void> {
@@ -225,9 +238,9 @@ export class CheckRunner {
     return events.length > 0
   }
 
-  #context(lease: Lease) {
+  #context(lease: Lease, { judge }: OpenClaim) {
     const { tenant, conversation, turn } = lease
-    return { door: this.#door, tenant, conversation, turn, lease }
+    return { door: this.#door, tenant, conversation, turn, lease, judges: judge === true }
   }
 
   async #listen(): Promise<void> {

@@ -34,6 +34,8 @@ export interface LocalOptions {
   readonly dataFolder: string
   readonly redact: Redactor
   readonly newId: () => string
+  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  readonly judges?: () => boolean
   readonly allow?: readonly (readonly string[])[]
   readonly protect?: readonly string[]
   readonly wrap?: readonly string[]
@@ -92,6 +94,10 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
         return { check: identified(spec), isAllowed }
       },
     }
+  }
+
+  judges(): boolean {
+    return this.#options.judges?.() ?? false
   }
 
   split(line: string): readonly string[] | Problem {

@@ -181,7 +181,7 @@ async function begin(
 export interface Learnt {
   readonly judged?: readonly Judged[]
   /** Why its checks are not waited for any more. */
-  readonly ended?: 'no_workspace'
+  readonly ended?: 'no_workspace' | 'no_judge'
 }
 
 /**
@@ -242,6 +242,9 @@ export async function resumeCall(
 
 const STOPPED: CallState = { status: 'answered', result: 'Error: The turn was stopped.', ok: false, stored: false }
 
+/** Whether a judge of ours rules on what an agent elsewhere claims. A run of ours asks its own. */
+const judgesOf = ({ run, door, judges }: ToolContext): boolean => !run && (judges ?? door.checks.judges?.() ?? false)
+
 /** What the call can do about checks, where its turn has a workspace of this process. */
 function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {
   const workspace = state.turns.get(turn)?.workspace
@@ -295,7 +298,7 @@ function perform(deps: PerformDeps): CallState {
     sources: sourcesOf(context),
     judged: judged ?? [],
     resolved,
-    judges: context.judges,
+    judges: judgesOf(context),
     checks: checksIn(transaction, context),
     lastText: run?.lastText,
   })
@@ -332,13 +335,13 @@ function claim(
   { context, transaction, tool, input, toolCallId, basis }: PerformDeps,
   claims: readonly Claim[],
 ): CallState {
-  const { run, turn, door, judges } = context
+  const { run, turn, door } = context
   if (!run) recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
   const made = claims.map(each => {
     const { task, status, outcome } = each
     return { claim_id: `clm_${door.newId()}`, task_id: String(task), status, outcome, seal: sealOf(each) }
   })
-  const judge = judges && !run ? true : undefined
+  const judge = judgesOf(context) ? true : undefined
   transaction.mustRun({ type: 'make_claims', turn_id: turn, tool_call_id: toolCallId, basis, judge, claims: made })
   return { status: 'checking', call_id: toolCallId, claim_ids: made.map(({ claim_id }) => claim_id) }
 }

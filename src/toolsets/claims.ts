@@ -1,5 +1,5 @@
-import { checkIn, workspaceKey } from '../domain/needs.ts'
-import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
+import { checkIn, JUDGE, workspaceKey } from '../domain/needs.ts'
+import { type OpenClaim, settleable, workspaceOf } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -83,6 +83,7 @@ const openOnes = ({ claims }: Conversation, ids: readonly string[]): OpenClaim[]
 
 /** Whether some process makes the runs, or waits for a person. */
 async function isServed({ door }: ToolContext, state: Conversation, [claim]: readonly OpenClaim[]): Promise<boolean> {
+  if (claim?.judge && settleable(state, claim.turn_id).includes(claim)) return door.turns.served(JUDGE)
   const task = claim && state.tasks.get(claim.task_id)
   const workspace = task && workspaceOf(state, task)
   if (!workspace) return true
@@ -93,7 +94,7 @@ async function isServed({ door }: ToolContext, state: Conversation, [claim]: rea
 async function endUnserved(context: ToolContext, callId: string, open: readonly OpenClaim[]): Promise<ClaimAnswer> {
   const [claim] = open
   if (!claim) return answerIn(context, callId)
-  const state = await settleCall(context, claim, { ended: 'no_workspace' })
+  const state = await settleCall(context, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
   if (state.status === 'answered') return { result: state.result, ok: state.ok }
   return answerIn(context, callId)
 }

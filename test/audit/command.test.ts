@@ -10,6 +10,7 @@ import { scratchFolder } from '../support/scratch.ts'
 const at = (conversation: string) => ({ tenant: 'local', conversation })
 
 let data: string
+let task: string
 beforeAll(async () => {
   data = scratchFolder()
   const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }) })
@@ -21,6 +22,12 @@ beforeAll(async () => {
   await form.reviews.decide('local', 'rev-1', { action: 'confirm', tasks: [{ draft_index: 0 }] }, 'mcp_form')
   const change = [{ task: 1, fields: { status: 'completed', title: '\u0007a' } as const }]
   await page.run(at('new'), { type: 'edit_tasks', by: 'person', change })
+  const look = { kind: 'person', ask: 'Does it look right?', id: 'look', hash: 'hash-1' } as const
+  const tests = { kind: 'command', run: ['npm', 'test'], id: 'tests', hash: 'hash-2' } as const
+  const checks = [{ task: 1, fields: { checks: [look, tests] } }]
+  const { conversation } = await page.run(at('new'), { type: 'edit_tasks', by: 'person', change: checks })
+  task = [...conversation.tasks.values()][0]?.id ?? ''
+  await page.run(at('new'), { type: 'tick_check', task: 1, check_id: 'look' })
   await page.run(at('new'), { type: 'stop_turn', turn_id: 't1' })
   await door.close()
 })
@@ -43,6 +50,9 @@ describe('runsheet audit', () => {
       'new  turn t1 started  person (page)  page at 192.0.2.7',
       'new  review rev-1 confirmed: 1 task  person  MCP form  says it is "a host 1.0"',
       'new  task 1 "a" set to completed  person (page)  page at 192.0.2.7',
+      'new  task 1 "a" changed: checks  person (page)  page at 192.0.2.7',
+      `new  check tests of task ${task} approved: hash-2  person (page)  page at 192.0.2.7`,
+      `new  check look of task ${task} ticked  person (page)  page at 192.0.2.7`,
       'new  turn t1 stopped  person (page)  page at 192.0.2.7',
     ])
     expect(lines.every(line => /^\d{4}-\d\d-\d\dT\S+Z {2}/.test(line))).toBe(true)

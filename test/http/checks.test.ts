@@ -34,7 +34,7 @@ describe('a decision', () => {
   })
 
   it.each([
-    ['the row as it was', (_: unknown) => ({ draft_index: 0 })],
+    ['the row as it was', () => ({ draft_index: 0 })],
     ['its checks as they were', (row: object) => ({ ...row, draft_index: 0 })],
     ['its checks, without a draft_index', (row: object) => ({ ...row, title: 'Another title' })],
     ['what they say, without id and hash', () => ({ draft_index: 0, checks: [NPM_TEST] })],
@@ -70,7 +70,7 @@ describe('a decision', () => {
     expect(resolved?.data).toMatchObject({ tasks: [{ change: 'edited' }, { change: 'edited' }] })
   })
 
-  it('[PF2] a hash that is none of the row is refused, and the review stays', async () => {
+  it('[PF1] a hash that is none of the row is refused, and the review stays', async () => {
     const bench = await Bench.set()
     const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] }, { title: 'B' })
     const { status, body } = await bench.confirms(review, { draft_index: 0 }, { draft_index: 1, approve: [HASH] })

@@ -96,6 +96,14 @@ const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
 /** Fields in which null is a value. */
 const NULLABLE = new Set(['review_timeout_ms', 'panel_grace_ms'])
 
+/** A check of each kind, with every field. */
+const CHECKS = [
+  { kind: 'command', run: ['npm', 'test'], cwd: 'app', exit: 1, contains: 'ok', timeout_ms: 5_000 },
+  { kind: 'file', path: 'a.txt', contains: 'x', id: 'an-id', hash: 'a-hash' },
+  { kind: 'unchanged', paths: ['src/**'] },
+  { kind: 'person', ask: 'Is it done?', approved: true, state: 'waiting', baseline: 'not_run', guarded: ['a'] },
+]
+
 /** Values of every type; each field accepts some of them. */
 const KINDS: readonly unknown[] = [null, true, 0, '', 'x', [], {}, [null], [[]], { a: 1 }, [{ title: 'x' }]]
 const NUMBERS = ['1e400', '-1e400', '-0', '9007199254740993', '1e308', '5e-324', '-1', '0.5', '1e21'].map(raw)
@@ -191,6 +199,7 @@ interface Request {
 /** A task of the conversation `work`, and a pending review in a conversation of its own. */
 interface World {
   readonly task: string
+  readonly check: string
   readonly version: number
   readonly review: string
 }
@@ -218,8 +227,10 @@ export function badInput(store: StoreKind): void {
   })
   afterAll(() => at.close())
 
-  async function newTask(): Promise<Pick<World, 'task'>> {
-    return { task: (await at.person.addTask('work', { title: 'Two' })).task.id }
+  async function newTask(): Promise<Pick<World, 'task' | 'check'>> {
+    const checks = [{ kind: 'person', ask: 'Is it done?' } as const]
+    const { task } = await at.person.addTask('work', { title: 'Two', checks })
+    return { task: task.id, check: task.checks?.[0]?.id ?? '' }
   }
 
   async function newReview(): Promise<Pick<World, 'review'>> {
@@ -258,14 +269,16 @@ export function badInput(store: StoreKind): void {
       session_id: path.endsWith('/policy') ? 'bare' : 'work',
       turn_id: 't',
       task_id: world.task,
+      check_id: world.check,
       review_id: world.review,
       panel: 'panel-1',
       name: path.includes('/templates/') ? 'saved' : 'runsheet',
       tool: 'plan',
       seq: '1',
     }
-    const row = { title: 'Row', details: 'd', criteria: 'c', priority: 'high', status: 'todo', tags: ['t'] }
-    const fields = { title: 'T', details: 'd', criteria: 'c', priority: 'high', tags: ['t'], position: 1 }
+    const checks = { checks: CHECKS, may_change: ['test/**'] }
+    const row = { title: 'Row', details: 'd', criteria: 'c', priority: 'high', status: 'todo', tags: ['t'], ...checks }
+    const fields = { title: 'T', details: 'd', criteria: 'c', priority: 'high', tags: ['t'], position: 1, ...checks }
     const bodies: Readonly<Record<string, Record<string, unknown>>> = {
       'POST /api/chat': {
         session_id: 'work',
@@ -291,6 +304,7 @@ export function badInput(store: StoreKind): void {
       },
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
+      'POST /api/sessions/:session_id/tasks/:task_id/guards/accept': { paths: ['package.json'] },
       'POST /api/task-manager/reviews/:review_id/decision': {
         action: 'confirm',
         tasks: [{ ...row, draft_index: 0 }],
@@ -309,7 +323,7 @@ export function badInput(store: StoreKind): void {
       },
       'POST /api/login': { code: 'x' },
     }
-    const isVersioned = path.includes(':task_id')
+    const isVersioned = path.endsWith(':task_id')
     return {
       params,
       query: QUERIES[path] ?? {},
@@ -429,7 +443,7 @@ export function badInput(store: StoreKind): void {
       ),
       ...['0', '999', '"999999999999999"'].map(each => [each, 412, 'version_mismatch'] as const),
     ]
-    for (const route of EVERY_ROUTE.filter(({ path }) => path.includes(':task_id'))) {
+    for (const route of EVERY_ROUTE.filter(({ path }) => path.endsWith(':task_id'))) {
       for (const [version, ...refusal] of versions) {
         const { status, code } = await asked(route, { headers: { 'if-match': version } })
         expect([version, status, code]).toEqual([version, ...refusal])
@@ -501,7 +515,7 @@ export function badInput(store: StoreKind): void {
       for (const path of leaves(fine(route).body)) {
         const [top] = path
         if (top === 'arguments') continue
-        const field = String(path.findLast(step => typeof step === 'string'))
+        const field = fieldAt(path)
         const usual = valueAt(fine(route).body, path)
         for (const value of [...KINDS, ...NUMBERS]) {
           const isUsual = kindOf(value) === kindOf(usual) || (value === null && NULLABLE.has(field))
@@ -509,7 +523,7 @@ export function badInput(store: StoreKind): void {
           const answer = await asked(route, { body: withValue(fine(route).body, path, value) })
           if (isUsual) continue
           const says = { value, status: answer.status, code: answer.code, field: answer.field, row: answer.row }
-          const row = path.find(step => typeof step === 'number')
+          const row = rowAt(path)
           if (answer.code === 'invalid_id') expect(says).toEqual({ ...says, status: 400, field })
           else expect(says).toEqual({ value, status: 422, code: 'invalid_field', field, row })
         }
@@ -638,6 +652,15 @@ const CLEANED: Readonly<Record<string, (text: string) => string | Problem>> = {
 }
 
 type Path = readonly (string | number)[]
+
+const hasRows = ([list, row]: Path): boolean => (list === 'tasks' || list === 'calls') && typeof row === 'number'
+const rowAt = (path: Path): number | undefined => (hasRows(path) ? Number(path[1]) : undefined)
+
+/** How a refusal names the field: by its path in its row. */
+function fieldAt(path: Path): string {
+  const own = hasRows(path) && path.length > 2 ? path.slice(2) : path
+  return z.core.toDotPath(own.slice(0, own.findLastIndex(step => typeof step === 'string') + 1))
+}
 
 /** Every path within a value, outermost first. */
 function leaves(value: unknown, path: Path = []): Path[] {

@@ -18,7 +18,8 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
   const { turn_id, verdict, claim } = command
   const asModel = modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
-  if (!isRunning(asModel.turn) || !asModel.policy.assessor) {
+  const isClaimed = [...state.claims.values()].some(({ task_id, judge }) => judge && task_id === command.task)
+  if (!(isRunning(asModel.turn) || isClaimed) || !asModel.policy.assessor) {
     return new Refusal('assessor_required', { toolset: null })
   }
   const task = taskInReach(state, command.task, asModel)
@@ -47,7 +48,7 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
 const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
 
 function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = false): NewEvent {
-  const { turn_id, verdict, model, usage, seal } = command
+  const { turn_id, verdict, model, usage, seal, rests } = command
   const data = {
     task_id,
     verdict,
@@ -55,6 +56,7 @@ function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = f
     model,
     ...(usage ? { usage } : {}),
     ...(seal === undefined ? {} : { seal }),
+    ...(rests === undefined || verdict !== 'ok' ? {} : { rests }),
     ...(fenced ? { fenced } : {}),
   }
   return { type: 'task_assessed', turn_id, data }

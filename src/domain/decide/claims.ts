@@ -131,5 +131,6 @@ const ENDED: Readonly<Record<string, string>> = {
   edited: 'A person changed its checks meanwhile.',
   stopped: 'It was stopped.',
   no_workspace: 'No process with its workspace is running. Start Runsheet there, then claim it again.',
+  no_judge: 'The server with the judge is not running. Start it, then claim it again.',
   gone: 'The task was removed.',
 }

@@ -53,7 +53,11 @@ export const sandboxTools = (folder: string): readonly OutsideTool[] => [
     inputSchema: object({ path: TEXT, find: TEXT, replace: TEXT }),
     isRepeatable: true,
     call: async input => {
-      const [file, find, replace] = [fileIn(folder, field(input, 'path')), field(input, 'find'), field(input, 'replace')]
+      const [file, find, replace] = [
+        fileIn(folder, field(input, 'path')),
+        field(input, 'find'),
+        field(input, 'replace'),
+      ]
       const text = readFileSync(file, 'utf8')
       // Made before, by the same call.
       if (!text.includes(find) && text.includes(replace)) return text
