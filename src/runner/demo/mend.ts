@@ -54,7 +54,7 @@ export function mending(
   if (!hasSandbox(tools) || !(isReading(title) || isMending(title))) return undefined
   const answer = since.findLast(({ tool = '' }) => isSandboxTool(tool))
   if (!answer) return { call: { tool: SANDBOX.read, input: { path: SANDBOX.file } } }
-  const text = String(answer.result)
+  const text = typeof answer.result === 'string' ? answer.result : ''
   if (text.startsWith('Error:')) return { failed: `${answer.tool}: ${text}` }
   if (isReading(title)) return { outcome: `${SANDBOX.read}: ${lineCount(text, title)}` }
   if (since.at(-1) === answer && answer.tool === SANDBOX.edit) return { outcome: changesIn(text) }
@@ -69,7 +69,7 @@ export function flawInMending(task: string, evidence: readonly Pick<Evidence, 't
   if (!isMending(task)) return undefined
   const seen = evidence.findLast(({ tool, ok }) => ok && isSandboxTool(tool))
   if (!seen) return 'no tool has looked at the file.'
-  const text = String(seen.answer)
+  const text = typeof seen.answer === 'string' ? seen.answer : ''
   if (!text.includes('`Hello, ${name}!`')) return 'it does not say “Hello” and the name.'
   return /greet\(name = /.test(text) ? '' : 'without a name it greets nobody.'
 }
