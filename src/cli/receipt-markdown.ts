@@ -16,7 +16,7 @@ export function receiptMarkdown(receipt: Receipt): string {
   return [
     '## Receipt',
     `**${tallyText(receipt)}**`,
-    headText(receipt),
+    ...headTexts(receipt),
     ...(reviews.length === 0 ? ['Nobody reviewed the plan before it was written.'] : reviews.map(reviewText)),
     table(steps),
     ...steps.map(stepText),
@@ -52,10 +52,12 @@ function tallyText({ tally: { done, of, standings } }: Receipt): string {
   return `${done} of ${of} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
 }
 
-function headText({ request, worker, started_at, status }: Receipt): string {
-  const asked = request === null ? '' : `Asked for: ${inText(cut(request, MAX_TEXT))}. `
+function headTexts({ request, worker, started_at, status }: Receipt): string[] {
   const by = worker === null ? '' : ` by ${inText(worker)}`
-  return `${asked}Worked on${by} since ${when(started_at)}; the turn is ${status}.`
+  return [
+    ...(request === null ? [] : [`Asked for: ${inText(cut(request, MAX_TEXT))}`]),
+    `Worked on${by} since ${when(started_at)}; the turn is ${status}.`,
+  ]
 }
 
 function reviewText({ action, at, by, reason, comment, changes }: ReviewReceipt): string {
@@ -98,7 +100,7 @@ function stepText({ number, title, outcome, reasons, checks, verdicts, edits, ac
     `### ${number} ${inText(title)}`,
     '',
     ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
-    ...reasons.map(reason => `- ${inText(reason)}`),
+    ...reasons.map(reason => `- Why: ${inText(reason)}`),
     ...checks.flatMap(checkLines),
     ...verdicts.map(({ verdict, reason, model, fenced }) => {
       const why = reason === '' ? '' : `: ${inText(cut(reason, MAX_TEXT))}`

@@ -210,7 +210,11 @@ function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
     edits: log
       .of('task_changed')
       .filter(({ data }) => data.task.id === task.id && (data.by === 'person' || data.by === 'file'))
-      .map(({ timestamp, data }) => ({ fields: Object.keys(data.from), at: timestamp, by: data.origin ?? null })),
+      .map(({ timestamp, data }) => ({
+        fields: EDITABLE.filter(field => Object.hasOwn(data.from, field)),
+        at: timestamp,
+        by: data.origin ?? null,
+      })),
     accepted: log
       .of('guard_accepted')
       .filter(isOwn)
@@ -218,6 +222,20 @@ function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
     calls: log.callsOf(task.id),
   }
 }
+
+/** What people change in a task; other fields follow from these. */
+const EDITABLE = [
+  'title',
+  'details',
+  'criteria',
+  'priority',
+  'tags',
+  'status',
+  'outcome',
+  'position',
+  'checks',
+  'may_change',
+] as const satisfies readonly (keyof Task)[]
 
 function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): CheckReceipt {
   return {
