@@ -1,66 +1,132 @@
-import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { ReviewRequest } from '../../src/domain/review.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/children.ts'
 import { type CliTurns, startCli } from '../support/cli-turns.ts'
 import { scratchFolder } from '../support/scratch.ts'
-import { type ChatReader, confirmAll, type Decide } from '../support/turns.ts'
+import { TOKENS } from '../support/server.ts'
+import { approveAll, type ChatReader, confirmAll } from '../support/turns.ts'
 
 const ENGLISH = 'Fix the greeting in the sandbox, and prove it'
 const CHINESE = '修好沙盒里的问候，并证明它'
 
-let data: string
-beforeEach(() => {
-  data = scratchFolder()
-  onTestFinished(() => rmSync(data, { recursive: true, force: true }))
+const folders: string[] = []
+const servers: CliTurns[] = []
+afterAll(async () => {
+  await Promise.all(servers.map(server => server.end()))
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-async function started(env: NodeJS.ProcessEnv = {}): Promise<CliTurns> {
-  const server = await startCli({ data, env })
-  onTestFinished(() => server.end())
-  return server
+function newFolder(): string {
+  const folder = scratchFolder()
+  folders.push(folder)
+  return folder
 }
 
-/** A person who confirms every row, with its checks. */
-const approving = (review: ReviewRequest) => ({
-  action: 'confirm' as const,
-  tasks: review.draft_tasks.map(({ title, checks = [] }, draft_index) => ({
-    title,
-    draft_index,
-    approve: checks.map(({ hash }) => hash),
-  })),
-})
-const approveAll: Decide = approving
+async function started(env: NodeJS.ProcessEnv = {}, data = newFolder()): Promise<CliTurns & { data: string }> {
+  const server = await startCli({ data, env })
+  servers.push(server)
+  return { ...server, data }
+}
 
-const inSandbox = (name: string): string => join(data, 'sandbox', name)
 const finished = (reader: ChatReader) => reader.of('turn_finished')[0]?.data
 const lastWords = (reader: ChatReader): string => reader.of('message_added').at(-1)?.data.text ?? ''
 const runs = (reader: ChatReader): string[] =>
   reader.of('check_ran').map(({ data: { why, result } }) => `${why} ${result}`)
+const edits = (reader: ChatReader): number =>
+  reader.of('tool_answered').filter(({ data }) => data.tool === 'edit_sandbox_file' && data.ok).length
 const standings = async ({ person }: CliTurns): Promise<unknown[]> =>
   (await person.tasks('c1')).tasks.map(({ standing }) => standing)
 
-describe("the demo's sandbox", () => {
+describe.concurrent("the demo's sandbox", () => {
   it.each([
-    ['English', ENGLISH, '3 of 3 done: 1 proven, 2 judged.'],
-    ['Chinese', CHINESE, '3 of 3 done: 1 proven, 2 judged.'],
-  ])('[RC1] a newcomer sees a step go from red to green to proven: %s', async (_, message, tally) => {
-    const server = await started()
+    ['English', ENGLISH, {}],
+    ['Chinese, without a Node on the PATH', CHINESE, { PATH: '/nowhere' }],
+  ])('[RC1][RC3] a newcomer sees a step go from red to green to proven: %s', async (_, message, env) => {
+    const server = await started(env)
     const reader = await server.chat({ message }, approveAll)
     expect(reader.of('task_create_review_required')[0]?.data.draft_tasks[1]?.checks).toMatchObject([
       { kind: 'command', run: ['node', '--test'] },
     ])
     // Red at the start; red for the first claim, which fixed half of it; green for the second.
-    expect(runs(reader).slice(0, 3)).toEqual(['baseline failed', 'claim failed', 'claim passed'])
-    expect(reader.of('claim_settled').map(({ data }) => `${data.result} ${data.because}`)).toEqual([
-      'granted judge',
-      'refused check_failed',
-      'granted judge',
-      'granted judge',
-    ])
+    expect(runs(reader)).toEqual(['baseline failed', 'claim failed', 'claim passed', 'final passed'])
+    expect(edits(reader)).toBe(2)
     expect(await standings(server)).toEqual(['judged', 'proven', 'judged'])
     expect(finished(reader)).toMatchObject({ status: 'done', standings: { proven: 1, judged: 2, reported: 0 } })
-    expect(lastWords(reader)).toContain(tally)
-    expect(readFileSync(inSandbox('greeting.mjs'), 'utf8')).toContain("greet(name = 'stranger')")
+    expect(lastWords(reader)).toContain('3 of 3 done: 1 proven, 2 judged.')
+    expect(readFileSync(join(server.data, 'sandbox/greeting.mjs'), 'utf8')).toContain("greet(name = 'stranger')")
+  })
+
+  it('[RC2] is made once, and what is there stays; what passes already only guards', async () => {
+    const data = newFolder()
+    const inSandbox = (name: string): string => join(data, 'sandbox', name)
+    await (await startCli({ data })).end()
+    expect(statSync(inSandbox('greeting.test.mjs')).mode & 0o777).toBe(0o600)
+    const mended = 'export const greet = (name = "stranger") => `Hello, ${name}!`\n'
+    writeFileSync(inSandbox('greeting.mjs'), mended)
+    rmSync(inSandbox('README.md'))
+    const server = await started({}, data)
+    const reader = await server.chat({ message: ENGLISH }, approveAll)
+    expect(edits(reader)).toBe(0)
+    expect(runs(reader)[0]).toBe('baseline passed')
+    const [, fixed] = (await server.person.tasks('c1')).tasks
+    expect(fixed?.standing).not.toBe('proven')
+    expect(readFileSync(inSandbox('greeting.mjs'), 'utf8')).toBe(mended)
+    expect(existsSync(inSandbox('README.md'))).toBe(false)
+  })
+
+  it('[RC6] where nobody approved the check, it does not run, and the judge passes nothing but the whole fix', async () => {
+    const server = await started()
+    const reader = await server.chat({ message: ENGLISH }, confirmAll)
+    expect(runs(reader)).toEqual([])
+    expect(reader.of('task_assessed').map(({ data: { verdict, reason } }) => [verdict, reason])).toEqual([
+      ['ok', ''],
+      ['not_ok', 'without a name it greets nobody.'],
+      ['ok', ''],
+      ['ok', ''],
+    ])
+    expect(edits(reader)).toBe(2)
+    expect(await standings(server)).toEqual(['judged', 'judged', 'judged'])
+  })
+
+  it('[RC6] a step whose check the demo model cannot make pass is put aside, not claimed again and again', async () => {
+    const server = await started()
+    const reader = await server.chat({ message: 'Compute 2 + 3. Compute 3 + 4.' }, ({ draft_tasks }) => ({
+      action: 'confirm',
+      tasks: draft_tasks.map(({ title }, draft_index) => ({
+        title,
+        draft_index,
+        ...(draft_index === 0 ? { checks: [{ kind: 'file', path: 'never.txt' } as never] } : {}),
+      })),
+    }))
+    expect(reader.of('claim_settled').filter(({ data }) => data.because === 'check_failed')).toHaveLength(1)
+    expect((await server.person.tasks('c1')).tasks.map(({ status }) => status)).toEqual(['blocked', 'completed'])
+    expect(lastWords(reader)).toContain('never.txt exists')
+  })
+
+  it('[RC4] is not offered to agents elsewhere', async () => {
+    const server = await started()
+    const headers = { authorization: `Bearer ${TOKENS.agent}`, 'content-type': 'application/json' }
+    const tools = await fetch(new URL('/api/toolsets/runsheet', server.url), { headers }).then(each => each.text())
+    expect(tools).toContain('"plan"')
+    expect(tools).not.toContain('"check"')
+  })
+
+  it.each([
+    ['of its own', [], /^Checks of the demo run in .*sandbox\. For your own project: --workspace DIR$/, true],
+    ['with --workspace', ['--workspace', '.'], /^Checks run in \.$/, false],
+    [
+      'with another model',
+      ['--model', 'openai-compatible:x', '--model-url', 'http://127.0.0.1:9/'],
+      /^Checks: none\. For your own project: --workspace DIR$/,
+      false,
+    ],
+  ])('[RC4] the start says where checks run: %s', async (_, args, line, hasSandbox) => {
+    const data = newFolder()
+    const child = runCli(['serve', '--port', '0', '--data', data, ...args])
+    expect(await child.line(each => each.startsWith('Checks'))).toMatch(line)
+    child.process.kill('SIGTERM')
+    await child.ended
+    expect(existsSync(join(data, 'sandbox'))).toBe(hasSandbox)
   })
 })
