@@ -54,7 +54,23 @@ describe.concurrent("the demo's sandbox", () => {
     expect(await standings(server)).toEqual(['judged', 'proven', 'judged'])
     expect(finished(reader)).toMatchObject({ status: 'done', standings: { proven: 1, judged: 2, reported: 0 } })
     expect(lastWords(reader)).toContain('3 of 3 done: 1 proven, 2 judged.')
+    const receipt = runCli(['receipt', '--data', server.data])
+    await receipt.ended
+    expect(receipt.lines.filter(line => line.startsWith('| 2 |'))).toEqual([
+      expect.stringMatching(/\| done \| proven \|$/),
+    ])
+    expect(receipt.lines.join('\n')).toMatch(
+      /- Check `node --test`: approved by a person \(HTTP\)[^]*claimed: passed, exit code 0/,
+    )
     expect(readFileSync(join(server.data, 'sandbox/greeting.mjs'), 'utf8')).toContain("greet(name = 'stranger')")
+  })
+
+  it('[RC1] the page and the docs name the request', () => {
+    const source = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+    for (const name of ['web/english-page.ts', 'docs/proof.md', 'docs/get-started.md'])
+      expect(source(name)).toContain(ENGLISH)
+    expect(source('web/chinese-page.ts')).toContain(CHINESE)
+    expect(source('docs/proof.md')).toContain('| 2 | Fix the greeting in greeting.mjs | done | proven |')
   })
 
   it('[RC2] is made once, and what is there stays; what passes already only guards', async () => {
