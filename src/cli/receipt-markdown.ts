@@ -120,7 +120,9 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
     `- Check ${name}: ${approvalText(spec.kind, approved)}`,
     ...runs.map(({ why, result, exit, duration_ms, reason }) => {
       const code = exit === null ? '' : `, exit code ${exit}`
-      return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${reason === null ? '' : `: ${inText(reason)}`}`
+      // The exit code says why it failed.
+      const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(reason)}`
+      return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
     ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${guarded.map(inCode).join(', ')}`]),
   ]

@@ -107,7 +107,7 @@ export interface CheckReceipt {
     readonly exit: number | null
     readonly duration_ms: number
     readonly at: Instant
-    /** Why it is inconclusive. */
+    /** Why it did not pass, or why nobody can tell. */
     readonly reason: string | null
   }[]
   /** Changed guarded files that a person has not accepted. */
