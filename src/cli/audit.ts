@@ -5,9 +5,8 @@ import type { Policy } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
 import type { Door, Ref } from '../door/door.ts'
-import { LOCAL_TENANT } from '../store/store.ts'
-import { CliError } from './cli-error.ts'
-import { allConversations, type ReadOptions, readStore } from './read-store.ts'
+import { EDGES } from './edge-names.ts'
+import { allConversations, knownConversation, type ReadOptions, readStore } from './read-store.ts'
 import { visible } from './visible.ts'
 
 export interface AuditOptions extends ReadOptions {
@@ -26,7 +25,7 @@ export function printAudit(options: AuditOptions): Promise<void> {
 }
 
 async function allDecisions(door: Door, session: string | undefined): Promise<readonly RecordedDecision[]> {
-  if (session !== undefined) return decisionsOf(door, await known(door, session))
+  if (session !== undefined) return decisionsOf(door, await knownConversation(door, session))
   const all: RecordedDecision[] = []
   for await (const ref of allConversations(door)) all.push(...(await decisionsOf(door, ref)))
   return all.sort((a, b) => (a.event.timestamp < b.event.timestamp ? -1 : 1))
@@ -34,12 +33,6 @@ async function allDecisions(door: Door, session: string | undefined): Promise<re
 
 const decisionsOf = async (door: Door, ref: Ref): Promise<readonly RecordedDecision[]> =>
   decisionsIn(await door.conversations.events(ref, { types: DECISION_TYPES }))
-
-async function known(door: Door, conversation: string): Promise<Ref> {
-  const ref = { tenant: LOCAL_TENANT, conversation }
-  if (await door.conversations.summary(ref)) return ref
-  throw new CliError(`there is no conversation ${conversation}.`)
-}
 
 function jsonLine(decision: RecordedDecision): string {
   const { type, timestamp, session_id, turn_id, seq, data } = decision.event
@@ -67,18 +60,6 @@ function origin(from: Origin | undefined): readonly string[] {
   const who = credential === undefined || credential === actor ? actor : `${actor} (${credential})`
   const where = [EDGES[edge], ...(address === undefined ? [] : [`at ${address}`])].join(' ')
   return [who, where, ...(claimed ? [`says it is "${claimed.client}"`] : [])]
-}
-
-const EDGES: Record<Origin['edge'], string> = {
-  page: 'page',
-  http: 'HTTP',
-  mcp: 'MCP',
-  mcp_form: 'MCP form',
-  mcp_link: 'MCP link',
-  library: 'library',
-  turn: 'turn',
-  file: 'task file',
-  system: 'by itself',
 }
 
 type Words = { readonly [T in DecisionType]: (event: StoredEvent<T>, created: number) => string }

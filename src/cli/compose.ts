@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { originNames } from '../domain/origin.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
+import { sandboxTools } from '../runner/demo/sandbox.ts'
+import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
 import { Runner } from '../runner/runner.ts'
@@ -140,7 +142,12 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   }
 }
 
-const outsideTools = ({ mcpServers, log, redact }: Config): ReturnType<typeof mcpTools> =>
+function outsideTools(config: Config): OutsideTools {
+  const servers = serverTools(config)
+  return config.sandbox === undefined ? servers : joinedTools(givenTools(sandboxTools(config.sandbox)), servers)
+}
+
+const serverTools = ({ mcpServers, log, redact }: Config): OutsideTools =>
   mcpTools({
     servers: mcpServers,
     version,

@@ -14,6 +14,7 @@ import { pageToken, type Role } from '../http/credentials.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
+import { sandboxIn } from './sandbox.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import { workspacesFor } from './workspaces.ts'
 
@@ -40,6 +41,8 @@ export interface Config {
   readonly log: Logger
   /** Knows every secret of this process. */
   readonly redact: Redactor
+  /** The demo's sandbox, if there is one. */
+  readonly sandbox: string | undefined
   /** Where the checks of tasks run. */
   readonly workspaces: LocalWorkspaces
 }
@@ -50,13 +53,20 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
   const tokens = tokensFor(folder, options)
   const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
   const redact = redactor(together([own, secretsFrom(options), secretsOf(mcpServers)]))
+  const isDemo = options.model === 'demo' && options.workspace === undefined
+  const sandbox = isDemo ? sandboxIn(options.data) : undefined
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
     mcpServers: inCleanEnvironment(mcpServers, options.environment),
     models: modelsFor(options),
     tokens,
     redact,
-    workspaces: workspacesFor({ ...options, judges: () => options.assessorModel !== undefined }, checks, redact),
+    sandbox,
+    workspaces: workspacesFor(
+      { ...options, sandbox, judges: () => options.assessorModel !== undefined },
+      checks,
+      redact,
+    ),
     log: pino(
       { level: options.log, hooks: { streamWrite: redactedLines(redact) } },
       pino.destination({ dest: 2, sync: true }),

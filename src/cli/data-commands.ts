@@ -3,6 +3,7 @@ import type { Environment } from './clean-environment.ts'
 import type { ExportOptions } from './export.ts'
 import type { StoreOptions } from './open-store.ts'
 import { dataOption, storeOption, tenantOption } from './options.ts'
+import type { ReceiptOptions } from './receipt.ts'
 
 /** The commands that copy plans out of a store and into one, check them, and save what is left of damaged ones. */
 export function addDataCommands(program: Command, environment: Environment, invocation: string): void {
@@ -75,5 +76,18 @@ export function addDataCommands(program: Command, environment: Environment, invo
     .action(async (options: { data: string }) => {
       const { recover } = await import('./recover.ts')
       await recover({ ...options, environment, invocation })
+    })
+
+  program
+    .command('receipt')
+    .description('print what a plan was, who confirmed it, and how each step was proven')
+    .addOption(new Option('--session <id>', 'the conversation (default: the newest with a plan)'))
+    .addOption(new Option('--turn <id>', 'the turn (default: the newest with a plan)'))
+    .addOption(new Option('--format <format>', 'Markdown, or JSON').choices(['md', 'json']).default('md'))
+    .addOption(dataOption())
+    .addOption(storeOption())
+    .action(async (options: Omit<ReceiptOptions, 'environment'>) => {
+      const { printReceipt } = await import('./receipt.ts')
+      await printReceipt({ ...options, environment })
     })
 }

@@ -1,6 +1,7 @@
 import { type Door, openDoor, type Ref } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
 import { existingFolder } from './data-folder.ts'
 import { checkStore, openStore, type StoreOptions } from './open-store.ts'
 
@@ -28,4 +29,11 @@ export async function* allConversations({ conversations }: Door): AsyncGenerator
     for (const { session_id } of items) yield { tenant: LOCAL_TENANT, conversation: session_id }
     cursor = next_cursor ?? undefined
   } while (cursor !== undefined)
+}
+
+/** The conversation that a person named. */
+export async function knownConversation({ conversations }: Door, conversation: string): Promise<Ref> {
+  const ref = { tenant: LOCAL_TENANT, conversation }
+  if (await conversations.summary(ref)) return ref
+  throw new CliError(`there is no conversation ${conversation}.`)
 }

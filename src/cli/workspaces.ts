@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { Obstacle } from '../checks/obstacle.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
@@ -11,8 +11,10 @@ import { configFolder } from './config-folder.ts'
 import type { CheckSettings } from './settings-file.ts'
 
 export interface WorkspaceOptions {
-  /** `--workspace`, or the sandbox of the demo. */
+  /** `--workspace`. */
   readonly workspace?: string | undefined
+  /** The sandbox of the demo. */
+  readonly sandbox?: string | undefined
   readonly data: string
   readonly environment: Environment
   /** Whether a judge of ours rules on the claims of agents elsewhere. */
@@ -21,7 +23,7 @@ export interface WorkspaceOptions {
 
 /** The workspaces of this process, and what checks may do in them. */
 export function workspacesFor(
-  { workspace, data, environment, judges }: WorkspaceOptions,
+  { workspace, sandbox, data, environment, judges }: WorkspaceOptions,
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
@@ -31,13 +33,21 @@ export function workspacesFor(
     ...settings,
     workspaces,
     machine,
-    environment,
+    ...(sandbox === undefined
+      ? { environment }
+      : { own: openedWorkspace(sandbox, machine), environment: withOurNode(environment) }),
     dataFolder: resolve(data),
     redact,
     newId: v7,
     ...(judges ? { judges } : {}),
   })
 }
+
+/** The sandbox needs a Node, and the one that runs us need not be on the PATH. */
+const withOurNode = (environment: Environment): Environment => ({
+  ...environment,
+  PATH: [dirname(process.execPath), environment['PATH'] ?? ''].join(delimiter),
+})
 
 /** A folder in which checks may run. */
 export function openedWorkspace(folder: string, machine: string): Workspace {

@@ -22,6 +22,8 @@ export interface CheckMaker {
   judges?(): boolean
   /** What calls of turns in this workspace can do; by default the one that new turns of this process get. Undefined: none. */
   offered?(workspace?: Workspace): CallChecks | undefined
+  /** The workspace of turns that this process drives, where they have one of their own. */
+  readonly own?: Workspace | undefined
 }
 
 /** What an edge that has a workspace knows about checks. */

@@ -29,6 +29,8 @@ import type { Baseline, RunOptions, Workspaces } from './workspaces.ts'
 /** What the checks of tasks may do here. */
 export interface LocalOptions {
   readonly workspaces: readonly Workspace[]
+  /** For turns that this process drives; agents elsewhere are not offered it. */
+  readonly own?: Workspace | undefined
   /** This machine, as workspaces name it. */
   readonly machine: string
   readonly environment: Environment
@@ -68,7 +70,12 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   }
 
   get keys(): readonly string[] {
-    return this.#workspaces.map(workspaceKey)
+    const { own } = this.#options
+    return [...this.#workspaces, ...(own ? [own] : [])].map(workspaceKey)
+  }
+
+  get own(): Workspace | undefined {
+    return this.#options.own
   }
 
   offered(workspace: Workspace | undefined = this.#workspaces[0]): CallChecks | undefined {

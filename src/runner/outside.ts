@@ -35,6 +35,12 @@ export const givenTools = (tools: readonly OutsideTool[]): OutsideTools => ({
   close: async () => {},
 })
 
+/** The tools of several sources. */
+export const joinedTools = (...sources: readonly OutsideTools[]): OutsideTools => ({
+  list: async () => (await Promise.all(sources.map(source => source.list()))).flat(),
+  close: async () => void (await Promise.all(sources.map(source => source.close()))),
+})
+
 /** The same tools as models may read them: no secrets of ours and no control characters in what they say of themselves. */
 export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTools {
   // Schemas are listed for every step and rarely change.

@@ -1,6 +1,11 @@
+import { realpathSync } from 'node:fs'
 import { createParser } from 'eventsource-parser'
+import { v7 } from 'uuid'
 import { inject } from 'vitest'
+import { redactor } from '../../src/domain/redact.ts'
+import { CheckRunner } from '../../src/runner/check-runner.ts'
 import type { Models } from '../../src/runner/given-models.ts'
+import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import type { OutsideLimits, OutsideTool } from '../../src/runner/outside.ts'
 import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
@@ -38,6 +43,8 @@ export interface TurnsOptions {
   readonly leaseMs?: number
   readonly retryMs?: number
   readonly silenceMs?: number
+  /** The folder in which checks run. */
+  readonly workspace?: string
   /** Starts turns without driving them. */
   readonly isIdle?: boolean
 }
@@ -159,6 +166,16 @@ export interface TestTurns extends TestServer, Chat {
 export const confirmAll: Decide = review => confirmed(review)
 export const rejectAll: Decide = () => ({ action: 'cancel', reason: 'user_cancelled' })
 
+/** Confirms every row as drafted, and approves its checks. */
+export const approveAll: Decide = ({ draft_tasks }) => ({
+  action: 'confirm',
+  tasks: draft_tasks.map(({ title, checks = [] }, draft_index) => ({
+    title,
+    draft_index,
+    approve: checks.map(({ hash }) => hash),
+  })),
+})
+
 /** Confirms every row as drafted. */
 export const confirmed = ({ draft_tasks }: ReviewRequest, comment?: string): Decision => ({
   action: 'confirm',
@@ -172,11 +189,13 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   const models =
     options.models ?? configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' })
   const place = await placeFor(store, store === 'postgres' ? inject('postgresUrl') : '')
-  const door = options.door ?? openDoor({ store: await place.open() })
+  const workspaces = options.workspace === undefined ? undefined : workspacesIn(options.workspace)
+  const door = options.door ?? openDoor({ store: await place.open(), ...(workspaces ? { checks: workspaces } : {}) })
   const complaints: unknown[] = []
   const runner: Runner = new Runner({
     door,
     models,
+    workspaces,
     retryMs: options.retryMs ?? 1,
     ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     onText: (ref, shown) => server.server.showText(ref, shown),
@@ -196,6 +215,8 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     ...(options.page ? { page: options.page } : {}),
   })
   if (!isIdle) runner.start()
+  const checks = workspaces && new CheckRunner({ door, workspaces, onError: error => complaints.push(error) })
+  checks?.start()
   let isRunning = true
   const stopRunner = async (): Promise<void> => {
     if (isRunning) await runner.close()
@@ -218,12 +239,23 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     stopRunner,
     close: async () => {
       await stopRunner()
+      await checks?.close()
       await server.close()
       await place.remove()
       await provider.close()
     },
   }
 }
+
+const workspacesIn = (folder: string): LocalWorkspaces =>
+  new LocalWorkspaces({
+    workspaces: [{ machine: 'here', path: realpathSync(folder) }],
+    machine: 'here',
+    environment: process.env,
+    dataFolder: '/nowhere',
+    redact: redactor(),
+    newId: v7,
+  })
 
 export interface Chat {
   /** Starts a turn, or attaches to it; resolves with the headers. Missing fields get defaults. */

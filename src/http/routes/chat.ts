@@ -46,7 +46,7 @@ export const chatRoutes = [
       if (!turns.names.includes(model)) throw invalidField('model', { rule: 'not_allowed', allowed: turns.names })
       const ref = { tenant: caller.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
-      const place = door.checks.offered?.()
+      const place = door.checks.offered?.(door.checks.own)
       const command = {
         type: 'start_turn',
         turn_id,

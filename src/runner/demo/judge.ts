@@ -3,6 +3,7 @@ import { valueOf } from './arithmetic.ts'
 import { isChinese } from './language.ts'
 import { ACTIONS, isCompound } from './lexicon.ts'
 import { flawInText } from './judge-text.ts'
+import { flawInMending } from './mend.ts'
 import { isSimulated } from './work.ts'
 
 type Facts = Pick<Case, 'task' | 'details' | 'criteria' | 'claimed_status' | 'outcome' | 'worker_text' | 'evidence'>
@@ -25,7 +26,7 @@ export function verdictOn({ task, details, criteria, claimed_status, outcome, wo
   // Quotes are the task's own wording.
   if (FAILED.test(said.replaceAll(/“[^”]*”/g, ''))) return 'NOT_OK: the outcome says that it failed.'
   if (`${details}${criteria}`.trim() !== '') return 'NOT_OK: the demo model cannot check details and criteria.'
-  const flaw = flawInSum(task, said) ?? flawInOrder(task, said)
+  const flaw = flawInSum(task, said) ?? flawInOrder(task, said) ?? flawInMending(task, evidence)
   if (flaw !== undefined) return flaw === '' ? 'OK' : `NOT_OK: ${flaw}`
   if (evidence.some(each => each.ok && each.task === undefined && said.includes(each.tool)))
     return isCompound(task) ? 'NOT_OK: the title asks for more than one thing.' : 'OK'

@@ -4,9 +4,15 @@ export interface Call {
   readonly input: unknown
 }
 
+/** A step of a plan; the check only where tools take one. */
+export interface PlannedStep {
+  readonly title: string
+  readonly check?: string
+}
+
 /** How a toolset plans and settles. */
 interface Planner {
-  readonly plan: (steps: readonly string[]) => readonly Call[]
+  readonly plan: (steps: readonly PlannedStep[]) => readonly Call[]
   /** Absent where a text settles the step. */
   readonly settle?: (id: string, outcome: string) => Call
   /** Absent where a step that cannot be done is left open. */
@@ -18,17 +24,17 @@ interface Planner {
 /** By the tool that plans. */
 export const PLANNERS: Readonly<Record<string, Planner>> = {
   plan: {
-    plan: steps => [{ tool: 'plan', input: { tasks: titled(steps) } }],
+    plan: steps => [{ tool: 'plan', input: { tasks: steps } }],
     settle: (id, outcome) => ({ tool: 'update', input: { id: Number(id), outcome } }),
     putAside: (id, outcome) => ({ tool: 'update', input: { id: Number(id), outcome, status: 'blocked' } }),
   },
   add_task: {
-    plan: steps => [{ tool: 'add_task', input: { tasks: titled(steps) } }],
+    plan: steps => [{ tool: 'add_task', input: { tasks: steps } }],
     settle: (id, outcome) => ({ tool: 'complete_task', input: { id, outcome } }),
     putAside: (id, outcome) => ({ tool: 'update_task', input: { id, status: 'blocked', outcome } }),
   },
   create_todo: {
-    plan: steps => [{ tool: 'create_todo', input: { items: titled(steps) } }],
+    plan: steps => [{ tool: 'create_todo', input: { items: steps } }],
     settle: (todoId, outcome) => ({ tool: 'complete_todo', input: { todoId, outcome } }),
     putAside: (todoId, outcome) => ({ tool: 'complete_todo', input: { todoId, outcome, status: 'cancelled' } }),
   },
@@ -38,11 +44,11 @@ export const PLANNERS: Readonly<Record<string, Planner>> = {
     saysOutcome: true,
   },
   AddTask: {
-    plan: steps => steps.map(title => ({ tool: 'AddTask', input: { title } })),
+    plan: steps => steps.map(({ title }) => ({ tool: 'AddTask', input: { title } })),
     settle: taskId => ({ tool: 'CompleteTask', input: { taskId } }),
     saysOutcome: true,
   },
-  manage_todos: { plan: steps => [{ tool: 'manage_todos', input: { add: steps } }] },
+  manage_todos: { plan: steps => [{ tool: 'manage_todos', input: { add: steps.map(({ title }) => title) } }] },
 }
 
-const titled = (steps: readonly string[]): { title: string }[] => steps.map(title => ({ title }))
+const titled = (steps: readonly PlannedStep[]): { title: string }[] => steps.map(({ title }) => ({ title }))

@@ -3,6 +3,7 @@ import { toolNames } from '../../toolsets/index.ts'
 import { compute } from './compute.ts'
 import { planFor } from './goals.ts'
 import { caseIn, verdictOn } from './judge.ts'
+import { checkFor, mending, mendingSteps } from './mend.ts'
 import { type Phrases, phrasesFor } from './phrases.ts'
 import { type Call, PLANNERS } from './planners.ts'
 import { revised, wishedInstead } from './revise.ts'
@@ -66,7 +67,9 @@ function sceneOf(prompt: Prompt): Scene {
 }
 
 /** The steps that the request names, or those of a plan for its goal. */
-function stepsFor({ prompt, request }: Scene): string[] {
+function stepsFor({ prompt, request }: Scene): readonly string[] {
+  const mended = mendingSteps(prompt.tools, request)
+  if (mended) return mended
   const steps = stepsIn(request)
   if (steps.length >= 2) return steps
   const [goal = ''] = steps
@@ -74,14 +77,18 @@ function stepsFor({ prompt, request }: Scene): string[] {
   return isSingle || !isGoal(request) ? [] : planFor(goal)
 }
 
-function propose({ planner, phrases, request }: Scene, steps: readonly string[], why = ''): Reply {
+function propose({ prompt, planner, phrases, request }: Scene, steps: readonly string[], why = ''): Reply {
   const taken = steps.slice(0, LIMITS.batch)
-  const isAsked = stepsIn(request).length >= 2 && why === ''
+  const isAsked = stepsIn(request).length >= 2 && why === '' && !mendingSteps(prompt.tools, request)
   const text = isAsked ? phrases.stepsSeen(taken.length, steps.length) : phrases.planned(taken.length)
   const { plan, settle } = PLANNERS[planner] ?? {}
+  const planned = taken.map(title => {
+    const check = checkFor(prompt.tools, title)
+    return { title, ...(check === undefined ? {} : { check }) }
+  })
   // Where texts settle the steps, the last of them is the answer.
   const demo = settle ? '' : ` ${phrases.demo}`
-  return { text: `${why}${text}${demo}`, calls: plan?.(taken) ?? [] }
+  return { text: `${why}${text}${demo}`, calls: plan?.(planned) ?? [] }
 }
 
 /** Nothing to plan: use a tool that fits, compute a result, or just reply. */
@@ -104,7 +111,9 @@ function work(scene: Scene, standing: Standing): Reply {
   const [now] = standing.open
   const { settle, putAside } = PLANNERS[planner] ?? {}
   const refusal = refusalOf(since.at(-1), planner)
-  if (now && refusal !== undefined && refusal.includes(`Task ${now.id} was not accepted`)) {
+  if (now && refusal !== undefined && isTurnedDown(refusal, now)) {
+    const again = mended(scene, now, refusal)
+    if (again) return again
     const why = scene.phrases.notAccepted(refusal).slice(0, 400)
     return putAside ? { text: '', calls: [putAside(now.id, why)] } : report(scene, standing)
   }
@@ -115,6 +124,12 @@ function work(scene: Scene, standing: Standing): Reply {
   return report(scene, standing)
 }
 
+/** What the judge, a check, or the lack of one says against a claim. */
+const isTurnedDown = (refusal: string, { id }: Step): boolean =>
+  ['was not accepted', 'is not done: its check', 'was not checked'].some(words =>
+    refusal.includes(`Task ${id} ${words}`),
+  )
+
 /** What came before a step. */
 function pastOf(step: Step, { open, settled }: Standing): Past {
   const done = settled.filter(({ isDone }) => isDone)
@@ -122,14 +137,13 @@ function pastOf(step: Step, { open, settled }: Standing): Past {
 }
 
 /** The next reply about a step; undefined if it cannot be done and has to be left. */
-function attempt({ prompt, since, planner, phrases }: Scene, step: Step, standing: Standing): Reply | undefined {
+function attempt(scene: Scene, step: Step, standing: Standing): Reply | undefined {
+  const { prompt, since, phrases } = scene
   const { id, title } = step
-  const { settle, putAside, saysOutcome } = PLANNERS[planner] ?? {}
-  const settled = (outcome: string): Reply =>
-    settle ? { text: saysOutcome ? outcome : '', calls: [settle(id, outcome)] } : { text: outcome }
-  const aside = (reason: string): Reply | undefined =>
-    putAside ? { text: '', calls: [putAside(id, reason)] } : settle ? undefined : { text: reason }
+  const { settled, aside } = endingsOf(scene, step)
   if (standing.hasDetails && standing.open[0]?.id === id) return aside(beyondTitle(title))
+  const mend = mended(scene, step)
+  if (mend) return mend
   const helper = toolFor(prompt.tools, title)
   if (!helper) {
     const result = workOn(title, pastOf(step, standing))
@@ -141,6 +155,26 @@ function attempt({ prompt, since, planner, phrases }: Scene, step: Step, standin
   if (failed !== undefined) return aside(phrases.toolFailed(helper.name, short(failed)))
   if (isAnswered && since.at(-1) === answer) return settled(phrases.toolAnswered(helper.name, short(answer.result)))
   return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, title) }] }
+}
+
+/** How the toolset ends a step: done, or put aside. */
+function endingsOf({ planner }: Scene, { id }: Step) {
+  const { settle, putAside, saysOutcome } = PLANNERS[planner] ?? {}
+  return {
+    settled: (outcome: string): Reply =>
+      settle ? { text: saysOutcome ? outcome : '', calls: [settle(id, outcome)] } : { text: outcome },
+    aside: (reason: string): Reply | undefined =>
+      putAside ? { text: '', calls: [putAside(id, reason)] } : settle ? undefined : { text: reason },
+  }
+}
+
+/** The next reply about a step on the demo's sandbox; undefined for any other step. */
+function mended(scene: Scene, step: Step, refusal?: string): Reply | undefined {
+  const deed = mending(scene.prompt.tools, step.title, scene.since, refusal)
+  if (!deed) return undefined
+  if ('call' in deed) return { text: '', calls: [deed.call] }
+  const { settled, aside } = endingsOf(scene, step)
+  return 'outcome' in deed ? settled(deed.outcome) : aside(scene.phrases.notAccepted(deed.failed).slice(0, 400))
 }
 
 /** No step is open: the plan is done or was never created. */

@@ -1,5 +1,6 @@
 import { toolNames } from '../../toolsets/index.ts'
 import { isCompound } from './lexicon.ts'
+import { SANDBOX } from './sandbox.ts'
 
 /** A tool that the model is offered. */
 export interface Offered {
@@ -17,6 +18,8 @@ export function toolFor(tools: readonly Offered[], title: string): Offered | und
   if (isCompound(title)) return undefined
   const words = new Set(wordsIn(title))
   return tools.find(({ name, description, schema }) => {
+    // The demo model knows by itself what these are for.
+    if (name === SANDBOX.read || name === SANDBOX.edit) return false
     if (toolNames.has(name) || !canFill(schema, title) || !isDeed(title, `${name} ${description}`)) return false
     const own = wordsIn(name.split('__').at(-1) ?? '')
     return own.some(word => words.has(word)) || wordsIn(description).filter(word => words.has(word)).length >= 2

@@ -1,0 +1,14 @@
+import type { Origin } from '../domain/origin.ts'
+
+/** The ways in, for people. */
+export const EDGES: Record<Origin['edge'], string> = {
+  page: 'page',
+  http: 'HTTP',
+  mcp: 'MCP',
+  mcp_form: 'MCP form',
+  mcp_link: 'MCP link',
+  library: 'library',
+  turn: 'turn',
+  file: 'task file',
+  system: 'by itself',
+}

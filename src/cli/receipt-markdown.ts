@@ -1,0 +1,160 @@
+import type { Origin } from '../domain/origin.ts'
+import type { RunReason, Standing } from '../domain/proof.ts'
+import type { CallCounts } from '../domain/plan-log.ts'
+import type { CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
+import type { TaskStatus } from '../domain/task.ts'
+import { cut } from '../domain/text.ts'
+import { EDGES } from './edge-names.ts'
+import { inCode, inText } from './markdown.ts'
+
+const MAX_TEXT = 500
+
+/** A receipt for people, to paste into a pull request. Without the output of checks, and without paths of this machine. */
+export function receiptMarkdown(receipt: Receipt): string {
+  const { steps, reviews, checks, calls } = receipt
+  const plan = [...checks.flatMap(checkLines), ...callLines(calls)]
+  return [
+    '## Receipt',
+    `**${tallyText(receipt)}**`,
+    ...headTexts(receipt),
+    ...(reviews.length === 0 ? ['Nobody reviewed the plan before it was written.'] : reviews.map(reviewText)),
+    table(steps),
+    ...steps.map(stepText),
+    ...(plan.length === 0 ? [] : [['### The plan as a whole', '', ...plan].join('\n')]),
+    `Runsheet, conversation ${inCode(receipt.session_id)}, turn ${inCode(receipt.turn_id)}.`,
+  ].join('\n\n')
+}
+
+const STANDINGS: Record<Standing, string> = {
+  proven: 'proven',
+  confirmed: 'confirmed by a person',
+  judged: 'judged',
+  reported: "on the agent's word",
+}
+const STATUSES: Record<TaskStatus, string> = {
+  pending: 'open',
+  in_progress: 'open',
+  completed: 'done',
+  blocked: 'blocked',
+  cancelled: 'cancelled',
+}
+const RUNS: Record<RunReason, string> = {
+  baseline: 'at the start',
+  claim: 'when it was claimed',
+  final: 'before the plan ended',
+  person: 'when a person asked',
+}
+
+function tallyText({ tally: { done, of, standings } }: Receipt): string {
+  const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>
+    standings[standing] > 0 ? `${standings[standing]} ${STANDINGS[standing]}` : [],
+  )
+  return `${done} of ${of} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
+}
+
+function headTexts({ request, worker, started_at, status }: Receipt): string[] {
+  const by = worker === null ? '' : ` by ${inText(worker)}`
+  return [
+    ...(request === null ? [] : [`Asked for: ${inText(cut(request, MAX_TEXT))}`]),
+    `Worked on${by} since ${when(started_at)}; the turn is ${status}.`,
+  ]
+}
+
+function reviewText({ action, at, by, reason, comment, changes }: ReviewReceipt): string {
+  const did = action === 'confirm' ? 'Confirmed' : `Turned down${reason === null ? '' : ` (${inText(reason)})`}`
+  const said = comment === null ? '' : ` Comment: ${inText(cut(comment, MAX_TEXT))}`
+  const edits = changes === null ? [] : changeLines(changes)
+  return [`${did} ${byWhom(by)}, ${when(at)}.${said}`, ...(edits.length === 0 ? [] : ['', ...edits])].join('\n')
+}
+
+function changeLines({ edited, added, removed, reordered }: NonNullable<ReviewReceipt['changes']>): string[] {
+  return [
+    ...edited.map(({ from, to, fields }) =>
+      from === to
+        ? `- changed ${fields.join(', ')} of: ${inText(to)}`
+        : `- changed: ${inText(from)} → ${inText(to)}${others(fields)}`,
+    ),
+    ...added.map(title => `- added: ${inText(title)}`),
+    ...removed.map(title => `- removed: ${inText(title)}`),
+    ...(reordered ? ['- changed the order'] : []),
+  ]
+}
+
+function others(fields: readonly string[]): string {
+  const more = fields.filter(field => field !== 'title')
+  return more.length === 0 ? '' : ` (and ${more.join(', ')})`
+}
+
+const table = (steps: readonly StepReceipt[]): string =>
+  [
+    '| | step | status | standing |',
+    '| --- | --- | --- | --- |',
+    ...steps.map(
+      ({ number, title, status, standing }) =>
+        `| ${number} | ${inText(title)} | ${STATUSES[status]} | ${standing === null ? '' : STANDINGS[standing]} |`,
+    ),
+  ].join('\n')
+
+function stepText({ number, title, outcome, reasons, checks, verdicts, edits, accepted, calls }: StepReceipt): string {
+  return [
+    `### ${number} ${inText(title)}`,
+    '',
+    ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
+    ...reasons.map(reason => `- Why: ${inText(reason)}`),
+    ...checks.flatMap(checkLines),
+    ...verdicts.map(({ verdict, reason, model, fenced }) => {
+      const why = reason === '' ? '' : `: ${inText(cut(reason, MAX_TEXT))}`
+      return `- Judge ${inText(model)}: ${verdict}${why}${fenced ? ' (a person changed the step meanwhile)' : ''}`
+    }),
+    ...edits.map(({ fields, at, by }) => `- Changed ${byWhom(by)}, ${when(at)}: ${fields.join(', ')}`),
+    ...accepted.map(
+      ({ paths, at, by }) => `- Changes accepted ${byWhom(by)}, ${when(at)}: ${paths.map(inCode).join(', ')}`,
+    ),
+    ...callLines(calls),
+  ].join('\n')
+}
+
+function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): string[] {
+  const name = spec.kind === 'person' ? inText(check) : inCode(check)
+  return [
+    `- Check ${name}: ${approvalText(spec.kind, approved)}`,
+    ...runs.map(({ why, result, exit, duration_ms, reason }) => {
+      const code = exit === null ? '' : `, exit code ${exit}`
+      // The exit code says why it failed.
+      const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(reason)}`
+      return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
+    }),
+    ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${guarded.map(inCode).join(', ')}`]),
+  ]
+}
+
+function approvalText(kind: CheckReceipt['spec']['kind'], approved: CheckReceipt['approved']): string {
+  if (approved === null) return 'not approved, never run'
+  const { via, at, by } = approved
+  if (via === 'configuration') return 'allowed by the configuration'
+  if (at === null) return kind === 'person' ? 'not ticked' : 'approved earlier'
+  return `${kind === 'person' ? 'ticked' : 'approved'} ${byWhom(by)}, ${when(at)}`
+}
+
+function callLines({ ok, failed, tools }: CallCounts): string[] {
+  if (ok + failed === 0) return []
+  const names = Object.entries(tools).map(([tool, { ok: good, failed: bad }]) => `${inCode(tool)} ${good + bad}`)
+  return [`- Tool calls: ${ok} ok, ${failed} failed (${names.join(', ')})`]
+}
+
+function byWhom(origin: Origin | null): string {
+  if (origin === null) return 'by somebody unrecorded'
+  const { actor, edge, claimed } = origin
+  const says = claimed ? `, which says it is ${inText(claimed.client)}` : ''
+  return actor === 'system' ? 'by Runsheet itself' : `by ${WHO[actor]} (${EDGES[edge]}${says})`
+}
+
+const WHO: Record<Exclude<Origin['actor'], 'system'>, string> = {
+  person: 'a person',
+  agent: 'an agent',
+  program: 'a program',
+}
+
+const when = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
+
+const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`)

@@ -1,0 +1,290 @@
+import type { Check, CheckResult, CheckSpec, Workspace } from './check.ts'
+import { type Conversation, lineage, planHistory } from './conversation.ts'
+import type { EventType, StoredEvent, Verdict } from './event.ts'
+import type { Instant } from './instant.ts'
+import type { Origin } from './origin.ts'
+import { type CallCounts, PlanLog } from './plan-log.ts'
+import {
+  type CheckState,
+  checkState,
+  isApproved,
+  labelOf,
+  proofOf,
+  recordOf,
+  type RunReason,
+  type Standing,
+  standingOf,
+  standingsOf,
+  waitingGuards,
+} from './proof.ts'
+import type { Changes } from './review.ts'
+import type { Task, TaskStatus } from './task.ts'
+import type { TurnStatus } from './turn.ts'
+
+/** What a plan was, who confirmed it, and how far each "done" can be trusted: as JSON, its documented form. */
+export interface Receipt {
+  readonly format: 'runsheet-receipt'
+  readonly version: 1
+  readonly session_id: string
+  readonly turn_id: string
+  /** What the person asked for; null in a turn of an agent elsewhere. */
+  readonly request: string | null
+  /** The model that drove the turn, or the program elsewhere; null if neither is known. */
+  readonly worker: string | null
+  readonly workspace: Workspace | null
+  readonly status: TurnStatus
+  readonly started_at: Instant
+  /** Null while it is not over. */
+  readonly finished_at: Instant | null
+  /** Oldest first. None: the plan was written without a review. */
+  readonly reviews: readonly ReviewReceipt[]
+  readonly steps: readonly StepReceipt[]
+  /** The checks of the plan as a whole. */
+  readonly checks: readonly CheckReceipt[]
+  /** Calls of outside tools while no step was current. */
+  readonly calls: CallCounts
+  readonly tally: {
+    readonly done: number
+    readonly of: number
+    readonly standings: Readonly<Record<Standing, number>>
+  }
+}
+
+/** A decision on the plan, and what the person changed in it. */
+export interface ReviewReceipt {
+  readonly action: 'confirm' | 'cancel'
+  readonly at: Instant
+  /** Null in logs of older versions. */
+  readonly by: Origin | null
+  readonly reason: string | null
+  readonly comment: string | null
+  readonly changes: {
+    readonly kept: number
+    readonly edited: readonly { readonly from: string; readonly to: string; readonly fields: readonly string[] }[]
+    readonly added: readonly string[]
+    readonly removed: readonly string[]
+    readonly reordered: boolean
+  } | null
+}
+
+export interface StepReceipt {
+  readonly number: number
+  readonly title: string
+  readonly status: TaskStatus
+  readonly outcome: string | null
+  /** Null unless it is completed. */
+  readonly standing: Standing | null
+  readonly reasons: readonly string[]
+  readonly checks: readonly CheckReceipt[]
+  readonly verdicts: readonly {
+    readonly verdict: Verdict
+    readonly reason: string
+    readonly model: string
+    readonly at: Instant
+    /** A person changed the step meanwhile: it counted for nothing. */
+    readonly fenced: boolean
+  }[]
+  /** A person's changes to it since the review. */
+  readonly edits: readonly { readonly fields: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
+  /** Guarded files whose changes a person accepted. */
+  readonly accepted: readonly { readonly paths: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
+  readonly calls: CallCounts
+}
+
+export interface CheckReceipt {
+  /** In a few words: a command line, or what has to hold. */
+  readonly check: string
+  readonly spec: CheckSpec
+  readonly hash: string
+  /** Null: nobody approved it, so it never runs. */
+  readonly approved: { readonly via: string; readonly at: Instant | null; readonly by: Origin | null } | null
+  readonly state: CheckState
+  /** The result at confirmation. */
+  readonly baseline: CheckResult | 'not_run'
+  readonly runs: readonly {
+    readonly why: RunReason
+    readonly result: CheckResult
+    readonly exit: number | null
+    readonly duration_ms: number
+    readonly at: Instant
+    /** Why it did not pass, or why nobody can tell. */
+    readonly reason: string | null
+  }[]
+  /** Changed guarded files that a person has not accepted. */
+  readonly guarded: readonly string[]
+}
+
+/** The events that a receipt is made from, besides the state. */
+export const RECEIPT_TYPES = [
+  'turn_started',
+  'turn_finished',
+  'task_create_review_resolved',
+  'task_changed',
+  'task_assessed',
+  'step_finished',
+  'tool_answered',
+  'check_approved',
+  'check_ran',
+  'check_ticked',
+  'guard_accepted',
+] as const satisfies readonly EventType[]
+
+/** The receipt of a turn's plan; undefined if there is no such turn, or it has no plan. */
+export function receiptOf(state: Conversation, events: readonly StoredEvent[], turnId: string): Receipt | undefined {
+  const turn = state.turns.get(turnId)
+  const plan = planHistory(state, turnId)
+  if (!turn || plan.length === 0) return undefined
+  const turns = new Set(lineage(state, turnId))
+  const log = new PlanLog(events.filter(({ turn_id }) => turn_id === null || turns.has(turn_id)))
+  return {
+    format: 'runsheet-receipt',
+    version: 1,
+    session_id: state.session_id,
+    turn_id: turnId,
+    // Of a continued plan, what it began with.
+    request: log.of('turn_started')[0]?.data.message ?? null,
+    worker: turn.model ?? turn.client ?? null,
+    workspace: turn.workspace ?? null,
+    status: turn.status,
+    started_at: turn.started_at,
+    finished_at: log.of('turn_finished').findLast(({ data }) => data.turn_id === turnId)?.timestamp ?? null,
+    reviews: log.of('task_create_review_resolved').map(reviewOf),
+    steps: plan.map(task => stepOf(state, log, task)),
+    checks: (turn.done_checks ?? []).map(check => planCheckOf(state, log, check)),
+    calls: log.callsOf(undefined),
+    tally: {
+      done: plan.filter(({ status }) => status === 'completed').length,
+      of: plan.length,
+      standings: standingsOf(state, plan),
+    },
+  }
+}
+
+function reviewOf({ timestamp, data }: StoredEvent<'task_create_review_resolved'>): ReviewReceipt {
+  const { action, origin, reason, comment, changes } = data
+  return {
+    action,
+    at: timestamp,
+    by: origin ?? null,
+    reason: reason ?? null,
+    comment: comment ?? null,
+    changes: changes ? changesOf(changes) : null,
+  }
+}
+
+const changesOf = ({ kept, edited, added, removed, reordered }: Changes): ReviewReceipt['changes'] => ({
+  kept: kept.length,
+  edited: edited.map(({ from, to }) => ({ from: from.title, to: to.title, fields: differing(from, to) })),
+  added: added.map(({ title }) => title),
+  removed: removed.map(({ title }) => title),
+  reordered,
+})
+
+const differing = <T extends object>(from: T, to: T): string[] =>
+  [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
+    field => JSON.stringify(from[field as keyof T]) !== JSON.stringify(to[field as keyof T]),
+  )
+
+function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
+  const { number, title, status, outcome, checks = [] } = task
+  const stood = standingOf(state, task)
+  const isOwn = ({ data }: { readonly data: { readonly task_id?: string } }): boolean => data.task_id === task.id
+  return {
+    number,
+    title,
+    status,
+    outcome: outcome ?? null,
+    standing: stood?.standing ?? null,
+    reasons: stood?.reasons ?? [],
+    checks: checks.map(check => checkOf(state, log, task, check)),
+    verdicts: log
+      .of('task_assessed')
+      .filter(isOwn)
+      .map(({ timestamp, data: { verdict, reason, model, fenced = false } }) => ({
+        verdict,
+        reason,
+        model,
+        at: timestamp,
+        fenced,
+      })),
+    edits: log
+      .of('task_changed')
+      .filter(({ data }) => data.task.id === task.id && (data.by === 'person' || data.by === 'file'))
+      .map(({ timestamp, data }) => ({
+        fields: EDITABLE.filter(field => Object.hasOwn(data.from, field)),
+        at: timestamp,
+        by: data.origin ?? null,
+      })),
+    accepted: log
+      .of('guard_accepted')
+      .filter(isOwn)
+      .map(({ timestamp, data }) => ({ paths: data.paths, at: timestamp, by: data.origin ?? null })),
+    calls: log.callsOf(task.id),
+  }
+}
+
+/** What people change in a task; other fields follow from these. */
+const EDITABLE = [
+  'title',
+  'details',
+  'criteria',
+  'priority',
+  'tags',
+  'status',
+  'outcome',
+  'position',
+  'checks',
+  'may_change',
+] as const satisfies readonly (keyof Task)[]
+
+function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): CheckReceipt {
+  return {
+    ...describedCheck(check),
+    approved: isApproved(state, task.id, check) ? approvalOf(log, task, check) : null,
+    state: checkState(state, task, check),
+    baseline: proofOf(state, task.id).baseline[check.hash] ?? 'not_run',
+    runs: runsOf(log, check),
+    guarded: waitingGuards(state, task, check),
+  }
+}
+
+/** What the configuration asks for needs nobody's approval. */
+function planCheckOf(state: Conversation, log: PlanLog, check: Check): CheckReceipt {
+  const runs = runsOf(log, check)
+  return {
+    ...describedCheck(check),
+    approved: { via: 'configuration', at: null, by: null },
+    state: recordOf(state, check.hash).last?.result ?? 'waiting',
+    baseline: 'not_run',
+    runs,
+    guarded: [],
+  }
+}
+
+function describedCheck(check: Check): Pick<CheckReceipt, 'check' | 'spec' | 'hash'> {
+  const { id: _id, hash, ...spec } = check
+  return { check: labelOf(check), spec, hash }
+}
+
+/** Who approved it, or ticked it. An approval may be older than the turns of this plan. */
+function approvalOf(log: PlanLog, task: Task, check: Check): CheckReceipt['approved'] {
+  if (check.kind === 'person') {
+    const tick = log.of('check_ticked').findLast(({ data }) => data.task_id === task.id && data.check_id === check.id)
+    return { via: 'tick', at: tick?.timestamp ?? null, by: tick?.data.origin ?? null }
+  }
+  const approval = log.of('check_approved').findLast(({ data }) => data.task_id === task.id && data.hash === check.hash)
+  return { via: approval?.data.via ?? 'review', at: approval?.timestamp ?? null, by: approval?.data.origin ?? null }
+}
+
+const runsOf = (log: PlanLog, check: Check): CheckReceipt['runs'] =>
+  log
+    .of('check_ran')
+    .filter(({ data }) => data.hash === check.hash)
+    .map(({ timestamp, data: { why, result, exit, duration_ms, reason } }) => ({
+      why,
+      result,
+      exit: exit ?? null,
+      duration_ms,
+      at: timestamp,
+      reason: reason ?? null,
+    }))

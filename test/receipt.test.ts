@@ -1,0 +1,74 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Receipt } from '../src/domain/receipt.ts'
+import { openDoor } from '../src/door/door.ts'
+import { propose, startTurn } from '../src/store/contract.ts'
+import { openSqliteStore } from '../src/store/sqlite/store.ts'
+import { runCli } from './support/children.ts'
+import { scratchFolder } from './support/scratch.ts'
+
+const at = (conversation: string) => ({ tenant: 'local', conversation })
+
+let data: string
+beforeAll(async () => {
+  data = scratchFolder()
+  const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }) })
+  const page = door.from({ actor: 'person', edge: 'page', credential: 'page' })
+  for (const session of ['older', 'newer']) {
+    await page.run(at(session), startTurn('t1'), propose('t1', `rev-${session}`, 'Read', 'Write'))
+    const kept = [{ draft_index: 0 }, { draft_index: 1, title: '<b>@octocat</b> | closes #1\n## Hi' }]
+    await page.reviews.decide('local', `rev-${session}`, { action: 'confirm', tasks: kept }, 'http')
+    const change = [{ task: 1, fields: { status: 'completed', outcome: 'Read it' } as const }]
+    await page.run(at(session), { type: 'edit_tasks', by: 'person', change })
+  }
+  await page.run(at('unplanned'), startTurn('t9'))
+  await door.close()
+})
+afterAll(() => rmSync(data, { recursive: true }))
+
+async function receipt(...args: readonly string[]): Promise<{ code: number | null; text: string; stderr: string }> {
+  const child = runCli(['receipt', '--data', data, ...args])
+  const { code, stderr } = await child.ended
+  return { code, text: child.lines.join('\n'), stderr }
+}
+
+describe('runsheet receipt', () => {
+  it('[RC7][RC8] prints Markdown about the newest turn that has a plan', async () => {
+    const { code, text } = await receipt()
+    expect(code).toBe(0)
+    expect(text).toContain('**1 of 2 done: 1 confirmed by a person.**')
+    expect(text).toMatch(/^Confirmed by a person \(page\), \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/m)
+    expect(text).toContain('| 1 | Read | done | confirmed by a person |')
+    expect(text).toMatch(/^- Changed by a person \(page\), .*: status, outcome/m)
+    expect(text).toContain('conversation `newer`, turn `t1`')
+  })
+
+  it('[RC9] no title can break it', async () => {
+    const { text } = await receipt()
+    expect(text.match(/^#+ .*$/gm)).toEqual([
+      '## Receipt',
+      '### 1 Read',
+      '### 2 \\<b\\>\\@\u200boctocat\\</b\\> \\| closes \\#\u200b1 \\#\\# Hi',
+    ])
+  })
+
+  it('[RC7] prints JSON about the one that was named', async () => {
+    const { text } = await receipt('--session', 'older', '--turn', 't1', '--format', 'json')
+    const json = JSON.parse(text) as Receipt
+    expect(json).toMatchObject({ format: 'runsheet-receipt', version: 1, session_id: 'older', turn_id: 't1' })
+    expect(json.reviews).toMatchObject([
+      { action: 'confirm', by: { actor: 'person', edge: 'page' }, changes: { kept: 1, edited: [{ from: 'Write' }] } },
+    ])
+    expect(json.steps.map(({ standing }) => standing)).toEqual(['confirmed', null])
+  })
+
+  it.each([
+    [['--session', 'nowhere'], 'there is no conversation nowhere.'],
+    [['--session', 'unplanned'], 'conversation unplanned has no plan.'],
+    [['--session', 'older', '--turn', 't7'], 'conversation older has no turn t7 with a plan.'],
+    [['--turn', 't9'], 'there is no turn t9 with a plan.'],
+  ])('[RC7] says in one line what does not exist: %j', async (args, problem) => {
+    expect(await receipt(...args)).toEqual({ code: 1, text: '', stderr: `runsheet: ${problem}\n` })
+  })
+})
