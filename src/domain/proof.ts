@@ -332,38 +332,68 @@ function wordFor({ judged_by }: Task): { readonly standing: Standing; readonly r
   return { standing: 'reported', reason: "the agent's word" }
 }
 
-function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; readonly reasons: readonly string[] } {
-  const reasons: string[] = []
-  let proving = 0
-  let inTheWay = 0
-  for (const check of task.checks ?? []) {
-    const name = labelOf(check)
-    if (!isApproved(state, task.id, check)) {
-      reasons.push(`${name}: not approved, so it never runs`)
-      continue
-    }
-    const now = checkState(state, task, check)
-    const guards = waitingGuards(state, task, check)
-    if (now === 'failed') reasons.push(`${name}: fails now`)
-    else if (now === 'stale') reasons.push(`${name}: passed before the workspace changed`)
-    else if (now !== 'passed') reasons.push(`${name}: has not passed`)
-    else if (guards.length > 0) reasons.push(`${name}: proves nothing until a person accepts ${guards.join(', ')}`)
-    else if (check.kind === 'person') reasons.push(`${name}: a person ticked it`)
-    else if (recordOf(state, check.hash).proves === task.id) reasons.push(`${name}: failed before, passes now`)
-    else reasons.push(`${name}: ${guardsOnly(state, task, check)}`)
-    if (now !== 'passed' || guards.length > 0) inTheWay += 1
-    else if (check.kind !== 'person' && recordOf(state, check.hash).proves === task.id) proving += 1
-  }
-  return { proves: proving > 0 && inTheWay === 0, reasons }
+/** What one check says about its task. */
+export type Finding =
+  | 'unapproved'
+  | 'failed'
+  | 'stale'
+  | 'not_passed'
+  | 'guarded'
+  | 'ticked'
+  | 'proves'
+  | 'passed_already'
+  | 'proves_other'
+  | 'never_failed'
+
+/** Those that keep a task from being proven. */
+const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'guarded'])
+
+/** What one check says about its task, for people. */
+export function findingOf(state: Proofs, task: Task, check: Check): Finding {
+  if (!isApproved(state, task.id, check)) return 'unapproved'
+  const now = checkState(state, task, check)
+  if (now === 'failed' || now === 'stale') return now
+  if (now !== 'passed') return 'not_passed'
+  if (waitingGuards(state, task, check).length > 0) return 'guarded'
+  if (check.kind === 'person') return 'ticked'
+  const { proves } = recordOf(state, check.hash)
+  if (proves === task.id) return 'proves'
+  if (proofOf(state, task.id).baseline[check.hash] === 'passed') return 'passed_already'
+  return proves !== undefined && valueIn(state.tasks, proves) ? 'proves_other' : 'never_failed'
 }
 
-function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
-  const baseline = proofOf(state, task.id).baseline[hash]
-  if (baseline === 'passed') return 'passed already, so it only guards'
-  const { proves } = recordOf(state, hash)
-  const other = proves === undefined ? undefined : valueIn(state.tasks, proves)
-  if (other) return `proves task ${other.number}, so here it only guards`
-  return 'never failed first, so it only guards'
+function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; readonly reasons: readonly string[] } {
+  const findings = (task.checks ?? []).map(check => ({ check, finding: findingOf(state, task, check) }))
+  const has = (isSuch: (finding: Finding) => boolean): boolean => findings.some(({ finding }) => isSuch(finding))
+  return {
+    proves: has(finding => finding === 'proves') && !has(finding => IN_THE_WAY.has(finding)),
+    reasons: findings.map(({ check, finding }) => `${labelOf(check)}: ${reasonFor(state, task, check, finding)}`),
+  }
+}
+
+function reasonFor(state: Proofs, task: Task, check: Check, finding: Finding): string {
+  switch (finding) {
+    case 'unapproved':
+      return 'not approved, so it never runs'
+    case 'failed':
+      return 'fails now'
+    case 'stale':
+      return 'passed before the workspace changed'
+    case 'not_passed':
+      return 'has not passed'
+    case 'guarded':
+      return `proves nothing until a person accepts ${waitingGuards(state, task, check).join(', ')}`
+    case 'ticked':
+      return 'a person ticked it'
+    case 'proves':
+      return 'failed before, passes now'
+    case 'passed_already':
+      return 'passed already, so it only guards'
+    case 'proves_other':
+      return `proves task ${valueIn(state.tasks, recordOf(state, check.hash).proves ?? '')?.number}, so here it only guards`
+    case 'never_failed':
+      return 'never failed first, so it only guards'
+  }
 }
 
 /** A check in a few words, for people and models. */
