@@ -1,7 +1,7 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { isOpen, type Task } from './task.ts'
+import type { Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
 /** Why a check runs: at confirmation, for a claim, before the plan ends, or because a person asked. */
@@ -320,16 +320,24 @@ export interface Stood {
 
 /** The standing of a completed task, derived from the log and never stored; undefined for any other task. */
 export function standingOf(state: Proofs, task: Task): Stood | undefined {
-  if (task.status !== 'completed') return undefined
-  const { proves, reasons } = whatChecksSay(state, task)
-  const word = wordFor(task)
-  return proves ? { standing: 'proven', reasons } : { standing: word.standing, reasons: [word.reason, ...reasons] }
+  const standing = standingWordOf(state, task)
+  if (!standing) return undefined
+  const reasons = (task.checks ?? []).map(check => `${labelOf(check)}: ${reasonFor(state, task, check)}`)
+  return { standing, reasons: standing === 'proven' ? reasons : [WORDS[standing], ...reasons] }
 }
 
-function wordFor({ judged_by }: Task): { readonly standing: Standing; readonly reason: string } {
-  if (judged_by === 'person') return { standing: 'confirmed', reason: 'a person settled it' }
-  if (judged_by === 'assessor') return { standing: 'judged', reason: 'the judge said ok to exactly this text' }
-  return { standing: 'reported', reason: "the agent's word" }
+/** The same without the reasons. */
+export function standingWordOf(state: Proofs, task: Task): Standing | undefined {
+  if (task.status !== 'completed') return undefined
+  const findings = (task.checks ?? []).map(check => findingOf(state, task, check))
+  if (findings.includes('proves') && !findings.some(finding => IN_THE_WAY.has(finding))) return 'proven'
+  return task.judged_by === 'person' ? 'confirmed' : task.judged_by === 'assessor' ? 'judged' : 'reported'
+}
+
+const WORDS: Record<Exclude<Standing, 'proven'>, string> = {
+  confirmed: 'a person settled it',
+  judged: 'the judge said ok to exactly this text',
+  reported: "the agent's word",
 }
 
 /** What one check says about its task. */
@@ -362,17 +370,8 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   return proves !== undefined && valueIn(state.tasks, proves) ? 'proves_other' : 'never_failed'
 }
 
-function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; readonly reasons: readonly string[] } {
-  const findings = (task.checks ?? []).map(check => ({ check, finding: findingOf(state, task, check) }))
-  const has = (isSuch: (finding: Finding) => boolean): boolean => findings.some(({ finding }) => isSuch(finding))
-  return {
-    proves: has(finding => finding === 'proves') && !has(finding => IN_THE_WAY.has(finding)),
-    reasons: findings.map(({ check, finding }) => `${labelOf(check)}: ${reasonFor(state, task, check, finding)}`),
-  }
-}
-
-function reasonFor(state: Proofs, task: Task, check: Check, finding: Finding): string {
-  switch (finding) {
+function reasonFor(state: Proofs, task: Task, check: Check): string {
+  switch (findingOf(state, task, check)) {
     case 'unapproved':
       return 'not approved, so it never runs'
     case 'failed':
@@ -416,8 +415,8 @@ export function labelOf(check: Check): string {
 export function standingsOf(state: Proofs, tasks: readonly Task[]): Readonly<Record<Standing, number>> {
   const counts = { proven: 0, confirmed: 0, judged: 0, reported: 0 }
   for (const task of tasks) {
-    const stood = isOpen(task) ? undefined : standingOf(state, task)
-    if (stood) counts[stood.standing] += 1
+    const standing = standingWordOf(state, task)
+    if (standing) counts[standing] += 1
   }
   return counts
 }

@@ -34,8 +34,8 @@ export class Bench {
     this.server = server
   }
 
-  static async set(review = true): Promise<Bench> {
-    const bench = new Bench(await started({ store: 'sqlite' }))
+  static async set(review = true, options: Parameters<typeof started>[0] = {}): Promise<Bench> {
+    const bench = new Bench(await started({ store: 'sqlite', ...options }))
     const host = { review, assessor: false }
     await bench.run({ type: 'open_turn', turn_id: TURN, toolset: 'runsheet', workspace: PLACE, host })
     return bench
