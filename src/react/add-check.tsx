@@ -26,7 +26,12 @@ export function AddCheck({ about, onAdd }: AddCheckProps): ReactElement {
   return (
     <div className="rs-add-check" ref={place}>
       {line === undefined ? (
-        <button type="button" className="rs-button rs-small" aria-label={checks.add + about} onClick={() => setLine('')}>
+        <button
+          type="button"
+          className="rs-button rs-small"
+          aria-label={checks.add + about}
+          onClick={() => setLine('')}
+        >
           <Plus size={14} aria-hidden="true" /> {checks.add}
         </button>
       ) : (

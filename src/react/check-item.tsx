@@ -29,6 +29,7 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
   const item = useRef<HTMLLIElement>(null)
   const focusOn = useFocusOn(item)
   const [text, setText] = useState<string>()
+  const output = useOutput(last)
   const label = checkLabel(check, strings)
   const conditions = conditionsOf(check, strings)
   const about = `: ${label}`
@@ -51,9 +52,19 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
         <LineInput label={strings.edit + about} className="rs-code" text={text} onText={setText} onDone={save} />
       )}
       <span className="rs-check-state">
-        <ProofIcon of={of.state === 'waiting' && check.kind === 'person' ? 'unticked' : of.state} />
+        <ProofIcon of={shownState(of)} />
         <StateText of={of} />
       </span>
+      {output.load && of.state !== 'running' && (
+        <button
+          type="button"
+          className="rs-more rs-show-output"
+          aria-label={strings.checks.showOutput + about}
+          onClick={() => void output.load?.().then(() => focusOn('.rs-output'))}
+        >
+          {strings.checks.showOutput}
+        </button>
+      )}
       <span className="rs-check-actions">
         <CheckButton task={task} of={of} about={about} onApprove={onApprove} />
         <IconButton
@@ -67,7 +78,7 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
       </span>
       {note !== undefined && <p className="rs-note">{note}</p>}
       {last?.reason !== undefined && of.state === 'inconclusive' && <p className="rs-note">{last.reason}</p>}
-      {last && of.state !== 'running' && <Output key={last.run_id} run={last} about={about} />}
+      {output.text !== undefined && of.state !== 'running' && <Output text={output.text} about={about} />}
     </li>
   )
 }
@@ -82,9 +93,14 @@ function StateText({ of: { check, state, finding, last, startedAt } }: { readonl
     const elapsed = now === undefined ? '' : ` · ${formatDuration(now - Date.parse(startedAt))}`
     return <>{words.running + elapsed}</>
   }
-  if (check.kind === 'person') return <>{state === 'passed' ? words.passed : words.unticked}</>
-  if (state === 'queued' || state === 'stale' || !last || finding === 'unapproved') return <>{words[state]}</>
-  return <>{runText(last, strings)}</>
+  const shown = shownState({ check, state, finding })
+  return <>{last && shown === last.result ? runText(last, strings) : words[shown]}</>
+}
+
+/** The state of a check, or what keeps it from having one. */
+function shownState({ check, state, finding }: Pick<TaskCheck, 'check' | 'state' | 'finding'>) {
+  if (finding === 'unapproved') return finding
+  return check.kind === 'person' && state === 'waiting' ? 'unticked' : state
 }
 
 interface CheckButtonProps {
@@ -117,35 +133,36 @@ function CheckButton({ task, of, about, onApprove }: CheckButtonProps): ReactEle
   return act(of.last ? strings.runAgain : strings.run, () => proof.run(task, check), state === 'queued')
 }
 
-/** The end of an output: at once for a run that did not pass, else on demand. */
-function Output({ run, about }: { readonly run: CheckRun; readonly about: string }): ReactElement | null {
+interface OutputProps {
+  readonly text: string
+  readonly about: string
+}
+
+/** The end of an output, as plain text. */
+function Output({ text, about }: OutputProps): ReactElement {
   const { checks: strings } = useStrings()
-  const { proof } = usePlan().plan
-  const [loaded, setLoaded] = useState<string>()
   const box = useRef<HTMLPreElement>(null)
-  const text = run.tail ?? loaded
   // What went wrong is at the end.
   useLayoutEffect(() => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight
   }, [text])
-  if (text === undefined && run.result !== 'passed') return null
-  if (text === undefined) {
-    const load = (): void => {
-      proof.outputOf(run).then(
-        output => setLoaded(output ?? ''),
-        () => {},
-      )
-    }
-    return (
-      <button type="button" className="rs-more rs-output-more" aria-label={strings.showOutput + about} onClick={load}>
-        {strings.showOutput}
-      </button>
-    )
-  }
   if (text === '') return <p className="rs-note">{strings.noOutput}</p>
   return (
     <pre ref={box} className="rs-output rs-code" tabIndex={0} role="group" aria-label={strings.output + about}>
       {text}
     </pre>
   )
+}
+
+/** The output of a run: known for one that did not pass, else to be loaded. */
+function useOutput(run: CheckRun | undefined) {
+  const { proof } = usePlan().plan
+  const [loaded, setLoaded] = useState<{ readonly run: string; readonly text: string }>()
+  const text = run?.tail ?? (loaded?.run === run?.run_id ? loaded?.text : undefined)
+  const load = async (): Promise<void> => {
+    if (!run) return
+    const read = await proof.outputOf(run)
+    if (read !== undefined) setLoaded({ run: run.run_id, text: read })
+  }
+  return { text, load: run?.result === 'passed' && text === undefined ? load : undefined }
 }

@@ -80,7 +80,6 @@ export const splitList = (text: string): string[] =>
     .map(item => item.trim())
     .filter(item => item !== '')
 
-
 /** `0.7s`, or from a minute on `2:05`. */
 function seconds(ms: number, strings: Strings): string {
   if (ms >= 60_000) return formatDuration(ms)

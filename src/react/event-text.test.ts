@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import { cancels, inRun, outside, underReview } from '../../test/support/domain.ts'
+import { cancels, inRun, outside, START, underReview } from '../../test/support/domain.ts'
+import type { Check } from '../domain/check.ts'
+import type { EventData, EventType, StoredEvent } from '../domain/event.ts'
 import { chinese } from './chinese.ts'
 import { english } from './english.ts'
 import { eventText, namesIn } from './event-text.ts'
@@ -52,5 +54,54 @@ it('[CH8] tells why a plan was not confirmed', () => {
   expect(chat.log.flatMap(event => eventText(event, english, nothing) ?? [])).toEqual([
     'Proposed: A',
     'Plan rejected: Not now',
+  ])
+})
+
+it('[PA40] tells what was approved, ran, was accepted and ticked, in either language', () => {
+  const task_id = 'task-1'
+  const ran = { task_id, check_id: 'c1', hash: 'h1', run_id: 'r1' }
+  const said = <T extends EventType>(type: T, data: EventData[T]): [string | undefined, string | undefined] => {
+    const event = { seq: 9, session_id: 'chat-1', turn_id: 'turn-1', timestamp: START, type, data } as StoredEvent
+    return [eventText(event, english, names), eventText(event, chinese, names)]
+  }
+  const checks: Readonly<Record<string, Check>> = {
+    c1: { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' },
+    c2: { kind: 'person', ask: 'Does it load?', id: 'c2', hash: 'h2' },
+  }
+  const names = { title: (id: string) => (id === task_id ? 'A' : undefined), check: (id: string) => checks[id] }
+  expect([
+    said('check_approved', { task_id, check_id: 'c1', hash: 'h1', via: 'review' }),
+    said('check_approved', { task_id, check_id: 'c1', hash: 'h1', via: 'configuration' }),
+    said('check_ran', { ...ran, why: 'baseline', result: 'failed', exit: 1, duration_ms: 1_240 }),
+    said('check_ran', {
+      check_id: 'gone',
+      hash: 'h',
+      run_id: 'r',
+      why: 'final',
+      result: 'passed',
+      duration_ms: 61_000,
+    }),
+    said('check_ran', { ...ran, why: 'person', result: 'inconclusive', duration_ms: 500 }),
+    said('guard_accepted', { task_id, paths: ['package.json', 'a.test.js'], guard: 'g' }),
+    said('check_ticked', { task_id, check_id: 'c2' }),
+  ]).toEqual([
+    ['A: npm test approved (you)', 'A：已批准 npm test（你）'],
+    ['A: npm test approved (configuration)', 'A：已批准 npm test（配置）'],
+    ['A: npm test failed · exit 1 · 1.2s (before the work)', 'A：npm test 失败 · 退出码 1 · 1.2秒（开工前）'],
+    ['Whole plan: a check passed · 1:01 (before the plan ended)', '整个计划：某项检查 通过 · 1:01（计划结束前）'],
+    ['A: npm test inconclusive · 0.5s (you asked)', 'A：npm test 没有结果 · 0.5秒（应你要求）'],
+    ['A: changes accepted to package.json, a.test.js (you)', 'A：已接受对 package.json、a.test.js 的改动（你）'],
+    ['A: ticked “Does it load?” (you)', 'A：已勾选“Does it load?”（你）'],
+  ])
+})
+
+it('[PA40] a check is known by the task that had it', () => {
+  const chat = outside()
+  chat.run(chat.adds('person', { title: 'A', checks: [{ kind: 'person', ask: 'Ok?', id: 'c2', hash: 'h2' }] }))
+  chat.run({ type: 'tick_check', task: 1, check_id: 'c2' })
+  const names = namesIn(chat.log)
+  expect(chat.log.flatMap(event => eventText(event, english, names) ?? [])).toEqual([
+    'Added: A (you)',
+    'A: ticked “Ok?” (you)',
   ])
 })

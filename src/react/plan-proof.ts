@@ -58,7 +58,7 @@ export interface PlanProof {
   readonly tick: (task: Task, check: Check) => Promise<boolean>
   /** Accepts all changes to guarded files that the checks of a task wait for. */
   readonly acceptGuards: (task: Task) => Promise<boolean>
-  /** The end of the output of a run; undefined where there was none. */
+  /** The end of the output of a run; undefined where it could not be read. */
   readonly outputOf: (run: CheckRun) => Promise<string | undefined>
 }
 
@@ -86,8 +86,9 @@ export function planProof(
       return attempt(client.acceptGuards(session, task.id, [...paths]))
     },
     outputOf: async run => {
-      const { data } = await client.event(session, run.seq)
-      return 'tail' in data ? data.tail : undefined
+      let tail: string | undefined
+      await attempt(client.event(session, run.seq).then(({ data }) => (tail = ('tail' in data && data.tail) || '')))
+      return tail
     },
   }
 }

@@ -1,6 +1,7 @@
 import {
   CircleCheck,
   CircleDashed,
+  CircleSlash,
   CircleX,
   ListChecks,
   LoaderCircle,
@@ -15,7 +16,7 @@ import type { ReactElement } from 'react'
 import type { TaskCheck } from './plan-proof.ts'
 import type { RowMark } from './row-mark.ts'
 
-type Shown = RowMark['kind'] | TaskCheck['state']
+type Shown = RowMark['kind'] | TaskCheck['state'] | 'unapproved'
 
 const ICONS: Record<Shown, LucideIcon> = {
   proven: ShieldCheck,
@@ -27,6 +28,7 @@ const ICONS: Record<Shown, LucideIcon> = {
   running: LoaderCircle,
   unticked: UserCheck,
   waiting: CircleDashed,
+  unapproved: CircleSlash,
   queued: CircleDashed,
   passed: CircleCheck,
   stale: CircleCheck,

@@ -23,10 +23,10 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
   const { isBusy, problem, confirm, checks } = handle
   return (
     <footer className="rs-decide" ref={footer}>
+      {checks.count > 0 && <ApprovedChecks checks={checks} onApproved={() => focusOn('.rs-primary')} />}
       <p id={reason} className="rs-reason" role="status">
         {isBusy ? strings.sending : isRequestIncomplete ? strings.sayWhatToChange : problemText(problem, strings)}
       </p>
-      {checks.count > 0 && <ApprovedChecks checks={checks} onApproved={() => focusOn('.rs-primary')} />}
       {/* Busy buttons are not disabled: they would lose the focus. */}
       <button
         type="button"

@@ -48,7 +48,10 @@ function openMark(checks: readonly TaskCheck[], strings: Strings): RowMark {
 }
 
 /** How far the "done" of a finished plan can be trusted; undefined while tasks remain, and for a plan without checks. */
-export function tallyText({ counts, proof }: Pick<TasksHandle, 'counts' | 'proof'>, strings: Strings): string | undefined {
+export function tallyText(
+  { counts, proof }: Pick<TasksHandle, 'counts' | 'proof'>,
+  strings: Strings,
+): string | undefined {
   if (!proof.hasChecks || counts.done === 0 || counts.remaining > 0) return undefined
   const words = strings.checks.standingCount
   const parts = (Object.keys(words) as Standing[]).flatMap(standing => {

@@ -138,7 +138,7 @@ export interface CheckStrings {
   readonly approved: (approved: number, count: number) => string
   readonly isOwn: string
   readonly isAllowed: string
-  readonly state: Readonly<Record<CheckState | 'queued' | 'unticked', string>>
+  readonly state: Readonly<Record<CheckState | 'queued' | 'unticked' | 'unapproved', string>>
   /** What a check says about its task, where its state does not. */
   readonly finding: Readonly<Partial<Record<Finding, string>>>
   readonly run: string

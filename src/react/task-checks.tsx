@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
@@ -18,6 +18,8 @@ interface TaskChecksProps {
 export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
   const strings = useStrings()
   const { proof } = usePlan().plan
+  const section = useRef<HTMLDivElement>(null)
+  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [])
   const standing = proof.standingOf(task)
   const checks = proof.checksOf(task)
   const about = `: ${task.title}`
@@ -25,7 +27,7 @@ export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElemen
   const current = task.checks ?? []
   const canAccept = isOpen(task) || task.status === 'blocked' || standing === 'reported' || standing === 'judged'
   return (
-    <div id={id} className="rs-proof" role="group" aria-label={strings.checks.title + about}>
+    <div ref={section} id={id} className="rs-proof" role="group" aria-label={strings.checks.title + about}>
       {standing !== undefined && <p className="rs-note">{strings.checks.standingReason[standing]}</p>}
       {checks.length > 0 && (
         <ul className="rs-checks">

@@ -70,13 +70,13 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
             <button
               type="button"
               className={`rs-badge rs-mark rs-mark-${mark}`}
+              aria-label={`${markText}${about}`}
               aria-expanded={showsChecks}
               aria-controls={checksId}
               onClick={() => setShowsChecks(!showsChecks)}
             >
               <ProofIcon of={mark} />
               {markText}
-              <span className="rs-sr">{about}</span>
             </button>
           )}
         </TaskText>

@@ -103,7 +103,7 @@ function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryPro
       <span className="rs-sr">
         {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
       </span>
-      <span className="rs-current">
+      <span className={`rs-current${tally === undefined ? '' : ' rs-tally'}`}>
         {isContinuing ? strings.continuing(current.title) : (current?.title ?? tally ?? strings.noCurrentTask)}
       </span>
       {elapsed !== undefined && (

@@ -101,6 +101,12 @@ export class Bench {
     await this.run({ type: 'make_claims', turn_id: TURN, tool_call_id: call, basis: seq, claims: [claim] })
   }
 
+  /** The call of a claim that its checks did not pass is refused. */
+  async refuses(call = 'call-2'): Promise<void> {
+    const claims = resolvedClaims(await this.server.door.read(HERE), TURN, call)
+    await this.run({ type: 'refuse_claims', turn_id: TURN, claims })
+  }
+
   /** The call of a claim whose checks are over is made. */
   async settles(task: TaskView, call = 'call-2'): Promise<void> {
     const state = await this.server.door.read(HERE)
