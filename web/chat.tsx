@@ -1,5 +1,5 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
-import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactElement, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { type Client, type ConversationSnapshot, listed, openTasks, type Task, type ToolsetName } from 'runsheet/client'
 import {
   type ConversationView,
@@ -12,7 +12,6 @@ import {
 } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
-import { History } from './history.tsx'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -42,6 +41,9 @@ const TOOLSETS: readonly ToolsetName[] = [
   'task_list',
 ]
 
+const importHistory = () => import('./history.tsx')
+const History = lazy(importHistory)
+
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
   const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
@@ -66,6 +68,8 @@ export function Chat(props: ChatProps): ReactElement {
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
   useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
+  // Not part of the first load, but there before it is asked for.
+  useEffect(() => void importHistory().catch(() => {}), [])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
@@ -154,13 +158,15 @@ export function Chat(props: ChatProps): ReactElement {
           </p>
         )}
         {route.isHistory ? (
-          <History
-            strings={strings}
-            task={route.task}
-            covered={covered}
-            onTask={task => onGo(historyRoute(session, task))}
-            onChat={onChat}
-          />
+          <Suspense fallback={<p className="app-quiet">{strings.loading}</p>}>
+            <History
+              strings={strings}
+              task={route.task}
+              covered={covered}
+              onTask={task => onGo(historyRoute(session, task))}
+              onChat={onChat}
+            />
+          </Suspense>
         ) : (
           <Messages
             client={client}

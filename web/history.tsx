@@ -1,6 +1,6 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { planHistory, planTurnOf, type Task } from 'runsheet/client'
+import { planHistory, planTurnOf, type Standing, standingWordOf, type Task } from 'runsheet/client'
 import { localeOf, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -15,7 +15,7 @@ interface HistoryProps {
 }
 
 /** The conversation turn by turn: the request, the plan, and the timeline of each task. */
-export function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
+export default function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { view } = useRunsheet()
   const { conversation, messages, status } = view.state
   const turns = turnsInOrder(conversation)
@@ -58,6 +58,7 @@ export function History({ strings, task, covered, onTask, onChat }: HistoryProps
                         key={each.id}
                         strings={strings}
                         task={each}
+                        standing={standingWordOf(conversation, each)}
                         elsewhere={placeText(strings, index + 1, numbers.get(plan))}
                         isOpen={each.id === task && (openIn ?? plan) === turn.id}
                         onTask={opened => {
@@ -92,13 +93,14 @@ function placeText(strings: PageStrings, turn: number, planTurn: number | undefi
 interface TaskHistoryProps {
   readonly strings: PageStrings
   readonly task: Task
+  readonly standing: Standing | undefined
   /** The other turn of a continued plan. */
   readonly elsewhere: string | undefined
   readonly isOpen: boolean
   readonly onTask: (task: string | undefined) => void
 }
 
-function TaskHistory({ strings, task, elsewhere, isOpen, onTask }: TaskHistoryProps): ReactElement {
+function TaskHistory({ strings, task, standing, elsewhere, isOpen, onTask }: TaskHistoryProps): ReactElement {
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (isOpen) row.current?.scrollIntoView({ block: 'nearest' })
@@ -115,7 +117,7 @@ function TaskHistory({ strings, task, elsewhere, isOpen, onTask }: TaskHistoryPr
         <span className="app-task-history-title">
           {task.title}
           {elsewhere !== undefined && <small>{elsewhere}</small>}
-          {task.status === 'completed' && task.judged_by === null && <small>{strings.panels.reportedDone}</small>}
+          {standing !== undefined && <small>{strings.panels.checks.standing[standing]}</small>}
           {task.outcome !== undefined && <small>{task.outcome}</small>}
         </span>
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}

@@ -3,7 +3,7 @@ import type { VerdictBasis } from './claim.ts'
 import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { isOpen, SEALED, type Task } from './task.ts'
+import { SEALED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
 /** Why a check runs: at confirmation, for a claim, before the plan ends, or because a person asked. */
@@ -348,16 +348,23 @@ export interface Stood {
 
 /** The standing of a completed task, derived from the log and never stored; undefined for any other task. */
 export function standingOf(state: Proofs, task: Task): Stood | undefined {
-  if (task.status !== 'completed') return undefined
-  const { proves, reasons } = whatChecksSay(state, task)
-  const word = wordFor(state, task)
-  return proves ? { standing: 'proven', reasons } : { standing: word.standing, reasons: [word.reason, ...reasons] }
+  const standing = standingWordOf(state, task)
+  if (!standing) return undefined
+  const reasons = (task.checks ?? []).map(check => `${labelOf(check)}: ${reasonFor(state, task, check)}`)
+  return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
 }
 
-function wordFor(state: Proofs, { id, judged_by }: Task): { readonly standing: Standing; readonly reason: string } {
-  if (judged_by === 'person') return { standing: 'confirmed', reason: 'a person settled it' }
-  if (judged_by === 'assessor') return { standing: 'judged', reason: verdictReason(state, id) }
-  return { standing: 'reported', reason: "the agent's word" }
+/** The same without the reasons. */
+export function standingWordOf(state: Proofs, task: Task): Standing | undefined {
+  if (task.status !== 'completed') return undefined
+  const findings = (task.checks ?? []).map(check => findingOf(state, task, check))
+  if (findings.includes('proves') && !findings.some(finding => IN_THE_WAY.has(finding))) return 'proven'
+  return task.judged_by === 'person' ? 'confirmed' : task.judged_by === 'assessor' ? 'judged' : 'reported'
+}
+
+function wordFor(state: Proofs, { id, judged_by }: Task): string {
+  if (judged_by === 'person') return 'a person settled it'
+  return judged_by === 'assessor' ? verdictReason(state, id) : "the agent's word"
 }
 
 const RESTS: Record<VerdictBasis, string> = {
@@ -375,44 +382,65 @@ function verdictReason(state: Proofs, taskId: string): string {
   return `${said}${verdict?.own ? ", as the worker's own model" : ''}${edited ? ', and a person edited it since' : ''}`
 }
 
-function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; readonly reasons: readonly string[] } {
-  const reasons: string[] = []
-  let proving = 0
-  let inTheWay = 0
-  for (const check of task.checks ?? []) {
-    const name = labelOf(check)
-    if (!isApproved(state, task.id, check)) {
-      reasons.push(`${name}: not approved, so it never runs`)
-      continue
-    }
-    const now = checkState(state, task, check)
-    const guards = waitingGuards(state, task, check)
-    if (now === 'failed') reasons.push(`${name}: fails now`)
-    else if (now === 'stale') reasons.push(`${name}: passed before the workspace changed`)
-    else if (now !== 'passed') reasons.push(`${name}: has not passed`)
-    else if (guards.length > 0) reasons.push(`${name}: proves nothing until a person accepts ${guards.join(', ')}`)
-    else if (check.kind === 'person') reasons.push(`${name}: a person ticked it`)
-    else if (isProvenBy(state, task, check)) reasons.push(`${name}: failed before, passes now`)
-    else reasons.push(`${name}: ${guardsOnly(state, task, check)}`)
-    if (now !== 'passed' || guards.length > 0) inTheWay += 1
-    else if (check.kind !== 'person' && isProvenBy(state, task, check)) proving += 1
-  }
-  return { proves: proving > 0 && inTheWay === 0, reasons }
+/** What one check says about its task. */
+export type Finding =
+  | 'unapproved'
+  | 'failed'
+  | 'stale'
+  | 'not_passed'
+  | 'guarded'
+  | 'ticked'
+  | 'proves'
+  | 'passed_already'
+  | 'proves_other'
+  | 'never_failed'
+  | 'not_seen'
+
+/** Those that keep a task from being proven. */
+const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'guarded'])
+
+/** What one check says about its task, for people. */
+export function findingOf(state: Proofs, task: Task, check: Check): Finding {
+  if (!isApproved(state, task.id, check)) return 'unapproved'
+  const now = checkState(state, task, check)
+  if (now === 'failed' || now === 'stale') return now
+  if (now !== 'passed') return 'not_passed'
+  if (waitingGuards(state, task, check).length > 0) return 'guarded'
+  if (check.kind === 'person') return 'ticked'
+  const { proves } = recordOf(state, check.hash)
+  const baseline = proofOf(state, task.id).baseline[check.hash]
+  // What passed at the start only guards: whoever breaks it first and restores it then has done nothing.
+  if (baseline === 'passed') return 'passed_already'
+  if (proves === task.id) return 'proves'
+  if (proves !== undefined && valueIn(state.tasks, proves)) return 'proves_other'
+  return baseline === 'failed' ? 'not_seen' : 'never_failed'
 }
 
-/** What passed at the start only guards: whoever breaks it first and restores it then has done nothing. */
-const isProvenBy = (state: Proofs, task: Task, { hash }: Check): boolean =>
-  recordOf(state, hash).proves === task.id && proofOf(state, task.id).baseline[hash] !== 'passed'
-
-function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
-  const baseline = proofOf(state, task.id).baseline[hash]
-  if (baseline === 'passed') return 'passed already, so it only guards'
-  const { proves } = recordOf(state, hash)
-  const other = proves === undefined ? undefined : valueIn(state.tasks, proves)
-  if (other) return `proves task ${other.number}, so here it only guards`
-  return baseline === 'failed'
-    ? 'no claim on this text saw it turn, so it only guards'
-    : 'never failed first, so it only guards'
+function reasonFor(state: Proofs, task: Task, check: Check): string {
+  switch (findingOf(state, task, check)) {
+    case 'unapproved':
+      return 'not approved, so it never runs'
+    case 'failed':
+      return 'fails now'
+    case 'stale':
+      return 'passed before the workspace changed'
+    case 'not_passed':
+      return 'has not passed'
+    case 'guarded':
+      return `proves nothing until a person accepts ${waitingGuards(state, task, check).join(', ')}`
+    case 'ticked':
+      return 'a person ticked it'
+    case 'proves':
+      return 'failed before, passes now'
+    case 'passed_already':
+      return 'passed already, so it only guards'
+    case 'proves_other':
+      return `proves task ${valueIn(state.tasks, recordOf(state, check.hash).proves ?? '')?.number}, so here it only guards`
+    case 'never_failed':
+      return 'never failed first, so it only guards'
+    case 'not_seen':
+      return 'no claim on this text saw it turn, so it only guards'
+  }
 }
 
 /** A check in a few words, for people and models. */
@@ -433,8 +461,8 @@ export function labelOf(check: Check): string {
 export function standingsOf(state: Proofs, tasks: readonly Task[]): Readonly<Record<Standing, number>> {
   const counts = { proven: 0, confirmed: 0, judged: 0, reported: 0 }
   for (const task of tasks) {
-    const stood = isOpen(task) ? undefined : standingOf(state, task)
-    if (stood) counts[stood.standing] += 1
+    const standing = standingWordOf(state, task)
+    if (standing) counts[standing] += 1
   }
   return counts
 }

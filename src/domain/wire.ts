@@ -1,4 +1,4 @@
-import type { Check, CheckSpec, Workspace } from './check.ts'
+import type { Check, CheckSpec, CommandCheck, Workspace } from './check.ts'
 import type { Decision } from './command.ts'
 import type { Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
@@ -44,7 +44,10 @@ export interface TaskView extends Omit<Task, 'checks'> {
 }
 
 /** A check as a caller sends it: a new one, or one as it was read. Its id and hash are never taken as they are. */
-export type SentCheck = CheckSpec & Partial<Pick<Check, 'id' | 'hash'> & CheckStanding>
+export type SentCheck = (Exclude<CheckSpec, CommandCheck> | SentCommand) &
+  Partial<Pick<Check, 'id' | 'hash'> & CheckStanding>
+/** A command as its words, or as a command line, which is split without a shell. */
+export type SentCommand = Omit<CommandCheck, 'run'> & { readonly run: CommandCheck['run'] | string }
 
 /** The checks of a task as a caller sends them. */
 export interface SentChecks {

@@ -140,7 +140,8 @@ export function prepareChecks(
   if (checks !== undefined && check !== undefined) {
     throw invalidField('check', { rule: 'invalid', expected: 'left out where checks is sent' }, row)
   }
-  const sent: unknown = checks ?? (check === undefined ? undefined : [commandOf(check, maker, row)])
+  const sent: unknown =
+    checks ?? (check === undefined ? undefined : [{ kind: 'command', run: wordsIn(check, 'check', maker, row) }])
   if (sent === undefined) return { fields: {}, approve, inserted: [] }
   if (!Array.isArray(sent)) throw invalidField('checks', { rule: 'not_an_array' }, row)
   if (sent.length > MAX_CHECKS) {
@@ -149,7 +150,7 @@ export function prepareChecks(
   /** The hash that was sent to the one that counts. */
   const inserted = new Map<string, string>()
   const prepared = sent.map((raw: Partial<Check>, index: number): Check => {
-    const spec = cleanCheck(raw, `checks[${index}]`, row)
+    const spec = cleanCheck(withWords(raw, `checks[${index}].run`, maker, row), `checks[${index}]`, row)
     if (spec instanceof Refusal) throw spec
     const same = known.find(other => contentOf(other) === contentOf(spec))
     if (same) return same
@@ -164,10 +165,16 @@ export function prepareChecks(
   }
 }
 
-function commandOf(line: string, maker: CheckMaker, row: number | undefined): CheckSpec {
+/** A check whose command may be a line. */
+function withWords(raw: unknown, field: string, maker: CheckMaker, row: number | undefined): unknown {
+  const { run } = (raw ?? {}) as { readonly run?: unknown }
+  return typeof run === 'string' ? { ...(raw as object), run: wordsIn(run, field, maker, row) } : raw
+}
+
+function wordsIn(line: string, field: string, maker: CheckMaker, row: number | undefined): readonly string[] {
   const run = typeof line === 'string' ? maker.split(line) : new Problem({ rule: 'not_text' })
-  if (run instanceof Problem) throw invalidField('check', run.fact, row)
-  return { kind: 'command', run }
+  if (run instanceof Problem) throw invalidField(field, run.fact, row)
+  return run
 }
 
 const isTexts = (raw: unknown): boolean => Array.isArray(raw) && raw.every(each => typeof each === 'string')

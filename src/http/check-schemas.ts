@@ -77,10 +77,15 @@ const ignored = {
   guarded: standing.guarded,
 }
 
+const words = described(
+  z.union([z.array(z.string()), z.string()]),
+  'a program and its arguments, or one command line, which is split without a shell',
+)
+
 export const sentCheck = exact<SentCheck>()(
   z
     .discriminatedUnion('kind', [
-      z.strictObject({ ...kinds.command, ...ignored }),
+      z.strictObject({ ...kinds.command, run: words, ...ignored }),
       z.strictObject({ ...kinds.file, ...ignored }),
       z.strictObject({ ...kinds.unchanged, ...ignored }),
       z.strictObject({ ...kinds.person, ...ignored }),

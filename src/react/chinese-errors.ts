@@ -68,7 +68,10 @@ export const chineseErrors: ErrorStrings = {
     message: '消息',
     model: '模型',
     q: '搜索内容',
+    check: '检查',
+    may_change: '“可以改动”',
   },
+  check: () => '检查必须是一条可能失败的命令，不能含有管道、变量等脚本语法，路径必须在工作目录之内。',
   byRule: {
     required: field => `请填写${field}。`,
     empty: field => `${field}不能为空。`,

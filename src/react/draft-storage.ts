@@ -1,5 +1,5 @@
 import type { ReviewRequest } from '../domain/review.ts'
-import type { Draft, SavedDraft } from './draft.ts'
+import { type Draft, EMPTY, type SavedDraft } from './draft.ts'
 
 const keyOf = (reviewId: string): string => `runsheet.review.${reviewId}`
 
@@ -37,7 +37,9 @@ function read(reviewId: string, storage: () => Storage): SavedDraft | undefined 
   try {
     const text = storage().getItem(keyOf(reviewId))
     const draft = text === null ? undefined : (JSON.parse(text) as Partial<SavedDraft> | null)
-    return Array.isArray(draft?.rows) ? { comment: '', proposed: [], ...draft, rows: draft.rows } : undefined
+    if (!Array.isArray(draft?.rows)) return undefined
+    // An older page may have saved it.
+    return { comment: '', proposed: [], ...draft, rows: draft.rows.map(row => ({ ...EMPTY, ...row })) }
   } catch {
     // Storage is blocked or damaged: edits last until the page is reloaded.
     return undefined

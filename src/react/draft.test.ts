@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
-import { draftOf, firstUntitled, isEdited, newRow, parseTags, rebaseDraft, submittedRow } from './draft.ts'
+import { splitList } from './check-text.ts'
+import { draftOf, firstUntitled, isEdited, newRow, rebaseDraft, submittedRow } from './draft.ts'
 
 const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({
   title,
@@ -27,16 +28,16 @@ describe('a draft', () => {
   it('[PA11] submits every field of a proposed row as it stands, with the row that it was made from', () => {
     const proposed = row('A', { details: 'd', criteria: 'c', priority: 'high', status: 'doing', tags: ['x', 'y'] })
     const { rows } = draftOf(review(proposed))
-    expect(rows.map(submittedRow)).toEqual([{ ...proposed, draft_index: 0 }])
+    expect(rows.map(submittedRow)).toEqual([{ ...proposed, checks: [], may_change: [], draft_index: 0 }])
   })
 
   it('[PA11] submits an added row without a draft index', () => {
-    expect(submittedRow(newRow({ title: 'B' }))).toEqual(row('B'))
+    expect(submittedRow(newRow({ title: 'B' }))).toEqual({ ...row('B'), checks: [], may_change: [] })
   })
 
   it('[PA13] tags are separated by Western or Chinese commas; empty ones are left out', () => {
-    expect(parseTags(' a, b，c ,, ')).toEqual(['a', 'b', 'c'])
-    expect(parseTags(' , ')).toEqual([])
+    expect(splitList(' a, b，c ,, ')).toEqual(['a', 'b', 'c'])
+    expect(splitList(' , ')).toEqual([])
   })
 
   it('[PA15] the first row without a title is named by its number', () => {

@@ -2,11 +2,13 @@ import type { DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
 import type { SentRow } from '../domain/wire.ts'
+import { kindLabel, splitList } from './check-text.ts'
+import { type EditableCheck, editableChecks, sentChecks } from './draft-checks.ts'
 import type { Strings } from './strings.ts'
 
 export const MAX_ROWS = LIMITS.batch
 
-/** A row as it is edited. Tags are one text, separated by commas. */
+/** A row as it is edited. Tags and globs are one text each, separated by commas. */
 export interface EditableRow {
   /** Stays the same while the row is edited and moved. */
   readonly key: string
@@ -18,6 +20,9 @@ export interface EditableRow {
   readonly priority: Priority
   readonly status: RowStatus
   readonly tags: string
+  readonly checks: readonly EditableCheck[]
+  /** Globs of guarded files that the task may change. */
+  readonly may_change: string
 }
 /** The fields of a row that a person edits. */
 export type RowFields = Omit<EditableRow, 'key' | 'draft_index'>
@@ -32,7 +37,17 @@ export interface SavedDraft extends Draft {
   readonly proposed: readonly string[]
 }
 
-const EMPTY: RowFields = { title: '', details: '', criteria: '', priority: 'medium', status: 'todo', tags: '' }
+/** A row without anything. */
+export const EMPTY: RowFields = {
+  title: '',
+  details: '',
+  criteria: '',
+  priority: 'medium',
+  status: 'todo',
+  tags: '',
+  checks: [],
+  may_change: '',
+}
 
 export function draftOf({ draft_tasks }: ReviewRequest): Draft {
   return {
@@ -46,22 +61,18 @@ export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EM
 
 /** The editable fields of a proposed row or of a template's. */
 export function fieldsOf(row: Omit<DraftRow, 'order'>): RowFields {
-  const { title, details, criteria, priority, status, tags } = row
-  return { title, details, criteria, priority, status, tags: tags.join(', ') }
+  const { title, details, criteria, priority, status, tags, may_change = [] } = row
+  const lists = { tags: tags.join(', '), checks: editableChecks(row), may_change: may_change.join(', ') }
+  return { title, details, criteria, priority, status, ...lists }
 }
 
 /** A row as it is sent: every field, so that what was seen is what is written. */
 export function submittedRow(row: EditableRow): SentRow {
-  const { title, details, criteria, priority, status, tags, draft_index } = row
-  const fields = { title, details, criteria, priority, status, tags: parseTags(tags) }
+  const { title, details, criteria, priority, status, tags, checks, may_change, draft_index } = row
+  const lists = { tags: splitList(tags), ...sentChecks(checks), may_change: splitList(may_change) }
+  const fields = { title, details, criteria, priority, status, ...lists }
   return draft_index === undefined ? fields : { ...fields, draft_index }
 }
-
-export const parseTags = (text: string): string[] =>
-  text
-    .split(/[,，]/)
-    .map(tag => tag.trim())
-    .filter(tag => tag !== '')
 
 /** The number of the first row without a title, counted from 1. */
 export function firstUntitled(rows: readonly EditableRow[]): number | undefined {
@@ -94,23 +105,24 @@ export function rebaseDraft({ rows, comment, proposed }: SavedDraft, { draft_tas
 }
 
 /** A draft as text: its rows by number, each with what was filled in, and the comment. */
-export function draftText({ rows, comment }: Draft, strings: DraftStrings): string {
+export function draftText({ rows, comment }: Draft, strings: Strings): string {
   const lines = rows.map((row, index) => [`${index + 1}. ${row.title}`, ...filledFields(row, strings)].join('\n   '))
   return [...lines, ...(comment === '' ? [] : ['', comment])].join('\n')
 }
 
 /** The fields of a row besides its title that differ from an empty row's, each as a line. */
-export function filledFields(row: EditableRow, strings: DraftStrings): string[] {
-  const { details, criteria, priority, status, tags } = row
+export function filledFields(row: EditableRow, strings: Strings): string[] {
+  const { details, criteria, priority, status, tags, checks, may_change } = row
   return [
     details,
     criteria === '' ? '' : `${strings.criteria}: ${criteria}`,
     priority === EMPTY.priority ? '' : `${strings.priorityLabel}: ${strings.priority[priority]}`,
     status === EMPTY.status ? '' : `${strings.statusLabel}: ${strings.rowStatus[status]}`,
     tags === '' ? '' : `${strings.tagsLabel}: ${tags}`,
+    ...checks.map(({ spec, text }) => `${kindLabel(spec, strings)}: ${text}`),
+    may_change === '' ? '' : `${strings.checks.mayChange}: ${may_change}`,
   ].filter(line => line !== '')
 }
 
-type DraftStrings = Pick<Strings, 'criteria' | 'priorityLabel' | 'priority' | 'statusLabel' | 'rowStatus' | 'tagsLabel'>
-
-const newKey = (): string => `n${Math.random().toString(36).slice(2)}`
+/** A key that no other row or check has. */
+export const newKey = (): string => `n${Math.random().toString(36).slice(2)}`

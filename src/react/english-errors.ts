@@ -69,7 +69,10 @@ export const englishErrors: ErrorStrings = {
     message: 'Message',
     model: 'Model',
     q: 'Search',
+    check: 'The check',
+    may_change: '“May change”',
   },
+  check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
   byRule: {
     required: field => `${field} is required.`,
     empty: field => `${field} cannot be empty.`,

@@ -54,6 +54,16 @@ describe('the text of an error', () => {
     )
   })
 
+  it('[PA33] says what a check must be', () => {
+    const shell = refused('invalid_field', { field: 'checks[1].run', rule: 'invalid', expected: 'one command' })
+    expect(errorText(english, shell)).toBe('The check must be one command.')
+    expect(errorText(chinese, shell)).toContain('检查必须是一条可能失败的命令')
+    const empty = refused('invalid_field', { field: 'check', rule: 'empty' })
+    expect(errorText(english, empty)).toBe('The check cannot be empty.')
+    const many = refused('invalid_field', { field: 'checks', rule: 'too_many', limit: 8, got: 9 })
+    expect(errorText(english, many)).toBe('The check: at most 8 (now 9).')
+  })
+
   it('[PA22] names statuses in the language of the page', () => {
     const settled = error('status_not_allowed', { from: 'completed', to: 'blocked', allowed: ['pending'] })
     expect(errorText(english, settled)).toBe('A task that is done cannot become blocked. Possible: to do.')

@@ -56,6 +56,8 @@ export interface ErrorStrings {
   } & { readonly file_invalid: (data: Pick<ErrorDetails, 'file'>) => string }
   /** How `invalid_field` names a field; others are named as the server does. */
   readonly field: Readonly<Record<string, string>>
+  /** A check that is refused for what it says, with what the server expects in English. */
+  readonly check: (expected: string | undefined) => string
   readonly byRule: { readonly [R in FieldRule]: (field: string, problem: Omit<FieldProblem, 'rule'>) => string }
 }
 
@@ -74,8 +76,11 @@ export function errorText(strings: Strings, error: unknown): string {
 type Sentence = (data: ErrorData, status: Strings['status']) => string
 
 function fieldText({ errors }: Strings, data: ErrorData<'invalid_field'>): string {
-  const { field = '', rule } = data
-  const name = isKey(errors.field, field) ? errors.field[field] : field
+  const { field = '', rule, expected } = data
+  const isCheck = /^checks?(\[|$)/.test(field)
+  if (isCheck && rule === 'invalid') return errors.check(expected)
+  const key = isCheck ? 'check' : field
+  const name = isKey(errors.field, key) ? errors.field[key] : field
   return errors.byRule[isKey(errors.byRule, rule) ? rule : 'invalid'](name ?? field, data)
 }
 

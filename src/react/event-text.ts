@@ -1,15 +1,22 @@
+import type { Check } from '../domain/check.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import { checkLabel, runText } from './check-text.ts'
 import type { Strings, TimelineStrings } from './strings.ts'
 
-/**
- * A timeline's sentence about an event; undefined for events that it leaves out. `titleOf` knows the tasks that events
- * only name by id.
- */
-export function eventText(
-  event: StoredEvent,
-  { timeline, status }: Strings,
-  titleOf: (taskId: string) => string | undefined,
-): string | undefined {
+/** What the events of a log only name by id. */
+export interface Names {
+  readonly title: (taskId: string) => string | undefined
+  readonly check: (checkId: string) => Check | undefined
+}
+
+/** A timeline's sentence about an event; undefined for events that it leaves out. */
+export function eventText(event: StoredEvent, strings: Strings, names: Names): string | undefined {
+  const { timeline, status } = strings
+  const titleOf = (taskId: string): string => names.title(taskId) ?? timeline.unknownTask
+  const labelOf = (checkId: string): string => {
+    const check = names.check(checkId)
+    return check ? checkLabel(check, strings) : timeline.unknownCheck
+  }
   switch (event.type) {
     case 'task_created': {
       const { task, by } = event.data
@@ -34,7 +41,7 @@ export function eventText(
       return timeline.signed(timeline.removed(event.data.task.title), timeline.actor[event.data.by])
     case 'task_assessed': {
       const { task_id, verdict, reason, model } = event.data
-      const title = titleOf(task_id) ?? timeline.unknownTask
+      const title = titleOf(task_id)
       if (verdict === 'ok') return timeline.accepted(title, model)
       return verdict === 'not_ok' ? timeline.rejected(title, model, reason) : timeline.notAssessed(title, model)
     }
@@ -46,6 +53,25 @@ export function eventText(
       const sentence = event.data.action === 'confirm' ? timeline.confirmed : notConfirmed(event.data.reason, timeline)
       return event.data.comment === undefined ? sentence : `${sentence}: ${event.data.comment}`
     }
+    case 'check_approved': {
+      const { task_id, check_id, via } = event.data
+      const actor = via === 'configuration' ? timeline.configuration : timeline.actor.person
+      return timeline.signed(timeline.checkApproved(titleOf(task_id), labelOf(check_id)), actor)
+    }
+    case 'check_ran': {
+      const { task_id, check_id, why } = event.data
+      const title = task_id === undefined ? timeline.wholePlan : titleOf(task_id)
+      const sentence = timeline.checkRan(title, labelOf(check_id), runText(event.data, strings))
+      return timeline.signed(sentence, timeline.ranBecause[why])
+    }
+    case 'guard_accepted': {
+      const { task_id, paths } = event.data
+      return timeline.signed(timeline.guardsAccepted(titleOf(task_id), timeline.list(paths)), timeline.actor.person)
+    }
+    case 'check_ticked': {
+      const { task_id, check_id } = event.data
+      return timeline.signed(timeline.checkTicked(titleOf(task_id), labelOf(check_id)), timeline.actor.person)
+    }
     default:
       return undefined
   }
@@ -56,7 +82,10 @@ function notConfirmed(reason: string | undefined, timeline: TimelineStrings): st
   return known[reason ?? ''] ?? timeline.notConfirmed
 }
 
-/** The latest title of each task. */
-export function titlesIn(events: readonly StoredEvent[]): ReadonlyMap<string, string> {
-  return new Map(events.flatMap(({ data }) => ('task' in data ? [[data.task.id, data.task.title] as const] : [])))
+/** The latest title of each task, and every check that a task had. */
+export function namesIn(events: readonly StoredEvent[]): Names {
+  const tasks = events.flatMap(({ data }) => ('task' in data ? data.task : []))
+  const titles = new Map(tasks.map(({ id, title }) => [id, title]))
+  const checks = new Map(tasks.flatMap(task => task.checks ?? []).map(check => [check.id, check]))
+  return { title: id => titles.get(id), check: id => checks.get(id) }
 }

@@ -146,6 +146,7 @@ function Rows({ handle, editing }: { readonly handle: ReviewHandle; readonly edi
         <ReviewRow
           key={row.key}
           row={row}
+          checks={handle.checks}
           index={index}
           count={rows.length}
           isSelected={editing.selected.has(row.key)}

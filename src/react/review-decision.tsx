@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
+import type { ReviewChecks } from './edit-checks.ts'
 import { isComposing } from './is-composing.ts'
 import { type Strings, useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
@@ -17,9 +18,12 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
   const { handle, isRequestIncomplete, onRequest, onCancel } = props
   const strings = useStrings()
   const reason = useId()
-  const { isBusy, problem, confirm } = handle
+  const footer = useRef<HTMLElement>(null)
+  const focusOn = useFocusOn(footer)
+  const { isBusy, problem, confirm, checks } = handle
   return (
-    <footer className="rs-decide">
+    <footer className="rs-decide" ref={footer}>
+      {checks.count > 0 && <ApprovedChecks checks={checks} onApproved={() => focusOn('.rs-primary')} />}
       <p id={reason} className="rs-reason" role="status">
         {isBusy ? strings.sending : isRequestIncomplete ? strings.sayWhatToChange : problemText(problem, strings)}
       </p>
@@ -55,6 +59,35 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
         {strings.confirm}
       </button>
     </footer>
+  )
+}
+
+interface ApprovedChecksProps {
+  readonly checks: ReviewChecks
+  readonly onApproved: () => void
+}
+
+/** How many checks will run, and a way to approve the rest at once. */
+function ApprovedChecks({ checks, onApproved }: ApprovedChecksProps): ReactElement {
+  const { checks: strings } = useStrings()
+  const { count, approvedCount } = checks
+  return (
+    <div className="rs-approved">
+      <span role="status">{strings.approved(approvedCount, count)}</span>
+      {approvedCount < count && (
+        <button
+          type="button"
+          className="rs-button rs-small"
+          onClick={() => {
+            checks.approveAll()
+            // This button disappears with the change.
+            onApproved()
+          }}
+        >
+          {strings.approveAll}
+        </button>
+      )}
+    </div>
   )
 }
 

@@ -4,8 +4,10 @@ import type { RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import type { EditableRow, RowFields } from './draft.ts'
+import type { ReviewChecks } from './edit-checks.ts'
 import { IconButton } from './icon-button.tsx'
 import { edgeClass } from './reorder.ts'
+import { RowChecks } from './review-checks.tsx'
 import { useStrings } from './strings.ts'
 import { useReorder } from './use-reorder.ts'
 
@@ -16,6 +18,7 @@ interface RowError {
 
 interface ReviewRowProps {
   readonly row: EditableRow
+  readonly checks: ReviewChecks
   readonly index: number
   readonly count: number
   readonly isSelected: boolean
@@ -32,7 +35,7 @@ interface ReviewRowProps {
  * it by its handle.
  */
 export function ReviewRow(props: ReviewRowProps): ReactElement {
-  const { row, index, count, isSelected, error, onSelect, onChange, onMove, onRemove } = props
+  const { row, checks, index, count, isSelected, error, onSelect, onChange, onMove, onRemove } = props
   const strings = useStrings()
   const [isExpanded, setExpanded] = useState(false)
   const { item, handle, edge, onKeyDown } = useReorder('review', row.key, index, (from, to) => onMove(from.index, to))
@@ -44,7 +47,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
     'aria-invalid': error?.field === name,
     ...(error?.field === name ? { 'aria-describedby': errorId } : {}),
   })
-  const shows = (name: 'details' | 'criteria' | 'tags'): boolean =>
+  const shows = (name: 'details' | 'criteria' | 'tags' | 'may_change'): boolean =>
     isExpanded || row[name] !== '' || error?.field === name
   return (
     <li ref={item} className={`rs-row${edgeClass(edge)}`} onKeyDown={onKeyDown}>
@@ -155,9 +158,35 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             />
           </label>
         )}
+        <RowChecks
+          row={row}
+          checks={checks}
+          about={about}
+          isExpanded={isExpanded}
+          refused={refusedCheck(error)}
+          errorId={errorId}
+        />
+        {shows('may_change') && (checks.areOffered || row.may_change !== '') && (
+          <label className="rs-field">
+            <span aria-hidden="true">{strings.checks.mayChange}</span>
+            <input
+              {...field(strings.checks.mayChange, 'may_change')}
+              className="rs-input rs-quiet rs-code"
+              placeholder={strings.checks.mayChangeInput('test/**')}
+              value={row.may_change}
+              onChange={event => onChange({ may_change: event.target.value })}
+            />
+          </label>
+        )}
       </div>
     </li>
   )
+}
+
+/** The index of the check that a refusal is about. */
+function refusedCheck(error: RowError | undefined): number | undefined {
+  const index = /^checks\[(\d+)\]/.exec(error?.field ?? '')?.[1]
+  return index === undefined ? undefined : Number(index)
 }
 
 /** Moves the focus to a field that was refused. */

@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react'
 import type { Priority } from '../domain/task.ts'
-import { parseTags, type RowFields } from './draft.ts'
+import { splitList } from './check-text.ts'
+import type { RowFields } from './draft.ts'
 import { useStrings } from './strings.ts'
 
 interface SelectionBarProps {
@@ -21,7 +22,7 @@ export function SelectionBar({ count, onSet }: SelectionBarProps): ReactElement 
       onSubmit={event => {
         event.preventDefault()
         // Empty means unchanged: it does not remove tags.
-        if (parseTags(tags).length === 0) return
+        if (splitList(tags).length === 0) return
         onSet({ tags })
         setTags('')
         setAnnouncement(strings.tagsSet(count))
@@ -50,7 +51,7 @@ export function SelectionBar({ count, onSet }: SelectionBarProps): ReactElement 
         value={tags}
         onChange={event => setTags(event.target.value)}
       />
-      <button type="submit" className="rs-button" disabled={parseTags(tags).length === 0}>
+      <button type="submit" className="rs-button" disabled={splitList(tags).length === 0}>
         {strings.setTags}
       </button>
       <span className="rs-sr" role="status">

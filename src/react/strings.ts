@@ -1,4 +1,6 @@
 import { createContext, useContext } from 'react'
+import type { CheckKind } from '../domain/check.ts'
+import type { CheckState, Finding, RunReason, Standing } from '../domain/proof.ts'
 import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
 import { english } from './english.ts'
@@ -29,7 +31,6 @@ export interface Strings {
   readonly reopen: string
   readonly cancelTask: string
   readonly moreActions: string
-  readonly reportedDone: string
   readonly unseenByAgent: string
   readonly unseenByAgentShort: string
 
@@ -106,9 +107,61 @@ export interface Strings {
   readonly editsNotSent: string
   readonly yourEdits: string
 
+  readonly checks: CheckStrings
+
   readonly history: string
   readonly timeline: TimelineStrings
   readonly errors: ErrorStrings
+}
+
+/** The texts about checks, and about how far "done" can be trusted. */
+export interface CheckStrings {
+  readonly title: string
+  readonly count: (checks: number) => string
+  /** What a check is, as the name of its text. */
+  readonly kind: Readonly<Record<CheckKind | 'absent', string>>
+  readonly exists: (path: string) => string
+  readonly isAbsent: (path: string) => string
+  readonly isUnchanged: (paths: string) => string
+  readonly inFolder: (folder: string) => string
+  readonly exits: (code: number) => string
+  readonly exitCode: (code: number) => string
+  readonly contains: (text: string) => string
+  readonly within: (seconds: number) => string
+  readonly add: string
+  readonly addInput: (example: string) => string
+  readonly mayChange: string
+  readonly mayChangeInput: (example: string) => string
+  readonly approve: string
+  readonly approveOne: string
+  readonly approveAll: string
+  readonly approved: (approved: number, count: number) => string
+  readonly isOwn: string
+  readonly isAllowed: string
+  readonly state: Readonly<Record<CheckState | 'queued' | 'unticked' | 'unapproved', string>>
+  /** What a check says about its task, where its state does not. */
+  readonly finding: Readonly<Partial<Record<Finding, string>>>
+  readonly run: string
+  readonly runAgain: string
+  readonly stop: string
+  readonly tick: string
+  readonly output: string
+  readonly showOutput: string
+  readonly noOutput: string
+  readonly failsNow: string
+  readonly filesChanged: string
+  readonly guarded: string
+  readonly acceptGuards: string
+  readonly acceptAnyway: string
+  readonly checking: (check: string) => string
+  readonly waitsForYou: string
+  /** How a completed task got there, in one word. */
+  readonly standing: Readonly<Record<Standing, string>>
+  /** The same as a sentence. */
+  readonly standingReason: Readonly<Record<Standing, string>>
+  /** How many tasks have a standing. */
+  readonly standingCount: Readonly<Record<Standing, (count: number) => string>>
+  readonly tally: (done: number, total: number, standings: readonly string[]) => string
 }
 
 /** The texts of the timeline. */
@@ -122,6 +175,16 @@ export interface TimelineStrings {
   readonly accepted: (title: string, judge: string) => string
   readonly rejected: (title: string, judge: string, reason: string) => string
   readonly notAssessed: (title: string, judge: string) => string
+  readonly checkApproved: (title: string, check: string) => string
+  readonly checkRan: (title: string, check: string, result: string) => string
+  readonly ranBecause: Readonly<Record<RunReason, string>>
+  readonly guardsAccepted: (title: string, paths: string) => string
+  readonly checkTicked: (title: string, check: string) => string
+  /** A check that is no longer known, or one of the whole plan. */
+  readonly unknownCheck: string
+  readonly wholePlan: string
+  /** The actor of what the configuration approved. */
+  readonly configuration: string
   /** A task that is no longer known. */
   readonly unknownTask: string
   readonly proposed: (titles: string) => string

@@ -2,6 +2,7 @@ import { type ReactElement, type RefObject, useCallback, useLayoutEffect, useRef
 import type { PersonsFields } from '../client/client.ts'
 import type { Task } from '../domain/task.ts'
 import { mostRelevant } from './plan-progress.ts'
+import { rowMark } from './row-mark.ts'
 import { useStrings } from './strings.ts'
 import { TaskRow } from './task-row.tsx'
 import { useDropAtEnd } from './use-drop-at-end.ts'
@@ -19,7 +20,7 @@ interface TaskListProps {
 /** The tasks in list order; a long list hides most finished ones behind a button. */
 export function TaskList({ plan, addedId }: TaskListProps): ReactElement {
   const strings = useStrings()
-  const { tasks, isUnseen, change } = plan
+  const { tasks, isUnseen, proof, change } = plan
   const [showsAll, setShowsAll] = useState(false)
   const [announcement, setAnnouncement] = useState('')
   const list = useRef<HTMLOListElement>(null)
@@ -39,17 +40,23 @@ export function TaskList({ plan, addedId }: TaskListProps): ReactElement {
   return (
     <>
       <ol className="rs-list" ref={list}>
-        {shown.map((task, index) => (
-          <TaskRow
-            key={task.id}
-            task={task}
-            index={index}
-            count={shown.length}
-            isUnseen={isUnseen(task)}
-            onChange={onChange}
-            onMove={onMove}
-          />
-        ))}
+        {shown.map((task, index) => {
+          const mark = rowMark(task, proof, strings)
+          return (
+            <TaskRow
+              key={task.id}
+              task={task}
+              index={index}
+              count={shown.length}
+              isUnseen={isUnseen(task)}
+              mark={mark?.kind}
+              markText={mark?.text}
+              canCheck={proof.hasWorkspace(task)}
+              onChange={onChange}
+              onMove={onMove}
+            />
+          )
+        })}
       </ol>
       <p className="rs-sr" role="status">
         {announcement}

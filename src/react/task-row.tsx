@@ -1,12 +1,15 @@
-import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, Pencil, RotateCcw } from 'lucide-react'
-import { memo, type ReactElement, useEffect, useRef, useState } from 'react'
+import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
+import { memo, type ReactElement, type ReactNode, useId, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
-import { isComposing } from './is-composing.ts'
+import { LineInput } from './line-input.tsx'
+import { ProofIcon } from './proof-icon.tsx'
 import { edgeClass } from './reorder.ts'
+import type { RowMark } from './row-mark.ts'
 import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from './strings.ts'
+import { TaskChecks } from './task-checks.tsx'
 import { useFocusOn } from './use-focus-on.ts'
 import { useReorder } from './use-reorder.ts'
 
@@ -16,6 +19,11 @@ interface TaskRowProps {
   readonly count: number
   /** A person changed it and the agent has not seen that yet. */
   readonly isUnseen: boolean
+  /** What its checks come to. */
+  readonly mark: RowMark['kind'] | undefined
+  readonly markText: string | undefined
+  /** Checks of it can run. */
+  readonly canCheck: boolean
   /** Resolves to whether the server accepted the change. */
   readonly onChange: (id: string, fields: PersonsFields) => Promise<boolean>
   readonly onMove: (id: string, to: number) => void
@@ -26,11 +34,13 @@ interface TaskRowProps {
  * in a long list seldom more than one row changes.
  */
 export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement {
-  const { task, index, count, isUnseen, onMove } = props
+  const { task, index, count, isUnseen, mark, markText, canCheck, onMove } = props
   const strings = useStrings()
   const onChange = (fields: PersonsFields): Promise<boolean> => props.onChange(task.id, fields)
   const { draft, setDraft, rename, actions, focusOnEdit } = useTitleEdit(task, onChange)
   const [isExpanded, setExpanded] = useState(false)
+  const [showsChecks, setShowsChecks] = useState(false)
+  const checksId = useId()
   const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, index, ({ key }, to) => onMove(key, to))
   const isFinished = task.status === 'completed' || task.status === 'cancelled'
   const toggle = isFinished ? strings.reopen : strings.markDone
@@ -55,9 +65,23 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
         <StatusIcon status={task.status} />
       </button>
       {draft === undefined ? (
-        <TaskText task={task} isUnseen={isUnseen} />
+        <TaskText task={task} isUnseen={isUnseen}>
+          {mark && (
+            <button
+              type="button"
+              className={`rs-badge rs-mark rs-mark-${mark}`}
+              aria-label={`${markText}${about}`}
+              aria-expanded={showsChecks}
+              aria-controls={checksId}
+              onClick={() => setShowsChecks(!showsChecks)}
+            >
+              <ProofIcon of={mark} />
+              {markText}
+            </button>
+          )}
+        </TaskText>
       ) : (
-        <TitleInput text={draft} onText={setDraft} onDone={rename} />
+        <LineInput label={strings.title} text={draft} onText={setDraft} onDone={rename} />
       )}
       <div className="rs-actions" ref={actions}>
         <IconButton
@@ -79,6 +103,15 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
                 // This button disappears with the change.
                 focusOnEdit()
               }}
+            />
+          )}
+          {canCheck && !mark && (
+            <IconButton
+              label={strings.checks.title}
+              about={about}
+              icon={ListChecks}
+              isExpanded={showsChecks}
+              onAct={() => setShowsChecks(!showsChecks)}
             />
           )}
           <IconButton
@@ -111,19 +144,24 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           />
         </span>
       </div>
+      {showsChecks && <TaskChecks id={checksId} task={task} onChange={onChange} />}
     </li>
   )
 })
 
-function TaskText({ task, isUnseen }: { readonly task: Task; readonly isUnseen: boolean }): ReactElement {
+interface TaskTextProps {
+  readonly task: Task
+  readonly isUnseen: boolean
+  readonly children: ReactNode
+}
+
+function TaskText({ task, isUnseen, children }: TaskTextProps): ReactElement {
   const strings = useStrings()
   return (
     <div className="rs-task-text">
       <span className="rs-sr">{strings.status[task.status]}: </span>
       <span className="rs-task-title">{task.title}</span>
-      {task.status === 'completed' && task.judged_by === null && (
-        <span className="rs-badge">{strings.reportedDone}</span>
-      )}
+      {children}
       {isUnseen && (
         <span className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
           <EyeOff size={12} aria-hidden="true" />
@@ -150,47 +188,4 @@ function useTitleEdit({ title }: Task, onChange: (fields: PersonsFields) => Prom
     if (!(await onChange({ title: next }))) setDraft(typed)
   }
   return { draft, setDraft, rename, actions, focusOnEdit }
-}
-
-interface TitleInputProps {
-  readonly text: string
-  readonly onText: (text: string) => void
-  /** With the new title, or undefined to leave it as it was. */
-  readonly onDone: (text: string | undefined, isByKey: boolean) => Promise<void>
-}
-
-/** Enter and leaving the input save the title; Escape does not. */
-function TitleInput({ text, onText, onDone }: TitleInputProps): ReactElement {
-  const strings = useStrings()
-  const input = useRef<HTMLInputElement>(null)
-  const isDone = useRef(false)
-  useEffect(() => input.current?.select(), [])
-  const done = (typed: string | undefined, isByKey: boolean): void => {
-    if (isDone.current) return
-    isDone.current = true
-    void onDone(typed, isByKey)
-  }
-  return (
-    <form
-      className="rs-title-form"
-      onSubmit={event => {
-        event.preventDefault()
-        done(text, true)
-      }}
-    >
-      <input
-        ref={input}
-        className="rs-input"
-        aria-label={strings.title}
-        value={text}
-        onChange={event => onText(event.target.value)}
-        onKeyDown={event => {
-          if (event.key !== 'Escape' || isComposing(event)) return
-          event.stopPropagation()
-          done(undefined, true)
-        }}
-        onBlur={() => done(text, false)}
-      />
-    </form>
-  )
 }

@@ -46,7 +46,7 @@ export function Templates({ client, rows, onInsert }: TemplatesProps): ReactElem
       const known = isReplacing ? templates : (await client.templates()).templates
       setTemplates(known)
       if (!isReplacing && known.some(each => each.name === chosen)) return setTaken(chosen)
-      const tasks = rows.map(row => ({ ...submittedRow(row), draft_index: undefined }))
+      const tasks = rows.map(row => ({ ...submittedRow(row), draft_index: undefined, approve: undefined }))
       const template = await client.saveTemplate(chosen, tasks)
       setTemplates([...known.filter(each => each.name !== template.name), template])
       setSaved(strings.templateSaved(template.name))

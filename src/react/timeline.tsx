@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { classNames } from './class-names.ts'
 import { errorText } from './error-text.ts'
-import { eventText, titlesIn } from './event-text.ts'
+import { eventText, namesIn } from './event-text.ts'
 import { localeOf } from './locale.ts'
 import { useRunsheetIfProvided } from './runsheet-provider.tsx'
 import { useStrings } from './strings.ts'
@@ -34,12 +34,12 @@ export function Timeline(props: TimelineProps): ReactElement {
   const strings = useStrings()
   const seq = sessionId === context?.session ? context.view.state.conversation.seq : undefined
   const { events, error } = useTimeline(client, sessionId, props.taskId, props.asOf ?? seq)
-  const titles = titlesIn(events)
+  const names = namesIn(events)
   return (
     <ol className={classNames('rs-timeline', props.className)} aria-label={strings.history}>
       {error !== undefined && <li role="alert">{errorText(strings, error)}</li>}
       {events.flatMap(event => {
-        const text = eventText(event, strings, id => titles.get(id))
+        const text = eventText(event, strings, names)
         return text === undefined ? (
           []
         ) : (

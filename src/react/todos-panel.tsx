@@ -6,6 +6,8 @@ import { errorText } from './error-text.ts'
 import { formatDuration } from './format-duration.ts'
 import { classNames } from './class-names.ts'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
+import { PlanContext } from './plan-context.ts'
+import { tallyText } from './row-mark.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
 import { useStrings } from './strings.ts'
 import { TaskList } from './task-list.tsx'
@@ -54,7 +56,7 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
         isExpanded={isExpanded}
         onToggle={() => setExpanded(!isExpanded)}
       />
-      <Progress counts={counts} title={plan.current?.title} />
+      <Progress counts={counts} title={plan.current?.title} tally={tallyText(plan, strings)} />
       {unfinished && <Unfinished turn={unfinished} onContinue={onContinue} />}
       {error !== undefined && !onError && (
         <p className="rs-problem" role="alert">
@@ -62,7 +64,11 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
         </p>
       )}
       <div id={listId} hidden={!isExpanded}>
-        {isExpanded && <TaskList plan={plan} addedId={addedId} />}
+        {isExpanded && (
+          <PlanContext value={{ client: source.client, plan }}>
+            <TaskList plan={plan} addedId={addedId} />
+          </PlanContext>
+        )}
         <AddTask
           onAdd={async title => {
             const task = await plan.add(title)
@@ -87,6 +93,7 @@ function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryPro
   const strings = useStrings()
   const { current, counts, elapsedMs } = plan
   const elapsed = elapsedMs === undefined ? undefined : formatDuration(elapsedMs)
+  const tally = tallyText(plan, strings)
   const isContinuing = plan.isAgentWorking && current !== undefined && justStarted === current.title
   return (
     <button type="button" className="rs-summary" aria-expanded={isExpanded} aria-controls={listId} onClick={onToggle}>
@@ -96,8 +103,8 @@ function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryPro
       <span className="rs-sr">
         {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
       </span>
-      <span className="rs-current">
-        {isContinuing ? strings.continuing(current.title) : (current?.title ?? strings.noCurrentTask)}
+      <span className={`rs-current${tally === undefined ? '' : ' rs-tally'}`}>
+        {isContinuing ? strings.continuing(current.title) : (current?.title ?? tally ?? strings.noCurrentTask)}
       </span>
       {elapsed !== undefined && (
         <span className="rs-elapsed" title={strings.elapsed(elapsed)}>
@@ -105,16 +112,31 @@ function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryPro
         </span>
       )}
       <span className="rs-counts">
-        {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
-        {counts.blocked > 0 && <span className="rs-blocked"> · {strings.blocked(counts.blocked)}</span>}
+        {tally === undefined && (
+          <>
+            {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
+          </>
+        )}
+        {counts.blocked > 0 && (
+          <span className="rs-blocked">
+            {tally === undefined && ' · '}
+            {strings.blocked(counts.blocked)}
+          </span>
+        )}
       </span>
       {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
     </button>
   )
 }
 
+interface ProgressProps {
+  readonly counts: TaskCounts
+  readonly title: string | undefined
+  readonly tally: string | undefined
+}
+
 /** The progress bar, and the same in words for screen readers. */
-function Progress({ counts, title }: { readonly counts: TaskCounts; readonly title: string | undefined }) {
+function Progress({ counts, title, tally }: ProgressProps): ReactElement {
   const strings = useStrings()
   const { done, total, remaining, blocked } = counts
   const width = (count: number): string => `${total === 0 ? 0 : (count / total) * 100}%`
@@ -134,7 +156,7 @@ function Progress({ counts, title }: { readonly counts: TaskCounts; readonly tit
       </div>
       <p className="rs-sr" role="status">
         {title === undefined ? '' : `${title}. `}
-        {strings.progress(done, total)}, {strings.remaining(remaining)}
+        {tally ?? `${strings.progress(done, total)}, ${strings.remaining(remaining)}`}
         {blocked > 0 ? `, ${strings.blocked(blocked)}` : ''}
       </p>
     </>

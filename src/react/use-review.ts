@@ -1,5 +1,6 @@
 import type { Review } from '../domain/review.ts'
 import { areRowsEdited, type EditableRow, firstUntitled, MAX_ROWS, newRow, type RowFields } from './draft.ts'
+import { draftChecks, type ReviewChecks } from './edit-checks.ts'
 import { moveItem } from './reorder.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import { type ReviewError, useDecision } from './use-decision.ts'
@@ -27,6 +28,8 @@ export interface ReviewHandle {
   /** Appends rows, as many as fit; returns how many were added. */
   readonly add: (rows?: readonly Partial<RowFields>[]) => number
   readonly remove: (key: string) => void
+  /** The checks of the rows, which a person reads and approves. */
+  readonly checks: ReviewChecks
   /**
    * Takes back the last removed, moved, added or reprioritised row. Returns the rows as they are then; undefined where
    * text was typed last, which the browser's own undo takes back.
@@ -105,6 +108,14 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
       undo.changed(before => before.toSpliced(index, 0, removed).slice(0, MAX_ROWS))
       setRows(before => before.filter(row => row.key !== key))
     },
+    checks: draftChecks({
+      rows,
+      setRows,
+      proposed: review?.draft_tasks.flatMap(({ checks = [] }) => checks) ?? [],
+      areOffered: conversation.turns[review?.conversation_turn_id ?? '']?.workspace !== undefined,
+      undo,
+      onEdit: decision.clearRowError,
+    }),
     undo: () => {
       const undone = undo.undone(rows)
       if (undone) setRows(() => undone)

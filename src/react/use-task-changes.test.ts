@@ -37,3 +37,14 @@ it('[PA7] unless it moved on in the same field', async () => {
   await expect(changeTask(client, task, { title: 'Mine' })).rejects.toMatchObject({ code: 'version_mismatch' })
   expect(sent).toEqual([task.version])
 })
+
+it('[PA36] a task that moved on takes an approval all the same, unless its checks changed', async () => {
+  const check = { kind: 'file', path: 'a', id: 'c1', hash: 'h1' } as const
+  const task = { ...plan(), checks: [check] }
+  const read = { ...check, approved: false, state: 'waiting', baseline: 'not_run' } as const
+  const sent: number[] = []
+  const client = clientWith({ ...task, checks: [read], version: task.version + 1 }, sent)
+  expect(await changeTask(client, task, { approve: ['h1'] })).toBe(task.version + 2)
+  const changed = clientWith({ ...task, checks: [{ ...read, hash: 'h2' }], version: task.version + 1 }, sent)
+  await expect(changeTask(changed, task, { approve: ['h1'] })).rejects.toMatchObject({ code: 'version_mismatch' })
+})

@@ -65,18 +65,16 @@ export async function changeTask(client: Client, task: Task, fields: PersonsFiel
     return await send(task.version)
   } catch (error) {
     const now = error instanceof RunsheetError && error.code === 'version_mismatch' ? error.details.task : undefined
-    const isSame =
-      now &&
-      Object.keys(fields)
-        .map(fieldOfTask)
-        .every(field => now[field] === task[field])
-    if (!isSame) throw error
+    if (!now || !Object.keys(fields).every(field => valueOf(now, field) === valueOf(task, field))) throw error
     return send(now.version)
   }
 }
 
-const fieldOfTask = (name: string): keyof Task =>
-  name === 'check' || name === 'approve' ? 'checks' : (name as keyof Task)
+/** The value that a field of a change is about; of checks what they say. */
+function valueOf(task: Task, field: string): unknown {
+  if (field !== 'checks' && field !== 'check' && field !== 'approve') return task[field as keyof Task]
+  return (task.checks ?? []).map(({ hash }) => hash).join(' ')
+}
 
 type Optimistic = Partial<Pick<Task, (typeof OPTIMISTIC)[number]>>
 

@@ -14,6 +14,7 @@ import {
   type UnfinishedTurn,
   unfinishedTurn,
 } from './plan-progress.ts'
+import { planProof, type PlanProof } from './plan-proof.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import { useNow } from './use-now.ts'
 import { useTaskChanges } from './use-task-changes.ts'
@@ -46,6 +47,8 @@ export interface TasksHandle {
   readonly add: (title: string) => Promise<Task | undefined>
   /** Takes back the last cancellation of this window; undefined where there is none. */
   readonly undo: () => Promise<boolean> | undefined
+  /** The checks of the tasks, and how far "done" can be trusted. */
+  readonly proof: PlanProof
   /** Why the last change was not accepted. */
   readonly error: unknown
 }
@@ -118,6 +121,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     },
     move,
     add,
+    proof: planProof(client, session, conversation, tasks, work => attempt(work.then(() => true)).then(Boolean)),
     error,
   }
 }

@@ -130,6 +130,18 @@ describe("a person's edit", () => {
     ])
   })
 
+  it('[PF3] writes commands as lines, beside the checks that are there', async () => {
+    const bench = await Bench.set()
+    const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
+    const line = { kind: 'command', run: `npm run "type check"`, exit: 2 } as const
+    await bench.confirms(review, { draft_index: 0, checks: [proposed(NPM_TEST), line] })
+    const { checks } = await bench.task()
+    expect(checks).toMatchObject([
+      { run: ['npm', 'test'], approved: false },
+      { run: ['npm', 'run', 'type check'], exit: 2, approved: true },
+    ])
+  })
+
   it('[PF6] of the checks ends the claim of the model, and fences it', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
@@ -160,6 +172,7 @@ describe('a check that is refused', () => {
     ['leaves the workspace', { may_change: ['../**'] }, 'may_change'],
     ['is one of nine', { checks: tooMany }, 'checks'],
     ['needs a shell', { check: 'npm test && rm -rf /' }, 'check'],
+    ['needs a shell', { checks: [{ kind: 'command', run: 'npm test | tee log' }] }, 'checks[0].run'],
     ['is said twice', { check: 'npm test', checks: [] }, 'check'],
     ['is of no kind', { checks: [{ kind: 'magic' }] }, 'checks[0].kind'],
     ['has a field of no check', { checks: [{ kind: 'person', ask: 'Ok?', run: ['x'] }] }, 'run'],

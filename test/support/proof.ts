@@ -34,8 +34,8 @@ export class Bench {
     this.server = server
   }
 
-  static async set(review = true): Promise<Bench> {
-    const bench = new Bench(await started({ store: 'sqlite' }))
+  static async set(review = true, options: Parameters<typeof started>[0] = {}): Promise<Bench> {
+    const bench = new Bench(await started({ store: 'sqlite', ...options }))
     const host = { review, assessor: false }
     await bench.run({ type: 'open_turn', turn_id: TURN, toolset: 'runsheet', workspace: PLACE, host })
     return bench
@@ -99,6 +99,12 @@ export class Bench {
       seal: 's',
     } as const
     await this.run({ type: 'make_claims', turn_id: TURN, tool_call_id: call, basis: seq, claims: [claim] })
+  }
+
+  /** The call of a claim that its checks did not pass is refused. */
+  async refuses(call = 'call-2'): Promise<void> {
+    const claims = resolvedClaims(await this.server.door.read(HERE), TURN, call)
+    await this.run({ type: 'refuse_claims', turn_id: TURN, claims })
   }
 
   /** The call of a claim whose checks are over is made. */

@@ -37,6 +37,14 @@ describe('a status', () => {
     expect(chat.run(chat.sets('model', 2, { status }, { basis: 99 }))).toEqual([])
   })
 
+  it('[TA2] completed again by a person puts it on their word', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', { title: 'A', status: 'completed', outcome: 'x' }))
+    expect(chat.run(chat.sets('person', 1, { status: 'completed' })).map(({ type }) => type)).toEqual(['task_changed'])
+    expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'person', outcome: 'x' })
+    expect(chat.run(chat.sets('person', 1, { status: 'completed' }))).toEqual([])
+  })
+
   it('[TA2] the same words again are no event either, and no new version', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', tags: ['x', 'y'], details: 'd' }))

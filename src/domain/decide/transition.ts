@@ -6,7 +6,7 @@ import { type Actor, isOpen, NEXT, SEALED, type Task, type TaskStatus } from '..
 
 /** The task in another status, with the timestamps and `judged_by` that go with it. */
 export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
-  if (status === task.status) return task
+  if (status === task.status) return isConfirmed(task, by) ? { ...task, judged_by: 'person' } : task
   const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
   const judged_by = by === 'person' || by === 'assessor' ? by : null
   switch (status) {
@@ -22,6 +22,10 @@ export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Insta
     }
   }
 }
+
+/** A person says once more that a task is done: then it is on their word. */
+const isConfirmed = ({ status, judged_by }: Task, by: Actor): boolean =>
+  by === 'person' && status === 'completed' && judged_by !== 'person'
 
 /** The previous outcome stays in the log. */
 function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {

@@ -1,0 +1,49 @@
+import { Plus } from 'lucide-react'
+import { type ReactElement, useRef, useState } from 'react'
+import { LineInput } from './line-input.tsx'
+import { useStrings } from './strings.ts'
+import { useFocusOn } from './use-focus-on.ts'
+
+interface AddCheckProps {
+  /** Which task it belongs to, for screen readers; appended to the label. */
+  readonly about: string
+  /** Resolves to whether it was added; if not, the line comes back. */
+  readonly onAdd: (line: string) => Promise<boolean> | void
+}
+
+/** A button that turns into the input for a command. */
+export function AddCheck({ about, onAdd }: AddCheckProps): ReactElement {
+  const { checks } = useStrings()
+  const [line, setLine] = useState<string>()
+  const place = useRef<HTMLDivElement>(null)
+  const focusOn = useFocusOn(place)
+  const done = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
+    setLine(undefined)
+    if (isByKey) focusOn('button')
+    if (typed === undefined || typed.trim() === '') return
+    if ((await onAdd(typed)) === false) setLine(typed)
+  }
+  return (
+    <div className="rs-add-check" ref={place}>
+      {line === undefined ? (
+        <button
+          type="button"
+          className="rs-button rs-small"
+          aria-label={checks.add + about}
+          onClick={() => setLine('')}
+        >
+          <Plus size={14} aria-hidden="true" /> {checks.add}
+        </button>
+      ) : (
+        <LineInput
+          className="rs-code"
+          label={checks.add + about}
+          placeholder={checks.addInput('npm test')}
+          text={line}
+          onText={setLine}
+          onDone={done}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import type { Check, CheckSpec } from '../domain/check.ts'
+import { type CheckRun, labelOf } from '../domain/proof.ts'
+import type { SentCheck } from '../domain/wire.ts'
+import { formatDuration } from './format-duration.ts'
+import { localeOf } from './locale.ts'
+import type { Strings } from './strings.ts'
+
+/** A check in a few words: its command as it is, any other in words. */
+export function checkLabel(check: Check, { checks }: Strings): string {
+  switch (check.kind) {
+    case 'command':
+    case 'person':
+      return labelOf(check)
+    case 'file':
+      return (check.absent ? checks.isAbsent : checks.exists)(check.path)
+    case 'unchanged':
+      return checks.isUnchanged(check.paths.join(', '))
+  }
+}
+
+/** How a run ended: “failed · exits with 1 · 1.2s”. */
+export function runText(run: Pick<CheckRun, 'result' | 'exit' | 'duration_ms'>, strings: Strings): string {
+  const { result, exit, duration_ms } = run
+  const code = result === 'failed' && exit !== undefined && exit !== 0 ? strings.checks.exitCode(exit) : undefined
+  return [strings.checks.state[result], code, seconds(duration_ms, strings)]
+    .filter(text => text !== undefined)
+    .join(' · ')
+}
+
+/** What it is, in a word or two: the name of its text. */
+export const kindLabel = (check: SentCheck, { checks }: Strings): string =>
+  check.kind === 'file' && check.absent ? checks.kind.absent : checks.kind[check.kind]
+
+/** What else has to be so, which a person approves with it. */
+export function conditionsOf(check: SentCheck, { checks }: Strings): string {
+  const { cwd, exit, contains, timeout_ms } = check as Partial<Extract<CheckSpec, { kind: 'command' }>>
+  return [
+    cwd === undefined ? '' : checks.inFolder(cwd),
+    exit === undefined ? '' : checks.exits(exit),
+    contains === undefined ? '' : checks.contains(contains),
+    timeout_ms === undefined ? '' : checks.within(timeout_ms / 1_000),
+  ]
+    .filter(text => text !== '')
+    .join(' · ')
+}
+
+/** What a check runs, reads or asks, as a person edits it. */
+export function textOf(check: SentCheck): string {
+  switch (check.kind) {
+    case 'command':
+      return typeof check.run === 'string' ? check.run : labelOf({ ...check, run: check.run, id: '', hash: '' })
+    case 'file':
+      return check.path
+    case 'unchanged':
+      return check.paths.join(', ')
+    case 'person':
+      return check.ask
+  }
+}
+
+/** A check that runs, reads or asks something else: a new one. */
+export function withText(check: SentCheck, text: string): SentCheck {
+  const { id: _id, hash: _hash, ...rest } = check
+  switch (rest.kind) {
+    case 'command':
+      return { ...rest, run: text }
+    case 'file':
+      return { ...rest, path: text }
+    case 'unchanged':
+      return { ...rest, paths: splitList(text) }
+    case 'person':
+      return { ...rest, ask: text }
+  }
+}
+
+/** The items of a text that is separated by commas. */
+export const splitList = (text: string): string[] =>
+  text
+    .split(/[,，]/)
+    .map(item => item.trim())
+    .filter(item => item !== '')
+
+/** `0.7s`, or from a minute on `2:05`. */
+function seconds(ms: number, strings: Strings): string {
+  if (ms >= 60_000) return formatDuration(ms)
+  const unit = { style: 'unit', unit: 'second', unitDisplay: 'narrow', maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(localeOf(strings), unit).format(ms / 1_000)
+}

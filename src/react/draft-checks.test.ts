@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { Check } from '../domain/check.ts'
+import { chinese } from './chinese.ts'
+import { checkLabel, conditionsOf, runText, textOf } from './check-text.ts'
+import { editableChecks, isOwn, newCheck, sentChecks, willRun } from './draft-checks.ts'
+import { english } from './english.ts'
+
+const NPM_TEST: Check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' }
+const QUOTED: Check = { kind: 'command', run: ['npm', 'run', 'type  check'], exit: 3, id: 'c2', hash: 'h2' }
+const FILE: Check = { kind: 'file', path: 'CHANGES.md', contains: '1.2', id: 'c3', hash: 'h3' }
+
+describe('the checks of a draft', () => {
+  it('[PA32] a proposed check is not approved; approving it sends its hash with it as it was', () => {
+    const [check] = editableChecks({ checks: [NPM_TEST] })
+    expect(check).toMatchObject({ isApproved: false, isAllowed: false, text: 'npm test' })
+    expect(check && [willRun(check), sentChecks([check])]).toEqual([false, { checks: [NPM_TEST] }])
+    const approved = check && { ...check, isApproved: true }
+    expect(approved && [willRun(approved), sentChecks([approved])]).toEqual([
+      true,
+      { checks: [NPM_TEST], approve: ['h1'] },
+    ])
+  })
+
+  it('[PA32] what the configuration allows will run, and is not approved by the person', () => {
+    const [check] = editableChecks({ checks: [NPM_TEST], allowed: ['h1'] })
+    expect(check && [willRun(check), sentChecks([check])]).toEqual([true, { checks: [NPM_TEST] }])
+  })
+
+  it('[PA32] an edited check is a new one of the person, and its approval does not go along', () => {
+    const [check] = editableChecks({ checks: [QUOTED] })
+    const edited = { ...check, text: 'npm run lint', isApproved: true } as NonNullable<typeof check>
+    expect([isOwn(edited), willRun(edited)]).toEqual([true, true])
+    expect(sentChecks([edited])).toEqual({ checks: [{ kind: 'command', run: 'npm run lint', exit: 3 }] })
+    // Back as it was.
+    const back = { ...edited, text: textOf(QUOTED), isApproved: false }
+    expect([isOwn(back), willRun(back)]).toEqual([false, false])
+  })
+
+  it('[PA33] a command that the person writes is sent as a line; one that was proposed is that one, approved', () => {
+    const own = newCheck(' npm run lint ', 'k', [NPM_TEST])
+    expect(sentChecks([own])).toEqual({ checks: [{ kind: 'command', run: 'npm run lint' }] })
+    const same = newCheck('npm  test', 'k', [NPM_TEST])
+    expect(sentChecks([same])).toEqual({ checks: [NPM_TEST], approve: ['h1'] })
+  })
+})
+
+describe('the words for a check', () => {
+  it('[PA32] a command is shown as it is, any other check in words', () => {
+    const others: Check[] = [
+      { kind: 'file', path: 'a', absent: true, id: 'c', hash: 'h' },
+      { kind: 'unchanged', paths: ['test/**', 'b'], id: 'c', hash: 'h' },
+      { kind: 'person', ask: 'Does it load?', id: 'c', hash: 'h' },
+    ]
+    expect([NPM_TEST, QUOTED, FILE, ...others].map(check => checkLabel(check, english))).toEqual([
+      'npm test',
+      "npm run 'type  check'",
+      'CHANGES.md exists',
+      'a does not exist',
+      'test/**, b unchanged',
+      'Does it load?',
+    ])
+    expect([NPM_TEST, FILE].map(check => checkLabel(check, chinese))).toEqual(['npm test', 'CHANGES.md 存在'])
+  })
+
+  it('[PA32] everything else that is approved with a check is shown with it', () => {
+    expect(conditionsOf({ ...QUOTED, cwd: 'web', contains: 'ok', timeout_ms: 90_000 }, english)).toBe(
+      'in web · exits with 3 · contains “ok” · within 90 s',
+    )
+    expect(conditionsOf(FILE, english)).toBe('contains “1.2”')
+    expect(conditionsOf(NPM_TEST, english)).toBe('')
+  })
+
+  it('[PA36] a run says how it ended and how long it took', () => {
+    expect(runText({ result: 'failed', exit: 1, duration_ms: 1_240 }, english)).toBe('failed · exit 1 · 1.2s')
+    expect(runText({ result: 'passed', exit: 0, duration_ms: 125_000 }, english)).toBe('passed · 2:05')
+    expect(runText({ result: 'failed', exit: 1, duration_ms: 40 }, chinese)).toBe('失败 · 退出码 1 · 0秒')
+  })
+})

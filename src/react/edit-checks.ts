@@ -1,0 +1,80 @@
+import type { SentCheck } from '../domain/wire.ts'
+import { type EditableRow, newKey } from './draft.ts'
+import { type EditableCheck, isRunnable, newCheck, willRun } from './draft-checks.ts'
+import type { Undo } from './use-undo.ts'
+
+type Rows = readonly EditableRow[]
+
+/** The checks of a review's rows, and what a person can do with them. */
+export interface ReviewChecks {
+  /** Whether checks can run: the plan has a workspace. */
+  readonly areOffered: boolean
+  /** How many there are that run something. */
+  readonly count: number
+  /** How many of them will run. */
+  readonly approvedCount: number
+  /** Adds a command line, which approves it. */
+  readonly add: (rowKey: string, line: string) => void
+  /** Changes what a check runs, reads or asks, which approves it. */
+  readonly edit: (rowKey: string, checkKey: string, text: string) => void
+  readonly remove: (rowKey: string, checkKey: string) => void
+  readonly approve: (rowKey: string, checkKey: string, isApproved: boolean) => void
+  readonly approveAll: () => void
+}
+
+interface DraftChecksOptions {
+  readonly rows: Rows
+  readonly setRows: (change: (rows: Rows) => Rows) => void
+  /** The checks that were proposed, of all rows. */
+  readonly proposed: readonly SentCheck[]
+  readonly areOffered: boolean
+  readonly undo: Undo
+  /** A check of a row is about to change. */
+  readonly onEdit: (rowKey: string) => void
+}
+
+/** Edits of the checks of a draft. */
+export function draftChecks(options: DraftChecksOptions): ReviewChecks {
+  const { rows, setRows, proposed, areOffered, undo, onEdit } = options
+  const runnable = rows.flatMap(({ checks }) => checks).filter(isRunnable)
+  const change = (rowKey: string, checks: (before: Checks) => Checks): void => {
+    onEdit(rowKey)
+    setRows(withChecks(checks, rowKey))
+  }
+  /** A change that the browser's own undo does not know. */
+  const choose = (rowKey: string, checks: (before: Checks) => Checks): void => {
+    const before = rows.find(({ key }) => key === rowKey)?.checks ?? []
+    undo.changed(withChecks(() => before, rowKey))
+    change(rowKey, checks)
+  }
+  return {
+    areOffered,
+    count: runnable.length,
+    approvedCount: runnable.filter(willRun).length,
+    add: (rowKey, line) => {
+      if (line.trim() !== '') choose(rowKey, before => [...before, newCheck(line, newKey(), proposed)])
+    },
+    edit: (rowKey, checkKey, text) => {
+      undo.typed()
+      change(rowKey, before => before.map(check => (check.key === checkKey ? { ...check, text } : check)))
+    },
+    remove: (rowKey, checkKey) => choose(rowKey, before => before.filter(({ key }) => key !== checkKey)),
+    approve: (rowKey, checkKey, isApproved) =>
+      choose(rowKey, before => before.map(check => (check.key === checkKey ? { ...check, isApproved } : check))),
+    approveAll: () => {
+      const before = new Map(rows.map(({ key, checks }) => [key, checks]))
+      undo.changed(withChecks((now, key) => before.get(key) ?? now))
+      setRows(withChecks(now => now.map(check => ({ ...check, isApproved: true }))))
+    },
+  }
+}
+
+type Checks = readonly EditableCheck[]
+
+/** The rows, or one of them, with other checks. */
+const withChecks =
+  (change: (checks: Checks, rowKey: string) => Checks, rowKey?: string) =>
+  (rows: Rows): Rows =>
+    rows.map(row =>
+      rowKey === undefined || row.key === rowKey ? { ...row, checks: change(row.checks, row.key) } : row,
+    )

@@ -1,0 +1,48 @@
+import { type ReactElement, useEffect, useRef } from 'react'
+import { isComposing } from './is-composing.ts'
+
+interface LineInputProps {
+  readonly label: string
+  readonly className?: string
+  readonly placeholder?: string
+  readonly text: string
+  readonly onText: (text: string) => void
+  /** With the new text, or undefined to leave it as it was. */
+  readonly onDone: (text: string | undefined, isByKey: boolean) => unknown
+}
+
+/** One line that is edited in place. Enter and leaving the input save it; Escape does not. */
+export function LineInput({ label, className = '', placeholder, text, onText, onDone }: LineInputProps): ReactElement {
+  const input = useRef<HTMLInputElement>(null)
+  const isDone = useRef(false)
+  useEffect(() => input.current?.select(), [])
+  const done = (typed: string | undefined, isByKey: boolean): void => {
+    if (isDone.current) return
+    isDone.current = true
+    void onDone(typed, isByKey)
+  }
+  return (
+    <form
+      className="rs-title-form"
+      onSubmit={event => {
+        event.preventDefault()
+        done(text, true)
+      }}
+    >
+      <input
+        ref={input}
+        className={`rs-input ${className}`}
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        onChange={event => onText(event.target.value)}
+        onKeyDown={event => {
+          if (event.key !== 'Escape' || isComposing(event)) return
+          event.stopPropagation()
+          done(undefined, true)
+        }}
+        onBlur={() => done(text, false)}
+      />
+    </form>
+  )
+}

@@ -1,0 +1,131 @@
+import type { Client } from '../client/client.ts'
+import type { Check } from '../domain/check.ts'
+import type { Instant } from '../domain/instant.ts'
+import {
+  type CheckRun,
+  type CheckState,
+  checkState,
+  claimOn,
+  countingChecks,
+  type Finding,
+  findingOf,
+  type Proofs,
+  recordOf,
+  type Standing,
+  standingsOf,
+  standingWordOf,
+  waitingGuards,
+  workspaceOf,
+} from '../domain/proof.ts'
+import type { Task } from '../domain/task.ts'
+
+/** A check of a task, and how it stands. */
+export interface TaskCheck {
+  readonly check: Check
+  /** `queued`: it runs as soon as its turn comes. */
+  readonly state: CheckState | 'queued'
+  readonly finding: Finding
+  /** Changed files that a person has to accept before it proves anything. */
+  readonly guards: readonly string[]
+  readonly last: CheckRun | undefined
+  /** When the run that is under way began. */
+  readonly startedAt: Instant | undefined
+  /** It can be run: it is approved, and the plan has a workspace. */
+  readonly isRunnable: boolean
+}
+
+/** The agent says that a task is done, and its checks look into it. */
+export interface TaskClaim {
+  /** The check that runs, or waits; undefined while the assessor looks. */
+  readonly check: Check | undefined
+}
+
+/** How far the plan's "done" can be trusted, and what a person can do about its checks. */
+export interface PlanProof {
+  /** Some task has checks. */
+  readonly hasChecks: boolean
+  /** How many completed tasks have each standing. */
+  readonly standings: Readonly<Record<Standing, number>>
+  /** How a completed task got there; undefined for others. */
+  readonly standingOf: (task: Task) => Standing | undefined
+  readonly checksOf: (task: Task) => readonly TaskCheck[]
+  readonly claimOf: (task: Task) => TaskClaim | undefined
+  /** Whether checks of a task can run: its plan has a workspace. */
+  readonly hasWorkspace: (task: Task) => boolean
+  /** These resolve to whether the server accepted them; otherwise `error` of the plan says why not. */
+  readonly run: (task: Task, check: Check) => Promise<boolean>
+  readonly stop: (task: Task, check: Check) => Promise<boolean>
+  readonly tick: (task: Task, check: Check) => Promise<boolean>
+  /** Accepts all changes to guarded files that the checks of a task wait for. */
+  readonly acceptGuards: (task: Task) => Promise<boolean>
+  /** The end of the output of a run; undefined where it could not be read. */
+  readonly outputOf: (run: CheckRun) => Promise<string | undefined>
+}
+
+/** The proof of the tasks in view. `attempt` reports what fails. */
+export function planProof(
+  client: Client,
+  session: string,
+  state: Proofs,
+  tasks: readonly Task[],
+  attempt: (work: Promise<unknown>) => Promise<boolean>,
+): PlanProof {
+  const checksOf = (task: Task): readonly TaskCheck[] => (task.checks ?? []).map(check => taskCheck(state, task, check))
+  return {
+    hasChecks: tasks.some(({ checks }) => checks !== undefined),
+    standings: standingsOf(state, tasks),
+    standingOf: task => standingWordOf(state, task),
+    checksOf,
+    claimOf: task => taskClaim(state, task),
+    hasWorkspace: task => workspaceOf(state, task) !== undefined,
+    run: (task, check) => attempt(client.runCheck(session, task.id, check.id)),
+    stop: (task, check) => attempt(client.stopCheck(session, task.id, check.id)),
+    tick: (task, check) => attempt(client.tickCheck(session, task.id, check.id)),
+    acceptGuards: task => {
+      const paths = new Set(checksOf(task).flatMap(({ guards }) => guards))
+      return attempt(client.acceptGuards(session, task.id, [...paths]))
+    },
+    outputOf: async run => {
+      let tail: string | undefined
+      await attempt(client.event(session, run.seq).then(({ data }) => (tail = ('tail' in data && data.tail) || '')))
+      return tail
+    },
+  }
+}
+
+function taskCheck(state: Proofs, task: Task, check: Check): TaskCheck {
+  const { last, started } = recordOf(state, check.hash)
+  const finding = findingOf(state, task, check)
+  const now = checkState(state, task, check)
+  const isQueued = now !== 'running' && isWaiting(state, task, check)
+  return {
+    check,
+    state: isQueued ? 'queued' : now,
+    finding,
+    guards: waitingGuards(state, task, check),
+    last,
+    startedAt: started?.at,
+    isRunnable: check.kind !== 'person' && finding !== 'unapproved' && workspaceOf(state, task) !== undefined,
+  }
+}
+
+/** Whether a run of it was asked for, by a person or a claim. */
+function isWaiting(state: Proofs, task: Task, check: Check): boolean {
+  if (check.kind === 'person') return false
+  if (state.requests.some(({ hash }) => hash === check.hash)) return true
+  const claim = claimOn(state, task.id)
+  return claim !== undefined && nextOf(state, task)?.id === check.id
+}
+
+function taskClaim(state: Proofs, task: Task): TaskClaim | undefined {
+  return claimOn(state, task.id) ? { check: nextOf(state, task) } : undefined
+}
+
+/** The check that the claim on a task waits for. */
+function nextOf(state: Proofs, task: Task): Check | undefined {
+  const claim = claimOn(state, task.id)
+  if (!claim || claim.ended !== undefined || claim.status === 'cancelled') return undefined
+  return countingChecks(state, task).find(check =>
+    check.kind === 'person' ? checkState(state, task, check) !== 'passed' : claim.results[check.hash] === undefined,
+  )
+}

@@ -1,0 +1,97 @@
+import { type ReactElement, useEffect, useRef, useState } from 'react'
+import type { PersonsFields } from '../client/client.ts'
+import type { SentCheck } from '../domain/wire.ts'
+import { isOpen, type Task } from '../domain/task.ts'
+import { AddCheck } from './add-check.tsx'
+import { CheckItem } from './check-item.tsx'
+import { withText } from './check-text.ts'
+import { usePlan } from './plan-context.ts'
+import { useStrings } from './strings.ts'
+
+interface TaskChecksProps {
+  readonly id: string
+  readonly task: Task
+  readonly onChange: (fields: PersonsFields) => Promise<boolean>
+}
+
+/** What is behind a task: how far it can be trusted, its checks with their last runs, and what a person can do. */
+export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
+  const strings = useStrings()
+  const { proof } = usePlan().plan
+  const section = useRef<HTMLDivElement>(null)
+  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [])
+  const standing = proof.standingOf(task)
+  const checks = proof.checksOf(task)
+  const about = `: ${task.title}`
+  const replace = (all: readonly SentCheck[]): Promise<boolean> => onChange({ checks: all })
+  const current = task.checks ?? []
+  const canAccept = isOpen(task) || task.status === 'blocked' || standing === 'reported' || standing === 'judged'
+  return (
+    <div ref={section} id={id} className="rs-proof" role="group" aria-label={strings.checks.title + about}>
+      {standing !== undefined && <p className="rs-note">{strings.checks.standingReason[standing]}</p>}
+      {checks.length > 0 && (
+        <ul className="rs-checks">
+          {checks.map(each => (
+            <CheckItem
+              key={each.check.id}
+              task={task}
+              of={each}
+              onApprove={() => void onChange({ approve: [each.check.hash] })}
+              onEdit={text => replace(current.map(check => (check === each.check ? withText(check, text) : check)))}
+              onRemove={() => void replace(current.filter(check => check !== each.check))}
+            />
+          ))}
+        </ul>
+      )}
+      <Guards task={task} paths={[...new Set(checks.flatMap(({ guards }) => guards))]} />
+      <div className="rs-proof-actions">
+        {proof.hasWorkspace(task) && (
+          <AddCheck about={about} onAdd={line => replace([...current, { kind: 'command', run: line.trim() }])} />
+        )}
+        {canAccept && (
+          <button
+            type="button"
+            className="rs-button rs-small"
+            aria-label={strings.checks.acceptAnyway + about}
+            onClick={() => void onChange({ status: 'completed' })}
+          >
+            {strings.checks.acceptAnyway}
+          </button>
+        )}
+        {!isOpen(task) && (
+          <button type="button" className="rs-button rs-small" onClick={() => void onChange({ status: 'pending' })}>
+            {strings.reopen}
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The changed files that a person has to accept before the checks prove anything. */
+function Guards({ task, paths }: { readonly task: Task; readonly paths: readonly string[] }): ReactElement | null {
+  const { checks: strings } = useStrings()
+  const { proof } = usePlan().plan
+  const [isBusy, setBusy] = useState(false)
+  if (paths.length === 0) return null
+  const accept = async (): Promise<void> => {
+    setBusy(true)
+    await proof.acceptGuards(task)
+    setBusy(false)
+  }
+  return (
+    <div className="rs-guards">
+      <p>{strings.guarded}</p>
+      <ul>
+        {paths.map(path => (
+          <li key={path} className="rs-code">
+            {path}
+          </li>
+        ))}
+      </ul>
+      <button type="button" className="rs-button rs-small" aria-disabled={isBusy} onClick={() => void accept()}>
+        {strings.acceptGuards}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,394 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { CheckSpec } from '../../src/domain/check.ts'
+import type { RunOutcome } from '../../src/domain/command.ts'
+import type { TaskView } from '../../src/domain/wire.ts'
+import { plainMaker } from '../../src/door/checks.ts'
+import { openBrowser } from '../support/browser.ts'
+import { Bench, LOOK, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
+import { boxOf, builtPage, hasFocus, holds, says, SLOW_BROWSER } from './panels.ts'
+
+const HASH = plainMaker.hash(NPM_TEST, PLACE)
+const FILE: CheckSpec = { kind: 'file', path: 'CHANGES.md', contains: 'login' }
+const FILE_HASH = plainMaker.hash(FILE, PLACE)
+const FAILED: RunOutcome = { result: 'failed', exit: 1, duration_ms: 1_200, tail: 'expected <b>200</b> to be 302\n' }
+const PASSED: RunOutcome = { result: 'passed', exit: 0, duration_ms: 900, tail: 'all 3 passed' }
+
+let browser: Browser
+let bench: Bench
+const contexts: BrowserContext[] = []
+const problems: string[] = []
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map(context => context.close()))
+  expect(problems.splice(0)).toEqual([])
+})
+
+async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  contexts.push(context)
+  const page = await context.newPage()
+  page.setDefaultTimeout(SLOW_BROWSER.timeout)
+  page.on('pageerror', error => problems.push(String(error)))
+  await page.goto(`${bench.server.url.href}?chat=c1#code=${bench.server.server.loginCode()}`)
+  return page
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const checked = (task: TaskView) => task.checks?.map(({ approved, state }) => [approved, state])
+
+describe('the review', () => {
+  beforeEach(async () => {
+    bench = await Bench.set(true, { page: builtPage })
+  })
+
+  const box = (page: Page, check: string) => page.getByRole('checkbox', { name: `Run this check: ${check}` })
+  const footer = (page: Page) => page.locator('.rs-approved > span')
+  const confirm = async (page: Page): Promise<void> => {
+    await button(page, 'Confirm').click()
+    await page.getByRole('region', { name: 'Review the plan' }).waitFor({ state: 'detached' })
+  }
+
+  it('[PA32] proposed checks run only where the person ticks them', async () => {
+    await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] }, { title: 'B' })
+    const page = await visit()
+    await holds(page.getByLabel('Check, 1', { exact: true }), ['npm test'])
+    await page.getByText('contains “login”').waitFor()
+    expect(await box(page, 'npm test, 1').isChecked()).toBe(false)
+    await box(page, 'npm test, 1').check()
+    await says(footer(page), ['1 of 2 checks approved'])
+    await confirm(page)
+    expect(checked(await bench.task())).toEqual([
+      [true, 'waiting'],
+      [false, 'waiting'],
+    ])
+  })
+
+  it('[PA32] an edited check is the person’s: it runs as they wrote it, and a removed one is gone', async () => {
+    await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] })
+    const page = await visit()
+    await page.getByLabel('Check, 1', { exact: true }).fill('npm run "type check"')
+    await page.getByText('runs: you wrote it').waitFor()
+    await button(page, 'Remove: CHANGES.md, 1').click()
+    await says(footer(page), ['1 of 1 check approved'])
+    await page.keyboard.press('Control+z')
+    await says(footer(page), ['1 of 2 checks approved'])
+    await button(page, 'Remove: CHANGES.md, 1').click()
+    await confirm(page)
+    expect((await bench.task()).checks).toMatchObject([{ run: ['npm', 'run', 'type check'], approved: true }])
+  })
+
+  it('[PA33] a check is added as one line, and survives a reload with the approvals', async () => {
+    await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] }, { title: 'B' })
+    const page = await visit()
+    await box(page, 'npm test, 1').check()
+    await button(page, 'More fields, 2').click()
+    await button(page, 'Add a check, 2').press('Enter')
+    await page.keyboard.type('npm run lint')
+    await page.keyboard.press('Enter')
+    await hasFocus(button(page, 'Add a check, 2'))
+    await page.getByLabel('May change, 2').fill('test/**, *.json')
+    await says(footer(page), ['2 of 2 checks approved'])
+    await page.reload()
+    await says(footer(page), ['2 of 2 checks approved'])
+    await holds(page.getByLabel('Check, 2', { exact: true }), ['npm run lint'])
+    await confirm(page)
+    expect(checked(await bench.task(0))).toEqual([[true, 'waiting']])
+    expect(await bench.task(1)).toMatchObject({
+      may_change: ['test/**', '*.json'],
+      checks: [{ run: ['npm', 'run', 'lint'], approved: true }],
+    })
+  })
+
+  it('[PA33] what the server refuses is said at the row, with the focus on the check', async () => {
+    await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
+    const page = await visit()
+    await page.getByLabel('Check, 1', { exact: true }).fill('npm test | tee log')
+    await button(page, 'Confirm').click()
+    await page.getByText('The check must be one command without shell syntax').waitFor()
+    await hasFocus(page.getByLabel('Check, 1', { exact: true }))
+    await page.getByLabel('Check, 1', { exact: true }).fill('echo done')
+    await button(page, 'Confirm').click()
+    await page.getByText('The check must be a command that can fail').waitFor()
+    await page.getByLabel('Check, 1', { exact: true }).fill('')
+    await button(page, 'Confirm').click()
+    await page.getByText('The check cannot be empty.').waitFor()
+  })
+
+  it('[PA33] without a workspace no check is offered', async () => {
+    const ref = { tenant: 'local', conversation: 'c1' }
+    await bench.server.door.run(ref, {
+      type: 'open_turn',
+      turn_id: 't2',
+      toolset: 'runsheet',
+      host: { review: true, assessor: false },
+    })
+    await bench.server.door.run(ref, {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't2',
+      create: [{ title: 'A', id: bench.server.door.newId() }],
+      review: { review_id: 'rev_2', tool_call_id: 'call-9' },
+    })
+    const page = await visit()
+    await button(page, 'More fields, 1').click()
+    await page.getByLabel('Details, 1').waitFor()
+    expect(await button(page, 'Add a check, 1').count()).toBe(0)
+    expect(await page.getByLabel('May change, 1').count()).toBe(0)
+  })
+
+  it('[PA34] the footer counts what will run, and approves all at once', async () => {
+    await bench.proposes(
+      { title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] },
+      { title: 'B', checks: [proposed(FILE, 'file')] },
+    )
+    const page = await visit()
+    await says(footer(page), ['0 of 2 checks approved'])
+    await button(page, 'Approve all checks').press('Enter')
+    await says(footer(page), ['2 of 2 checks approved'])
+    await hasFocus(button(page, 'Confirm'))
+    await page.keyboard.press('Control+z')
+    await says(footer(page), ['0 of 2 checks approved'])
+    await button(page, 'Approve all checks').click()
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Plan' }).waitFor()
+    expect([checked(await bench.task(0)), checked(await bench.task(1))]).toEqual([
+      [
+        [true, 'waiting'],
+        [true, 'waiting'],
+      ],
+      [[true, 'waiting']],
+    ])
+  })
+})
+
+describe('the plan', () => {
+  const plan = (page: Page) => page.getByRole('region', { name: 'Plan' })
+  const mark = (page: Page) => plan(page).locator('.rs-mark')
+  const section = (page: Page) => plan(page).getByRole('group', { name: 'Checks: A' })
+  const state = (page: Page) => section(page).locator('.rs-check-state')
+
+  beforeEach(async () => {
+    bench = await Bench.set(false, { page: builtPage })
+  })
+
+  /** A window with the list open. */
+  async function opened(options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await visit(options)
+    await page.locator('.rs-summary').click()
+    await plan(page).getByRole('listitem').first().waitFor()
+    return page
+  }
+
+  /** A task whose check was red at the start. */
+  async function red(...checks: readonly CheckSpec[]): Promise<TaskView> {
+    const task = await bench.adds(NPM_TEST, ...checks)
+    await bench.ran(HASH, 'baseline', FAILED)
+    if (checks.includes(FILE)) await bench.ran(FILE_HASH, 'baseline', { result: 'failed', duration_ms: 1 })
+    return task
+  }
+
+  async function proven(guards: Partial<RunOutcome> = {}): Promise<TaskView> {
+    const task = await red()
+    await bench.claims(task)
+    await bench.ran(HASH, 'claim', { ...PASSED, ...guards })
+    await bench.settles(task)
+    return task
+  }
+
+  it('[PA35] a completed task shows its standing in one word, with an icon', async () => {
+    await proven()
+    const { person } = bench.server
+    const byPerson = await person.addTask('c1', { title: 'B' })
+    await person.changeTask('c1', byPerson.task.id, byPerson.task.version, { status: 'completed' })
+    const byModel = await person.addTask('c1', { title: 'C' })
+    const change = [{ task: byModel.task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
+    const { seq } = await bench.server.door.read({ tenant: 'local', conversation: 'c1' })
+    await bench.run({ type: 'edit_tasks', by: 'model', turn_id: 't1', basis: seq, change })
+    const page = await opened()
+    await says(mark(page), ['proven', 'confirmed', 'reported'])
+    const icons = mark(page).locator('svg')
+    const shapes = await icons.evaluateAll(all => all.map(icon => icon.innerHTML))
+    expect(new Set(shapes).size).toBe(3)
+    await button(page, 'reported: C').click()
+    await plan(page).getByText('Reported: only the agent says so.').waitFor()
+    await button(page, 'Accept anyway: C').click()
+    await button(page, 'confirmed: C').waitFor()
+    await plan(page).getByText('Confirmed: you settled it.').waitFor()
+  })
+
+  it('[PA36] an open row shows each check, its last run and the end of its output as text', async () => {
+    await red()
+    const page = await opened()
+    await button(page, '1 check: A').press('Enter')
+    await says(state(page), ['failed · exit 1 · 1.2s'])
+    const output = section(page).getByRole('group', { name: 'Output: npm test' })
+    expect(await output.innerText()).toContain('expected <b>200</b> to be 302')
+    expect(await output.getAttribute('tabindex')).toBe('0')
+    await button(page, 'Run again: npm test').click()
+    await says(state(page), ['waiting to run'])
+    await bench.begins(HASH, 'person')
+    await expect.poll(() => state(page).innerText(), SLOW_BROWSER).toMatch(/^running · 0:\d\d$/)
+    await button(page, 'checking: npm test: A').waitFor()
+    await button(page, 'Stop: npm test').click()
+    await section(page).getByText('It was stopped.').waitFor()
+    await bench.server.person.runCheck('c1', (await bench.task()).id, (await bench.task()).checks?.[0]?.id ?? '')
+    await bench.ran(HASH, 'person', PASSED)
+    await says(state(page), ['passed · 0.9s'])
+    await button(page, 'Show output: npm test').click()
+    await hasFocus(output)
+    expect(await output.innerText()).toBe('all 3 passed')
+  })
+
+  it('[PA36] a check that passed at the start says that it only guards', async () => {
+    const task = await bench.adds(NPM_TEST)
+    await bench.ran(HASH, 'baseline', PASSED)
+    const page = await opened()
+    await button(page, '1 check: A').click()
+    await section(page).getByText('passes already: guards only').waitFor()
+    await bench.claims(task)
+    await bench.ran(HASH, 'claim', PASSED)
+    await bench.settles(task)
+    await button(page, 'reported: A').waitFor()
+  })
+
+  it('[PA36] an unapproved check is approved, edited and removed there, and another is added', async () => {
+    const task = await bench.adds(NPM_TEST)
+    await bench.ran(HASH, 'baseline', FAILED)
+    const create = [{ title: 'M', id: bench.server.door.newId(), checks: [proposed(FILE, 'file')] }]
+    await bench.run({ type: 'edit_tasks', by: 'model', turn_id: 't1', create })
+    const page = await opened()
+    const own = plan(page).getByRole('group', { name: 'Checks: M' })
+    await button(page, '1 check: M').click()
+    await says(own.locator('.rs-check-state'), ['not approved'])
+    await button(page, 'Approve: CHANGES.md exists').click()
+    await says(own.locator('.rs-check-state'), ['waiting to run'])
+    await button(page, 'Add a check: M').click()
+    await page.keyboard.type('npm run lint && true')
+    await page.keyboard.press('Enter')
+    await plan(page).getByRole('alert').getByText('The check must be one command').waitFor()
+    await holds(own.getByLabel('Add a check: M'), ['npm run lint && true'])
+    await own.getByLabel('Add a check: M').fill('npm run lint')
+    await page.keyboard.press('Enter')
+    await button(page, 'Edit: npm run lint').click()
+    await own.getByRole('textbox').fill('npm run types')
+    await page.keyboard.press('Enter')
+    await says(own.locator('.rs-check-label'), ['CHANGES.md exists contains “login”', 'npm run types'])
+    await button(page, 'Remove: CHANGES.md exists').click()
+    await says(own.locator('.rs-check-label'), ['npm run types'])
+    expect((await bench.task(1)).checks).toMatchObject([{ run: ['npm', 'run', 'types'], approved: true }])
+    expect((await bench.task(0)).id).toBe(task.id)
+  })
+
+  it('[PA37] guarded files wait until the person accepts them', async () => {
+    await proven({ guarded: ['package.json', 'test/a.test.js'], guard: 'g1' })
+    const page = await opened()
+    await button(page, 'reported · files changed: A').click()
+    await says(section(page).locator('.rs-guards li'), ['package.json', 'test/a.test.js'])
+    await button(page, 'Accept changes').click()
+    await button(page, 'proven: A').waitFor()
+    await section(page).getByText('failed before, passes now').waitFor()
+    expect(await section(page).locator('.rs-guards').count()).toBe(0)
+  })
+
+  it('[PA38] a claim shows what it waits for: its check, or the person', async () => {
+    const task = await red(LOOK)
+    const page = await opened()
+    await bench.claims(task)
+    await says(mark(page), ['checking: npm test'])
+    await bench.ran(HASH, 'claim', FAILED)
+    await bench.refuses()
+    await says(mark(page), ['npm test: failed'])
+    await bench.claims(task, 'call-3')
+    await bench.ran(HASH, 'claim', PASSED)
+    await says(mark(page), ['waits for you'])
+    await mark(page).click()
+    await button(page, 'Tick: Does the page load?').click()
+    await section(page).getByText('you ticked it').waitFor()
+    await bench.settles(task, 'call-3')
+    await says(mark(page), ['proven'])
+    await section(page).getByRole('button', { name: 'Reopen' }).click()
+    await expect.poll(async () => (await bench.task()).status, SLOW_BROWSER).toBe('in_progress')
+    await button(page, 'Accept anyway: A').click()
+    await expect.poll(async () => (await bench.task()).judged_by, SLOW_BROWSER).toBe('person')
+  })
+
+  it('[PA39] the line of a finished plan says how far it can be trusted', async () => {
+    await proven()
+    const { task } = await bench.server.person.addTask('c1', { title: 'B' })
+    const page = await visit({ viewport: { width: 390, height: 800 } })
+    await says(plan(page).locator('.rs-counts'), ['1 of 2 · 1 remaining'])
+    await bench.claims(task, 'call-5')
+    await bench.settles(task, 'call-5')
+    const tally = plan(page).locator('.rs-current')
+    await says(tally, ["2 of 2 done: 1 proven, 1 on the agent's word"])
+    expect((await boxOf(tally)).height).toBeGreaterThan(30)
+    await says(plan(page).locator('p[role=status]').first(), ["2 of 2 done: 1 proven, 1 on the agent's word"])
+  })
+
+  it('[PA40] the history tells what was approved, ran, was accepted and ticked', async () => {
+    const task = await red(LOOK)
+    await bench.claims(task)
+    await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
+    await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
+    await bench.settles(task)
+    await bench.server.person.acceptGuards('c1', task.id, ['package.json'])
+    const page = await visit()
+    await button(page, 'History').click()
+    await page.locator('.app-task-history').click()
+    await says(page.locator('.app-task-history-events li span'), [
+      'Added: A (you)',
+      'A: npm test approved (you)',
+      'A: npm test failed · exit 1 · 1.2s (before the work)',
+      'A: npm test passed · 0.9s (reported as done)',
+      'A: ticked “Does the page load?” (you)',
+      'A: in progress → done, outcome changed (agent)',
+      'A: changes accepted to package.json (you)',
+    ])
+  })
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  it(`[PA41] axe finds nothing to complain about, and nothing scrolls sideways (${colorScheme})`, async () => {
+    bench = await Bench.set(true, { page: builtPage })
+    const found: string[] = []
+    const look = async (page: Page, view: string, width: number): Promise<void> => {
+      await page.setViewportSize({ width, height: 800 })
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      for (const { id, nodes } of violations) found.push(`${view} ${width}: ${id} ${String(nodes[0]?.target)}`)
+    }
+    const measure = async (page: Page, view: string): Promise<void> => {
+      for (const width of [390, 1280, 1920]) {
+        await page.setViewportSize({ width, height: 800 })
+        const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+        if (isWide) found.push(`${view} ${width}: scrolls sideways`)
+      }
+    }
+    const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] })
+    const page = await visit({ colorScheme, reducedMotion: 'reduce' })
+    await button(page, 'More fields, 1').click()
+    await button(page, 'Add a check, 1').click()
+    await measure(page, 'review')
+    await look(page, 'review', 390)
+    await bench.confirms(review, { draft_index: 0, approve: [HASH] })
+    const task = await bench.task()
+    await bench.ran(HASH, 'baseline', FAILED)
+    await bench.claims(task)
+    await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
+    await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
+    await bench.settles(task)
+    await page.locator('.rs-summary').click()
+    await page.locator('.rs-mark').click()
+    await button(page, 'Show output: npm test').click()
+    await page.locator('.rs-output').waitFor()
+    await measure(page, 'plan')
+    await look(page, 'plan', 390)
+    await look(page, 'plan', 1280)
+    expect(found).toEqual([])
+  })
+}
