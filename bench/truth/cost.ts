@@ -31,13 +31,21 @@ export async function benchCost(): Promise<boolean> {
   bare.close()
   rmSync(folder, { recursive: true })
   const isMet = median(costs.beyond) < GOAL_MS
-  console.log(`\nOne claim without a model: ${costs.whole.length} claims of tasks with one approved \`file\` check, SQLite`)
+  console.log(
+    `\nOne claim without a model: ${costs.whole.length} claims of tasks with one approved \`file\` check, SQLite`,
+  )
   const show = (what: string, values: readonly number[], more = ''): void =>
-    console.log(`  ${what.padEnd(62)} ${millis(median(values)).padStart(8)} ${millis(p95(values)).padStart(8)}  ${more}`)
+    console.log(
+      `  ${what.padEnd(62)} ${millis(median(values)).padStart(8)} ${millis(p95(values)).padStart(8)}  ${more}`,
+    )
   console.log(`  ${''.padEnd(62)} ${'median'.padStart(8)} ${'p95'.padStart(8)}`)
   show('the call, from beginning to answer', costs.whole)
   show('of that the run: fingerprint, guarded files, the check itself', costs.run)
-  show('beyond the run: 4 commits, a lease', costs.beyond, `goal: median under ${GOAL_MS} ms: ${isMet ? 'met' : 'NOT MET'}`)
+  show(
+    'beyond the run: 4 commits, a lease',
+    costs.beyond,
+    `goal: median under ${GOAL_MS} ms: ${isMet ? 'met' : 'NOT MET'}`,
+  )
   show('the same in CPU time of the main thread, with the run', costs.cpu)
   show('a bare commit of one event, beside it', costs.commit)
   return isMet
