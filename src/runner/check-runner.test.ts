@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { StoredEvent } from '../domain/event.ts'
-import { workspaceKey } from '../domain/needs.ts'
+import { checkIn, workspaceKey } from '../domain/needs.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { CheckRunner } from './check-runner.ts'
@@ -102,6 +102,21 @@ it('[CF3] a run that never ended is made twice, then it is inconclusive', async 
   expect((await log(door)).at(-1)).toMatchObject({
     data: { result: 'inconclusive', reason: 'It was interrupted 2 times.' },
   })
+})
+
+it('[CF10] a process that froze while it looked at the workspace starts nothing', async () => {
+  const door = await planned()
+  const started = Promise.withResolvers<unknown>()
+  runs(door, {
+    run: async (_, { beforeStart }) => {
+      // Frozen for longer than the lease: no timer renews it.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+      await door.turns.claim('another', 60_000, { abilities: [checkIn(workspaceKey(PLACE))] })
+      await beforeStart?.().then(started.resolve, started.reject)
+      throw new Error('lost')
+    },
+  })
+  await expect(started.promise).rejects.toMatchObject({ code: 'fenced' })
 })
 
 it('[CF16] without workspaces it neither reads nor claims', async () => {

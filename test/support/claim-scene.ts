@@ -217,7 +217,7 @@ export class ClaimScene {
   }
 }
 
-export const SOON = { timeout: 20_000, interval: 20 }
+export const SOON = { timeout: 60_000, interval: 20 }
 
 const checkLines = (folder: string, name: string): string[] => [
   `echo "start ${name}" >>${folder}/journal`,
