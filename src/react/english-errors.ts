@@ -70,7 +70,7 @@ export const englishErrors: ErrorStrings = {
     model: 'Model',
     q: 'Search',
     check: 'The check',
-    may_change: '“May change”',
+    may_change: '“May edit”',
   },
   check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
   byRule: {
