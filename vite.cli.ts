@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite'
+import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /**
  * The published program, self-contained, with one chunk per command: it starts in half the time of hundreds of files. Not
@@ -6,6 +7,7 @@ import { defineConfig } from 'vite'
  */
 export default defineConfig({
   logLevel: 'warn',
+  plugins: [bundleWorker('node22')],
   publicDir: false,
   ssr: { noExternal: true },
   build: {

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vite'
+import { bundleWorker } from './scripts/bundle-worker.ts'
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly types: string }>>
@@ -23,6 +24,7 @@ const entries = [
  */
 export default defineConfig({
   logLevel: 'warn',
+  plugins: [bundleWorker('es2023')],
   publicDir: false,
   ssr: { noExternal: true },
   build: {

@@ -11,7 +11,11 @@ const POSTGRES = ['test/support/global-postgres.ts']
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/support/counts-reporter.ts'],
+    reporters: [
+      'default',
+      ...(process.env['LONG'] ? ['./test/support/fault-table.ts'] : []),
+      './test/support/counts-reporter.ts',
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Generous, since other work may share the machine.

@@ -1,4 +1,5 @@
 import { cpus, totalmem } from 'node:os'
+import { benchChecksums } from './checksums.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchSqlite } from './sqlite.ts'
 
@@ -9,4 +10,5 @@ console.log(
 )
 
 await benchSqlite()
+await benchChecksums()
 await benchPostgres()

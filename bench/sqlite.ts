@@ -23,7 +23,7 @@ export async function bareSqlite(
     "INSERT INTO conversations (tenant, conversation, created_at) VALUES ('local', 'bare', ?) RETURNING id",
   )
   const putEvent = db.prepare(
-    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const putTask = db.prepare(
     `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
@@ -44,7 +44,7 @@ export async function bareSqlite(
       head.get(id)
       for (let index = 0; index < events; index += 1) {
         seq += 1
-        putEvent.run(id, seq, 1, 'task_changed', 't1', at, data)
+        putEvent.run(id, seq, 1, 'task_changed', 't1', at, data, 0x7ffffff)
         putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0)
       }
       commit.run()

@@ -13,7 +13,7 @@ import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Ref, Store } from '../src/store/store.ts'
-import { inLongRun, NO_SETTINGS, runCli, runProcess } from './support/children.ts'
+import { BUILT, inLongRun, NO_SETTINGS, runCli, runProcess } from './support/children.ts'
 import { wholeLog } from './support/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
@@ -30,7 +30,7 @@ const at = (name: string): string => join(scratch, name)
 const read = (name: string): string => readFileSync(at(name), 'utf8')
 
 async function said(...args: readonly string[]): Promise<{ code: number | null; out: string; stderr: string }> {
-  const child = runCli(args, { cwd: scratch })
+  const child = runCli(args, { cwd: scratch, file: BUILT })
   const { code, stderr } = await child.ended
   return { code, out: child.lines.join('\n'), stderr }
 }

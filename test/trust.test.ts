@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../src/client/client.ts'
-import { type Child, NO_SETTINGS, runCli, runProcess } from './support/children.ts'
+import { BUILT, type Child, NO_SETTINGS, runCli, runProcess } from './support/children.ts'
 import { hostOf, overStdio, personAt, PLAN, waiting } from './support/mcp.ts'
 import { scratchFolder } from './support/scratch.ts'
 
@@ -64,8 +64,10 @@ const own = (settings: unknown): string => write(join(config, 'runsheet'), setti
 
 type Options = Parameters<typeof runCli>[1]
 
+const main = fileURLToPath(new URL(`../${BUILT}`, import.meta.url))
+
 function cli(args: readonly string[], { env, ...options }: Options = {}): Child {
-  const child = runCli(args, { cwd: clone, env: { XDG_CONFIG_HOME: config, ...env }, ...options })
+  const child = runCli(args, { cwd: clone, env: { XDG_CONFIG_HOME: config, ...env }, file: BUILT, ...options })
   children.push(child)
   return child
 }
@@ -123,7 +125,6 @@ async function atTerminal(
   args: readonly string[] = [],
   typedBefore = '',
 ): Promise<{ code: number | null; shown: string }> {
-  const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
   const command = [process.execPath, main, 'trust', ...args].map(word => `'${word}'`).join(' ')
   const env = { ...process.env, ...NO_SETTINGS, XDG_CONFIG_HOME: config }
   const child = runProcess(['script', '-qec', command, '/dev/null'], { cwd: clone, env })
@@ -155,7 +156,7 @@ describe("a project's runsheet.json", () => {
   it('[TG3][TG6] mcp asks a person all the same, and the page that it starts runs none of its programs', async () => {
     inClone(hostile())
     const env = { XDG_CONFIG_HOME: config }
-    const host = await overStdio(data, hostOf({ era: '2025' }), [], 'src/cli/main.ts', { env, cwd: clone })
+    const host = await overStdio(data, hostOf({ era: '2025' }), [], BUILT, { env, cwd: clone })
     ends.push(() => host.client.close())
     const planned = host.call('plan', PLAN)
     await expect.poll(() => existsSync(join(data, 'server.json'))).toBe(true)
@@ -173,7 +174,7 @@ describe("a project's runsheet.json", () => {
 
   it('[TG6] the page that mcp starts has what mcp was given: a file that the user named counts there, too', async () => {
     const file = write(join(scratch, 'elsewhere'), hostile({ toolset: 'task_manager' }))
-    const host = await overStdio(data, hostOf({ era: '2025' }), ['--config', file], 'src/cli/main.ts', { cwd: clone })
+    const host = await overStdio(data, hostOf({ era: '2025' }), ['--config', file], BUILT, { cwd: clone })
     ends.push(() => host.client.close())
     expect((await host.client.listTools()).tools.map(({ name }) => name)).toContain('add_task')
     await expect.poll(() => existsSync(join(data, 'server.json'))).toBe(true)
@@ -292,9 +293,8 @@ inTerminal('runsheet trust', () => {
 
   it('[TG4] anything else that is typed trusts nothing', async () => {
     inClone(hostile())
-    for (const typed of ['y', 'yes', '', 'TRUST', '\u0004']) {
-      expect(await atTerminal(typed)).toMatchObject({ code: 1 })
-    }
+    const ended = await Promise.all(['y', 'yes', '', 'TRUST', '\u0004'].map(typed => atTerminal(typed)))
+    for (const { code } of ended) expect(code).toBe(1)
     expect(existsSync(join(config, 'runsheet'))).toBe(false)
   })
 
@@ -399,17 +399,22 @@ describe('a data folder that git tracks', () => {
 
   beforeEach(() => void git('init', '-q'))
 
-  it.each(['person-token', 'agent-token', 'runsheet.db', 'runsheet.db-wal', 'server.lock', 'server.json', 'serve.log'])(
-    '[TG8] with %s in it is refused by every command, in one line',
-    async name => {
-      commit(`.runsheet/${name}`)
-      for (const command of ['serve', 'mcp', 'url', 'stats']) {
-        const stderr = await refused([command])
-        expect(stderr).toContain(`git tracks .runsheet/${name}: `)
-        expect(stderr).toContain(`--data; or, if it is yours: git -C ${clone} rm --cached .runsheet/${name}, and `)
-      }
-    },
-  )
+  it.each([
+    ['person-token', ['serve', 'mcp', 'url', 'stats']],
+    ['agent-token', ['mcp']],
+    ['runsheet.db', ['serve']],
+    ['runsheet.db-wal', ['stats']],
+    ['server.lock', ['url']],
+    ['server.json', ['serve']],
+    ['serve.log', ['mcp']],
+  ])('[TG8] with %s in it is refused by %j, in one line', async (name, commands) => {
+    commit(`.runsheet/${name}`)
+    const said = await Promise.all(commands.map(command => refused([command])))
+    for (const stderr of said) {
+      expect(stderr).toContain(`git tracks .runsheet/${name}: `)
+      expect(stderr).toContain(`--data; or, if it is yours: git -C ${clone} rm --cached .runsheet/${name}, and `)
+    }
+  })
 
   it('[TG8] is refused also where the file was deleted, and in a folder below', async () => {
     commit('sub/.runsheet/person-token')
@@ -504,7 +509,6 @@ describe('what we make', () => {
   it.each(['sqlite', 'file'])(
     '[TG9] with umask 000 and --store %s, all but task files is for the owner only',
     async store => {
-      const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
       const command = `umask 000; exec '${process.execPath}' '${main}' serve --port 0 --store ${store} --data '${data}' --review off`
       const child = runProcess(['sh', '-c', command], { cwd: clone, env: { ...process.env, ...NO_SETTINGS } })
       children.push(child)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 
 /** How long a file must have been left alone before its hash is remembered: clocks of file systems are coarse. */
@@ -39,10 +39,10 @@ export class FileHasher {
     try {
       const before = fstatSync(file, { bigint: true })
       if (!before.isFile()) return undefined
-      const hash = this.#digest(file)
+      const digest = this.#digest(file)
       this.reads += 1
-      if (this.#now() - Number(before.ctimeMs) > SETTLED_MS) this.#remember(key, identityOf(before), hash)
-      return hash
+      if (this.#now() - Number(before.ctimeMs) > SETTLED_MS) this.#remember(key, identityOf(before), digest)
+      return digest
     } catch {
       return undefined
     } finally {
@@ -51,12 +51,20 @@ export class FileHasher {
   }
 
   #digest(file: number): string {
+    let length = this.#fill(file)
+    if (length < CHUNK) return hash('sha256', this.#buffer.subarray(0, length), 'hex')
     const digest = createHash('sha256')
-    for (let length = -1; length !== 0; ) {
-      length = readSync(file, this.#buffer, 0, CHUNK, null)
-      digest.update(this.#buffer.subarray(0, length))
-    }
+    for (; length > 0; length = this.#fill(file)) digest.update(this.#buffer.subarray(0, length))
     return digest.digest('hex')
+  }
+
+  /** Reads until the buffer is full, or the file ends. */
+  #fill(file: number): number {
+    let length = 0
+    for (let read = -1; read !== 0 && length < CHUNK; length += read) {
+      read = readSync(file, this.#buffer, length, CHUNK - length, null)
+    }
+    return length
   }
 
   #remember(key: string, seen: string, hash: string): void {

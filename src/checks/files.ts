@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Dirent, readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { isIn, type Limits } from './fingerprint.ts'
 import { type Globs, globsOf } from './globs.ts'
@@ -8,6 +8,9 @@ import { pathFrom, realOf } from './workspace.ts'
 
 /** Hashes by path: relative to the workspace, with `/`, or absolute for what is outside. */
 export type FileHashes = ReadonlyMap<string, string>
+
+/** By path what the system changes with every write to a file, and no user can set. */
+export type Stamps = ReadonlyMap<string, string>
 
 export interface FilesRequest {
   readonly root: string
@@ -34,11 +37,21 @@ export function hashFiles(request: FilesRequest, hasher: FileHasher): FileHashes
   for (const path of [...new Set([...matching, ...paths])].sort()) {
     const file = fileAt(root, path)
     if (!file) continue
-    bytes += file.bytes
+    // A program outside may be as large as all the rest.
+    bytes += isAbsolute(path) ? 0 : file.bytes
     if (bytes > limits.bytes) return undefined
-    hashes.set(path, hashOf(file, hasher))
+    hashes.set(path, hashOf(file, hasher, limits.bytes))
   }
   return hashes
+}
+
+export const stampsOf = (root: string, paths: readonly string[]): Stamps =>
+  new Map(paths.map(path => [path, stampOf(resolve(root, path))]))
+
+function stampOf(path: string): string {
+  const stats = lstatOf(path)
+  const own = stats ? `${stats.ino}:${stats.ctimeNs}` : ''
+  return stats?.isSymbolicLink() && realOf(path) !== path ? `${own} ${stampOf(realOf(path))}` : own
 }
 
 interface FoundFile {
@@ -61,8 +74,8 @@ function fileAt(root: string, path: string): FoundFile | undefined {
   return { content, target: targetOf(full) ?? SPECIAL, bytes: Number(content ? led?.size : 0) }
 }
 
-function hashOf({ content, target }: FoundFile, hasher: FileHasher): string {
-  const hash = content === undefined ? '' : (hasher.hash(content) ?? UNREADABLE)
+function hashOf({ content, target }: FoundFile, hasher: FileHasher, maxBytes: number): string {
+  const hash = content === undefined ? '' : (hasher.hash(content, maxBytes) ?? UNREADABLE)
   return target === undefined ? hash : createHash('sha256').update(`${target}\0${hash}`).digest('hex')
 }
 

@@ -8,8 +8,8 @@ import { FileHasher } from './file-hash.ts'
 import { fingerprint, LIMITS, type Limits } from './fingerprint.ts'
 import { findProgram, type Program } from './program.ts'
 
-function repository(prefix = ''): CheckScene {
-  const scene = checkScene({}, prefix)
+function repository(): CheckScene {
+  const scene = checkScene()
   git(scene.folder, 'init', '-q', '-b', 'main')
   scene.write('a.txt', 'a')
   scene.write('src/b.txt', 'b')
@@ -76,12 +76,12 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
 
   it('[CR18] leaves out the data folder and .agents', () => {
     const scene = repository()
-    const exclude = ['.agents', 'data/runsheet']
+    const exclude = ['.agents', 'données/runsheet']
     const before = taken(scene, { exclude })
     scene.write('.agents/tasks.json', '{}')
-    scene.write('data/runsheet/runsheet.db', 'x')
+    scene.write('données/runsheet/runsheet.db', 'x')
     expect(taken(scene, { exclude })).toBe(before)
-    scene.write('data/runsheet2', 'x')
+    scene.write('données/runsheet2', 'x')
     expect(taken(scene, { exclude })).not.toBe(before)
   })
 
@@ -164,13 +164,13 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
 
   it('[CR19] a repository of too many files is answered without reading them', () => {
     const scene = repository()
-    const count = inLongRun(100_000, 5_000)
+    const count = inLongRun(100_000, 1_000)
     const hasher = new FileHasher()
     for (let at = 0; at < count; at += 1) {
       if (at % 1_000 === 0) mkdirSync(join(scene.folder, `many/${at / 1_000}`), { recursive: true })
       writeFileSync(join(scene.folder, `many/${Math.floor(at / 1_000)}/${at}`), 'x')
     }
-    const limits = { files: inLongRun(20_000, 1_000) }
+    const limits = { files: inLongRun(20_000, 200) }
     expect(taken(scene, { hasher, limits })).toBeUndefined()
     git(scene.folder, 'add', '.')
     expect(taken(scene, { hasher, limits })).toBeUndefined()

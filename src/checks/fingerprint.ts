@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { dirname } from 'node:path/posix'
+import { dirname, normalize } from 'node:path/posix'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { type Git, gitFiles } from './git-files.ts'
 
@@ -17,6 +17,8 @@ export interface FingerprintRequest {
   readonly git: Git
   /** Folders to leave out, relative to the root. */
   readonly exclude: readonly string[]
+  /** Files to take besides, which git may ignore. */
+  readonly also?: readonly string[] | undefined
   readonly limits: Limits
 }
 
@@ -25,11 +27,12 @@ export interface FingerprintRequest {
  * nothing. Undefined without git, above the limits, and where a file cannot be read.
  */
 export function fingerprint(
-  { root, git, exclude, limits }: FingerprintRequest,
+  { root, git, exclude, also = [], limits }: FingerprintRequest,
   hasher: FileHasher,
 ): string | undefined {
-  const names = gitFiles(root, git, { maxFiles: limits.files, isLeftOut: name => isIn(exclude, name) })
-  const entries = names && entriesOf(root, names.toSorted(), limits.bytes)
+  const leftOut = exclude.map(folder => Buffer.from(folder).toString('latin1'))
+  const names = gitFiles(root, git, { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) })
+  const entries = names && entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
   if (!entries || entries.length === 0) return undefined
   const digest = createHash('sha256')
   for (const { name, path, stats } of entries) {
@@ -39,6 +42,9 @@ export function fingerprint(
   }
   return digest.digest('hex')
 }
+
+/** A path as git would list it. */
+const asName = (path: string): string => Buffer.from(normalize(path)).toString('latin1')
 
 /** Whether a path is one of these folders, or in one. */
 export const isIn = (folders: readonly string[], path: string): boolean =>

@@ -1,6 +1,7 @@
 import picomatch from 'picomatch'
 
-const OPTIONS: picomatch.PicomatchOptions = { dot: true, nonegate: true }
+// `s`: a name may contain a line break.
+const OPTIONS: picomatch.PicomatchOptions = { dot: true, nonegate: true, flags: 's' }
 const MODULES = 'node_modules'
 
 /** Globs over paths of a workspace. Dot files match like others; what is in node_modules only where a glob names that. */

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
 import type { RunnableSpec } from '../domain/check.ts'
-import type { FileHashes } from './files.ts'
+import type { FileHashes, Stamps } from './files.ts'
 import { globsOf } from './globs.ts'
-import { type Place, programsOf } from './hash.ts'
+import { programsOf } from './hash.ts'
+import type { Place } from './place.ts'
 import { pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
 export interface Guards {
   readonly globs: readonly string[]
-  /** Single files, which need not exist: the program and the words of a command that may be files. */
+  /** The programs and the words of a command that may be files. They need not exist. */
   readonly paths: readonly string[]
   readonly isGuarded: (path: string) => boolean
 }
@@ -16,9 +17,10 @@ export interface Guards {
 /** What `protect` matches, the program of a command, and its words that are files; never what the check itself looks at. */
 export function guardsOf(check: RunnableSpec, place: Place, protect: readonly string[]): Guards {
   const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
-  const [isProtected, isOwn] = [globsOf(protect), ownFiles(check)]
+  const globs = [...protect, ...binGlobs(check)]
+  const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   return {
-    globs: protect,
+    globs,
     paths,
     isGuarded: path => !isOwn(path) && (isProtected.matches(path) || paths.includes(path)),
   }
@@ -27,6 +29,18 @@ export function guardsOf(check: RunnableSpec, place: Place, protect: readonly st
 /** The guarded files that changed, vanished or are new since the baseline, sorted. */
 export function guardChanges(baseline: FileHashes, now: FileHashes, { isGuarded }: Guards): readonly string[] {
   return differences(baseline, now).filter(isGuarded)
+}
+
+/** The guarded files that were written to between two surveys, even if they are as before. */
+export function guardsTouched(before: Watching, after: Watching, { isGuarded }: Guards): readonly string[] {
+  const written = differences(before.stamps, after.stamps)
+  return [...new Set([...differences(before.files, after.files), ...written])].filter(isGuarded)
+}
+
+/** What is known of guarded files at one moment. */
+export interface Watching {
+  readonly files: FileHashes
+  readonly stamps: Stamps
 }
 
 /** The paths at which two sets of files differ, sorted. */
@@ -38,6 +52,23 @@ function ownFiles(check: RunnableSpec): (path: string) => boolean {
   if (check.kind === 'file') return path => path === normal(check.path)
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
 }
+
+/** npm finds programs in the packages from the folder of a command up to the root. */
+function binGlobs(check: RunnableSpec): readonly string[] {
+  const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
+  if (!folder) return []
+  const names = folder.split('/')
+  return names.map(
+    (_, index) =>
+      `${names
+        .slice(0, index + 1)
+        .map(escaped)
+        .join('/')}/node_modules/.bin/**`,
+  )
+}
+
+/** Text as a glob that matches just that. */
+const escaped = (name: string): string => name.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 

@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Check, CheckSpec, Workspace } from '../domain/check.ts'
+import type { Place } from './place.ts'
 import { programFile } from './program.ts'
-
-/** Where checks run, and how. */
-export interface Place {
-  readonly workspace: Workspace
-  /** Put in front of every command, say a sandbox. */
-  readonly wrap: readonly string[]
-  /** The whole environment of a check; its PATH finds programs. */
-  readonly env: Readonly<Record<string, string>>
-}
 
 /** The hash that a person approves: it changes with everything that decides what would run. */
 export function approvalHash(check: CheckSpec, { workspace, wrap, env }: Place): string {

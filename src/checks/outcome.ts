@@ -8,7 +8,7 @@ export interface Outcome {
   readonly tail?: string
   /** Of all output that was read. */
   readonly output_sha256?: string
-  /** Why it did not pass, where the exit code does not tell. Always there if inconclusive. */
+  /** Why it did not pass. */
   readonly reason?: string
 }
 

@@ -21,16 +21,14 @@ export interface Where {
 
 /** The program that the first word of a command names. Without a slash it is looked for in the search path. */
 export function findProgram(word: string, where: Where): Program | Obstacle {
-  const obstacles: Obstacle[] = []
+  let obstacle: Obstacle | undefined
   for (const path of candidates(word, where)) {
     const found = programAt(path)
-    if (!(found instanceof Obstacle)) return found
-    obstacles.push(found)
+    if (found && !(found instanceof Obstacle)) return found
+    obstacle ??= found
   }
-  return obstacles.find(({ reason }) => !reason.endsWith(MISSING)) ?? new Obstacle(`The program ${word} ${MISSING}`)
+  return obstacle ?? new Obstacle(`The program ${word} was not found.`)
 }
-
-const MISSING = 'was not found.'
 
 /** The file that approval covers, or null. One of the workspace may be missing as yet: then its place is what is approved. */
 export function programFile(word: string, where: Where): string | null {
@@ -45,7 +43,8 @@ function candidates(word: string, { workspace, cwd, path }: Where): readonly str
   return word.startsWith('/') || pathFrom(workspace.path, absolute) !== undefined ? [absolute] : []
 }
 
-function programAt(path: string): Program | Obstacle {
+/** Undefined if there is nothing. */
+function programAt(path: string): Program | Obstacle | undefined {
   try {
     const file = realpathSync(path)
     const stats = statSync(file)
@@ -55,7 +54,7 @@ function programAt(path: string): Program | Obstacle {
     return interpreterProblem(file) ?? { path, file }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return new Obstacle(`${path} ${MISSING}`)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     if (code === 'EACCES') return new Obstacle(`${path} is not executable. Run: chmod +x ${path}`)
     return new Obstacle(`${path} cannot be started: ${becauseOf(error)}.`)
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type CheckScene, checkScene, FOREVER, marked } from '../../test/support/check-scene.ts'
 import type { CommandCheck } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
@@ -72,7 +72,7 @@ describe('a command', () => {
   it('[CR8] runs inside the wrapper', async () => {
     const scene = checkScene()
     scene.script('wrapper', 'echo wrapped "$@"; exec "$@"')
-    const place = { ...scene, wrap: [join(scene.folder, 'wrapper'), '--'].slice(0, 1) }
+    const place = { ...scene, wrap: [join(scene.folder, 'wrapper')] }
     const check: CommandCheck = { kind: 'command', run: ['sh', '-c', 'echo inner'] }
     expect(await runCommand(check, place, { redact })).toMatchObject({
       result: 'passed',
@@ -137,7 +137,6 @@ describe.runIf(onLinux)('a command that does not behave', () => {
     const scene = checkScene()
     scene.script('daemon', 'setsid sleep 1000 & echo $!', 'echo done')
     const started = await run(scene, ['./daemon'])
-    onTestFinished(() => marked(scene).forEach(pid => process.kill(pid, 'SIGKILL')))
     expect(started).toMatchObject({ result: 'passed' })
     expect(marked(scene).map(String)).toEqual([started.tail?.split('\n')[0]])
   })

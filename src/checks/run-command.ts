@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import { type CommandCheck, DEFAULT_TIMEOUT_MS } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
-import type { Place } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
 import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
 import { Output } from './output.ts'
+import type { Place } from './place.ts'
 import { findProgram } from './program.ts'
 import { isWithin, startSupervised, type Supervised } from './supervised.ts'
 import { folderIn } from './workspace.ts'
@@ -15,17 +15,17 @@ export interface Watched {
   readonly signal?: AbortSignal | undefined
   /** Called with each piece of output; the function returns the end of the output so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
-  readonly limits?: Partial<Limits> | undefined
+  readonly limits?: Partial<RunLimits> | undefined
 }
 
-interface Limits {
+export interface RunLimits {
   /** How much output is read. */
   readonly outputBytes: number
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number
 }
 
-const LIMITS: Limits = { outputBytes: 64_000_000, graceMs: 2_000 }
+const LIMITS: RunLimits = { outputBytes: 64_000_000, graceMs: 2_000 }
 
 /** Runs a command to its end, its limits or a stop. No process stays behind, but for daemons. */
 export async function runCommand(check: CommandCheck, place: Place, watched: Watched): Promise<Outcome> {
@@ -122,7 +122,10 @@ function prepared({ run, cwd: folder = '.' }: CommandCheck, { workspace, wrap, e
 /** The exit code, or undefined if it is not known. */
 async function untilEnd(running: Supervised, stop: Stop, graceMs: number): Promise<number | undefined> {
   await Promise.race([running.ended, stop.requested])
-  if (stop.reason !== undefined) {
+  if (stop.reason === undefined) {
+    // It ended in time, however long its output takes.
+    stop.cancel()
+  } else {
     running.terminate()
     await isWithin(graceMs, running.ended)
   }

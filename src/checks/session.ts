@@ -34,13 +34,20 @@ interface Member {
 
 /** The processes of a session. Not whole if one of any session ended meanwhile: it may have left a child. */
 function membersOf(leader: number): { members: readonly Member[]; isWhole: boolean } {
-  if (process.platform !== 'linux') return { members: [], isWhole: true }
-  const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name))
-  const all = pids.map(pid => ({ pid: Number(pid), fields: fieldsOf(pid) }))
+  const all = processIds().map(pid => ({ pid: Number(pid), fields: fieldsOf(pid) }))
   const members = all.flatMap(({ pid, fields: [state, , group, session] = [] }) =>
     Number(session) === leader && state !== 'Z' ? [{ pid, group: Number(group) }] : [],
   )
   return { members, isWhole: all.every(({ fields }) => fields) }
+}
+
+/** None where there is no /proc. */
+function processIds(): readonly string[] {
+  try {
+    return readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
 }
 
 /** State, parent, group, session. They follow the name, which is in parentheses and may contain anything. */

@@ -1,5 +1,5 @@
 import type { FileHasher } from './file-hash.ts'
-import { type FileHashes, type FilesRequest, hashFiles } from './files.ts'
+import { type FileHashes, type FilesRequest, hashFiles, type Stamps, stampsOf } from './files.ts'
 import { fingerprint, type FingerprintRequest } from './fingerprint.ts'
 
 /** What is to be found out about a workspace. */
@@ -12,10 +12,16 @@ export interface SurveyRequest extends FilesRequest, Omit<FingerprintRequest, 'g
 export interface Survey {
   readonly fingerprint: string | undefined
   readonly files: FileHashes | undefined
+  /** Tells whether one of the files was written to meanwhile, even if it is as before. */
+  readonly stamps: Stamps | undefined
 }
 
 /** Reads thousands of files without a pause: for a worker. */
-export const survey = ({ git, ...request }: SurveyRequest, hasher: FileHasher): Survey => ({
-  fingerprint: git && fingerprint({ ...request, git }, hasher),
-  files: hashFiles(request, hasher),
-})
+export function survey({ git, ...request }: SurveyRequest, hasher: FileHasher): Survey {
+  const files = hashFiles(request, hasher)
+  return {
+    fingerprint: git && fingerprint({ ...request, git }, hasher),
+    files,
+    stamps: files && stampsOf(request.root, [...files.keys()]),
+  }
+}

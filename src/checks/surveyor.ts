@@ -1,39 +1,43 @@
 import { Worker } from 'node:worker_threads'
 import type { Survey, SurveyRequest } from './survey.ts'
 
-/** What cannot be told if the worker dies. */
-const UNKNOWN: Survey = { fingerprint: undefined, files: undefined }
+interface Waiting {
+  readonly resolve: (survey: Survey) => void
+  readonly reject: (error: unknown) => void
+}
 
 let worker: Worker | undefined
 let lastId = 0
-const waiting = new Map<number, (survey: Survey) => void>()
+const waiting = new Map<number, Waiting>()
 
-/** Looks at a workspace in a worker thread, one for the whole process. Never rejects. */
+/** Looks at a workspace in a worker thread, one for the whole process. Rejects if that dies; the next call starts another. */
 export function surveyed(request: SurveyRequest): Promise<Survey> {
-  worker ??= started()
+  const asked = (worker ??= started())
   lastId += 1
   const id = lastId
-  return new Promise(resolve => {
-    waiting.set(id, resolve)
-    worker?.ref()
-    worker?.postMessage({ id, request }, [])
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject })
+    asked.ref()
+    asked.postMessage({ id, request }, [])
   })
 }
 
 /** It gets none of our environment, and does not keep the process alive while it is idle. */
 function started(): Worker {
   const next = new Worker(new URL('./worker.ts', import.meta.url), { env: {}, name: 'runsheet-checks' })
-  next.on('message', ({ id, survey }: { id: number; survey: Survey }) => settle(id, survey))
-  next.on('error', () => {})
-  next.on('exit', () => {
-    if (worker === next) worker = undefined
-    for (const id of waiting.keys()) settle(id, UNKNOWN)
+  next.on('message', ({ id, survey }: { id: number; survey: Survey }) => {
+    waiting.get(id)?.resolve(survey)
+    waiting.delete(id)
+    if (waiting.size === 0) next.unref()
   })
+  const onEnd = (error: unknown): void => {
+    // Its error comes first, then its exit; another may have been started in between.
+    if (worker !== next) return
+    worker = undefined
+    for (const { reject } of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  next.on('error', onEnd)
+  next.on('exit', code => onEnd(new Error(`The worker that reads files ended with code ${code}.`)))
   return next
-}
-
-function settle(id: number, survey: Survey): void {
-  waiting.get(id)?.(survey)
-  waiting.delete(id)
-  if (waiting.size === 0) worker?.unref()
 }

@@ -5,8 +5,8 @@ import type { StoreOptions } from './open-store.ts'
 import { dataOption, storeOption, tenantOption } from './options.ts'
 import type { ReceiptOptions } from './receipt.ts'
 
-/** The commands that copy plans out of a store and into one. */
-export function addDataCommands(program: Command, environment: Environment): void {
+/** The commands that copy plans out of a store and into one, check them, and save what is left of damaged ones. */
+export function addDataCommands(program: Command, environment: Environment, invocation: string): void {
   program
     .command('backup')
     .description('copy the plans of the data folder into one file, while a server runs')
@@ -70,5 +70,24 @@ export function addDataCommands(program: Command, environment: Environment): voi
     .action(async (options: Omit<ReceiptOptions, 'environment'>) => {
       const { printReceipt } = await import('./receipt.ts')
       await printReceipt({ ...options, environment })
+    })
+
+  program
+    .command('verify')
+    .description('check all that is stored for damage, while a server runs')
+    .addOption(dataOption())
+    .addOption(storeOption())
+    .action(async (options: StoreOptions) => {
+      const { printVerified } = await import('./verify.ts')
+      await printVerified({ ...options, environment, invocation })
+    })
+
+  program
+    .command('recover')
+    .description('save what can be read of a damaged database, which is kept')
+    .addOption(dataOption())
+    .action(async (options: { data: string }) => {
+      const { recover } = await import('./recover.ts')
+      await recover({ ...options, environment, invocation })
     })
 }

@@ -16,6 +16,7 @@ const PRIVATE_FILES: readonly string[] = [
   'person-token',
   'agent-token',
   ...DATABASES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
+  'runsheet.db-head',
   'server.json',
   'serve.log',
   'made-here',

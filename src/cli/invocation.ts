@@ -27,6 +27,9 @@ export const urlCommand = (invocation: string, data: string): string => `${invoc
 /** The command that serves a data folder. */
 export const serveCommand = (invocation: string, data: string): string => `${invocation} serve${dataOption(data)}`
 
+/** The command that saves what can be read of a damaged database. */
+export const recoverCommand = (invocation: string, data: string): string => `${invocation} recover${dataOption(data)}`
+
 /** The command that shows a settings file and asks to trust it. */
 export const trustCommand = (invocation: string, file: string): string => `${invocation} trust ${shellWord(file)}`
 

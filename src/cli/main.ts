@@ -117,7 +117,7 @@ program
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
-addDataCommands(program, process.env)
+addDataCommands(program, process.env, invocationHere)
 
 try {
   // An empty variable counts as unset.

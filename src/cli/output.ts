@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { flushFolder } from '../store/folder.ts'
+import { flushFolder, linkOrRename } from '../store/folder.ts'
 import { createPrivateFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 
@@ -77,22 +77,12 @@ export class StandardOutput implements Output {
 export function publish(temporary: string, path: string, force: boolean): void {
   try {
     if (force) renameSync(temporary, path)
-    else link(temporary, path)
+    else linkOrRename(temporary, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(path)
     throw error
   }
   flushFolder(dirname(path))
-}
-
-function link(temporary: string, path: string): void {
-  try {
-    linkSync(temporary, path)
-  } catch (error) {
-    // Some file systems have no hard links.
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    renameSync(temporary, path)
-  }
 }
 
 export const fileExists = (path: string): CliError =>

@@ -19,6 +19,8 @@ export interface ReviewOrigin {
   readonly tool_call_id: string
   readonly toolset?: ToolsetName
   readonly tool?: string
+  /** Commands of the workspace that a check may be picked from. */
+  readonly commands?: readonly string[] | undefined
 }
 
 /** A new task. The caller generates its id, so that `decide` stays pure. */

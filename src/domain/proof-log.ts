@@ -13,6 +13,7 @@ import {
 import type { Handlers } from './projection.ts'
 import { valuesIn } from './table.ts'
 import { ASKED, type Task } from './task.ts'
+import type { Turn } from './turn.ts'
 
 type ProofEvent = Extract<EventType, `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted'>
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
@@ -24,6 +25,7 @@ const MAX_TAIL = 2_000
 export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
+    ...withoutPasses(state, turn_id ?? ''),
   }),
   claim_settled: (state, { data: { claim_id, task_id, because } }) => ({
     claims: state.claims.without(claim_id),
@@ -59,6 +61,14 @@ export const PROOF_REDUCERS: Reducers = {
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
+}
+
+/** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */
+function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
+  const turn = turns.get(turnId)
+  if (turn?.passes === undefined) return {}
+  const { passes: _passes, ...rest }: Turn = turn
+  return { turns: turns.with(turnId, rest) }
 }
 
 /** A run ended: for its claim, for its request, and for every task that has the same check. */

@@ -75,6 +75,9 @@ export interface TaskProof {
 
 export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], accepted: [], reds: 0 }
 
+/** Before the id of a run: the live text of its output. */
+export const CHECK_OUTPUT = 'check:'
+
 /** Red claims after which a task is blocked, and after which further claims are refused unchecked. */
 export const MAX_REDS = 5
 export const MAX_RED_CLAIMS = MAX_REDS + 1
@@ -237,6 +240,15 @@ function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequ
   return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
 }
 
+/** Whether a run under way still matters: nobody ended it, nor the claim that it is made for. */
+export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, runId: string): boolean {
+  const { started } = recordOf(state, hash)
+  if (started?.run_id !== runId) return false
+  if (started.claim_id === undefined) return true
+  const claim = valueIn(state.claims, started.claim_id)
+  return claim !== undefined && claim.ended === undefined
+}
+
 /** A check of a task by its hash, or without a task one of the plan's own. */
 export function findCheck(
   state: Pick<Proofs, 'tasks' | 'turns'>,
@@ -284,6 +296,12 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
     return fingerprint !== undefined && last?.fingerprint === fingerprint && last.result !== 'inconclusive'
   }
   return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
+}
+
+/** The files that checks name, which count in a fingerprint even if git ignores them. */
+export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
+  const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
+  return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
 }
 
 /** The plan's own checks that failed when they last ran. */
@@ -374,13 +392,17 @@ function whatChecksSay(state: Proofs, task: Task): { readonly proves: boolean; r
     else if (now !== 'passed') reasons.push(`${name}: has not passed`)
     else if (guards.length > 0) reasons.push(`${name}: proves nothing until a person accepts ${guards.join(', ')}`)
     else if (check.kind === 'person') reasons.push(`${name}: a person ticked it`)
-    else if (recordOf(state, check.hash).proves === task.id) reasons.push(`${name}: failed before, passes now`)
+    else if (isProvenBy(state, task, check)) reasons.push(`${name}: failed before, passes now`)
     else reasons.push(`${name}: ${guardsOnly(state, task, check)}`)
     if (now !== 'passed' || guards.length > 0) inTheWay += 1
-    else if (check.kind !== 'person' && recordOf(state, check.hash).proves === task.id) proving += 1
+    else if (check.kind !== 'person' && isProvenBy(state, task, check)) proving += 1
   }
   return { proves: proving > 0 && inTheWay === 0, reasons }
 }
+
+/** What passed at the start only guards: whoever breaks it first and restores it then has done nothing. */
+const isProvenBy = (state: Proofs, task: Task, { hash }: Check): boolean =>
+  recordOf(state, hash).proves === task.id && proofOf(state, task.id).baseline[hash] !== 'passed'
 
 function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
   const baseline = proofOf(state, task.id).baseline[hash]

@@ -74,6 +74,8 @@ export interface ReviewRequest {
   /** The tool that asked. Absent in logs of older versions. */
   readonly toolset?: ToolsetName
   readonly tool?: string
+  /** Commands of the workspace that a check may be picked from. */
+  readonly commands?: readonly string[]
   /** The review that a person opened again as this one. */
   readonly reopens?: string
   /** The review of the same turn that was sent back before this one. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Check, type CheckSpec, cleanCheck, MAX_CHECKS, type Workspace } from '../domain/check.ts'
 import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
+import { splitWords } from '../domain/command-line.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
@@ -30,6 +31,8 @@ export interface CallChecks {
   readonly workspace: Workspace
   /** The checks that run once before a plan ends. */
   readonly done: readonly Check[]
+  /** Command lines that a person may pick from. */
+  readonly commands: readonly string[]
   /** A model's command line as a check, and whether the configuration allows it. */
   readonly fromLine: (line: string) => { readonly check: Check; readonly isAllowed: boolean } | Refusal
 }
@@ -64,8 +67,20 @@ export function preparedChange(
   const { checks, check, approve, ...fields } = sent
   const task = findTask(state, ref)
   const workspace = task && workspaceOf(state, task)
-  const prepared = prepareChecks({ checks, check, approve }, task?.checks ?? [], workspace, door)
+  const known = checks === undefined && check === undefined ? [] : current(task?.checks ?? [], checks, workspace, door)
+  const prepared = prepareChecks({ checks, check, approve }, known, workspace, door)
   return { task: ref, fields: { ...fields, ...prepared.fields }, if_version, approve: prepared.approve }
+}
+
+/** Those that are sent back, or still what they were: written again, a check is what it is now, say with another program. */
+function current(
+  known: readonly Check[],
+  sent: SentChecks['checks'],
+  workspace: Workspace | undefined,
+  { checks: maker }: Making,
+): readonly Check[] {
+  const sentBack = new Set(Array.isArray(sent) ? sent.map((one: Partial<Check> | null) => one?.hash) : [])
+  return known.filter(check => sentBack.has(check.hash) || maker.hash(specOf(check), workspace) === check.hash)
 }
 
 /** A decision on a review. */
@@ -157,34 +172,17 @@ function commandOf(line: string, maker: CheckMaker, row: number | undefined): Ch
 
 const isTexts = (raw: unknown): boolean => Array.isArray(raw) && raw.every(each => typeof each === 'string')
 
-const contentOf = (check: CheckSpec & Partial<Check>): string => {
-  const { id: _id, hash: _hash, ...spec } = check
-  return JSON.stringify(sorted(spec))
+const contentOf = (check: CheckSpec & Partial<Check>): string => JSON.stringify(sorted(specOf(check)))
+
+function specOf({ id: _id, hash: _hash, ...spec }: CheckSpec & Partial<Check>): CheckSpec {
+  return spec
 }
 
 /** Until a composition says how checks run here. */
 export const plainMaker: CheckMaker = {
-  split: splitPlain,
+  split: splitWords,
   hash: (spec, workspace) =>
     createHash('sha256')
       .update(JSON.stringify(sorted([spec, workspace ?? null])))
       .digest('hex'),
-}
-
-const WORD = /\s*(?:((?:[^\s'"|&;<>$`\\]|'[^']*'|"[^"$`\\]*")+)|$)/y
-
-function splitPlain(line: string): readonly string[] | Problem {
-  const words: string[] = []
-  WORD.lastIndex = 0
-  while (WORD.lastIndex < line.length) {
-    const found = WORD.exec(line)
-    if (!found)
-      return new Problem({
-        rule: 'invalid',
-        expected: 'one command without shell syntax: put it in a script and name the script',
-      })
-    if (found[1] !== undefined) words.push(found[1].replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
-    else break
-  }
-  return words.length === 0 ? new Problem({ rule: 'empty' }) : words
 }

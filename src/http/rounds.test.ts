@@ -7,8 +7,7 @@ async function order(workMs: number): Promise<string[]> {
   const done: string[] = []
   const request = async (name: string): Promise<void> => {
     await rounds.turn()
-    const until = performance.now() + workMs
-    while (performance.now() < until);
+    busy(workMs)
     done.push(name)
   }
   const other = async (): Promise<void> => {
@@ -26,3 +25,37 @@ it('[AU13] after long work the other agents wait, one for each round of the even
 it('[AU13] short work is done in one round', async () => {
   expect(await order(0)).toEqual(['a', 'b', 'c', 'other'])
 })
+
+/** How often the event loop goes round, with others who keep it for so long each time, until the work is done. */
+async function roundsUntil(work: Promise<unknown>, othersMs = 0): Promise<number> {
+  const over = new AbortController()
+  void work.then(() => over.abort())
+  let passed = 0
+  for (; !over.signal.aborted; passed += 1) {
+    await new Promise(setImmediate)
+    busy(othersMs)
+  }
+  return passed
+}
+
+const turns = (rounds: Rounds, count: number): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, () => rounds.turn()))
+
+it('[AU13] where others keep the event loop, agents wait for 100 ms at a time, not for 32 of its rounds', async () => {
+  const rounds = new Rounds()
+  const work = turns(rounds, 10).then(() => turns(rounds, 10))
+  expect(await roundsUntil(work, 30)).toBeLessThan(32)
+})
+
+it('[AU13] what waited through a pause is done together, as far as there is time', async () => {
+  const rounds = new Rounds()
+  await rounds.turn()
+  busy(30)
+  // The pause, and a few rounds around it.
+  expect(await roundsUntil(turns(rounds, 100))).toBeLessThan(50)
+})
+
+function busy(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}

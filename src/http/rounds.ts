@@ -2,6 +2,8 @@
 const MAX_MS = 20
 /** How often the event loop then goes round without them. Once is not enough: it accepts one connection each time. */
 const FREE_ROUNDS = 32
+/** Rounds are long where others keep the event loop: after this, agents are heard again. */
+const MAX_FREE_MS = 100
 
 /**
  * Gives work for agents its turn: a few milliseconds of it, or one long piece; then everybody else is heard before the
@@ -10,8 +12,9 @@ const FREE_ROUNDS = 32
 export class Rounds {
   readonly #waiting: (() => void)[] = []
   #startedAt: number | undefined
-  /** How many rounds are still free of agents. */
+  /** How many rounds are still free of agents, and since when. */
   #free = 0
+  #freeSince = 0
 
   /** Resolves when it is this work's turn. */
   turn(): Promise<void> {
@@ -32,11 +35,18 @@ export class Rounds {
   }
 
   #endRound(): void {
-    if (this.#free > 0) this.#free -= 1
-    else if (!this.#hasTime()) this.#free = FREE_ROUNDS
+    if (this.#free > 0) this.#free = this.#isFreeForLong() ? 0 : this.#free - 1
+    else if (!this.#hasTime()) {
+      this.#free = FREE_ROUNDS
+      this.#freeSince = performance.now()
+    }
     if (this.#free > 0) return void setImmediate(() => this.#endRound())
     this.#startedAt = undefined
-    if (this.#waiting.length > 0) this.#next()
+    for (const _ of this.#waiting) setImmediate(() => this.#next())
+  }
+
+  #isFreeForLong(): boolean {
+    return performance.now() - this.#freeSince >= MAX_FREE_MS
   }
 
   #hasTime(): boolean {

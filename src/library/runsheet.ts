@@ -7,6 +7,7 @@ import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { SearchAnswer, Session } from '../domain/wire.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
+import { verify } from '../store/verify.ts'
 import { Conversation } from './conversation.ts'
 import { keepInside } from './door-of.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
@@ -45,6 +46,7 @@ export interface RunsheetOptions {
 /** Plans on one store. Create it with `createRunsheet`. */
 export class Runsheet {
   readonly #door: Door
+  readonly #store: OpenStore
   readonly #tenant: string
   readonly #policy: PolicyPatch
   readonly #reviewer: Reviewer
@@ -55,8 +57,9 @@ export class Runsheet {
     const refused = policyProblem(policy)
     if (refused) throw refused
     this.#reviewer = new Reviewer(onReview, onError)
+    this.#store = store as OpenStore
     const door = openDoor({
-      store: store as OpenStore,
+      store: this.#store,
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
@@ -98,6 +101,16 @@ export class Runsheet {
    */
   find(text: string, { limit = 20, kind }: { limit?: number; kind?: SearchKind } = {}): Promise<SearchAnswer> {
     return this.#door.search.all(this.#tenant, text, { limit, kind })
+  }
+
+  /**
+   * Folds every log of the store and compares it with what is stored beside it; checks checksums where there are any.
+   * Returns what differs, one line each. Others may write meanwhile.
+   */
+  async verify(): Promise<readonly string[]> {
+    const differences: string[] = []
+    for await (const difference of verify(this.#store.verifiable())) differences.push(difference)
+    return differences
   }
 
   /** Ends everything that waits, finishes writes in flight, and closes the store. */

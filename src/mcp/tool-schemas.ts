@@ -26,7 +26,9 @@ export const inputSchema = (tool: Tool): DisplaySchema => cached(inputs, tool, (
 
 /** The top-level fields of a tool's answer. Answers show the rest; nested schemas would cost tokens in every conversation. */
 export const outputSchema = (tool: Tool): DisplaySchema =>
-  cached(outputs, tool, ({ output, created }) => fieldTypes({ ...output.shape, ...(created ? REVIEWED : {}) }))
+  cached(outputs, tool, ({ output, created, reads }) =>
+    fieldTypes({ ...output.shape, ...(created ? REVIEWED : {}), ...(reads || created ? {} : CHECKING) }),
+  )
 
 function cached(cache: WeakMap<Tool, DisplaySchema>, tool: Tool, jsonOf: (tool: Tool) => JsonObject): DisplaySchema {
   const known = cache.get(tool)
@@ -48,6 +50,9 @@ const REVIEWED = {
   url: z.string(),
   message: z.string(),
 }
+
+/** The fields that replace an answer while the claims of a call are checked. */
+const CHECKING = { status: z.string(), claim_id: z.string(), message: z.string() }
 
 /** An object schema with the type of each field. No field is required: a review's decision says which are there. */
 function fieldTypes(shape: Readonly<Record<string, z.core.$ZodType>>): JsonObject {

@@ -1,22 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Conversation } from '../domain/conversation.ts'
-import { openTasks } from '../domain/conversation.ts'
-import type { StoredEvent } from '../domain/event.ts'
+import type { Workspace } from '../domain/check.ts'
+import type { RunOutcome } from '../domain/command.ts'
+import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { checkIn, JUDGE, type Need, needsOf } from '../domain/needs.ts'
 import { originOf } from '../domain/origin.ts'
 import {
-  type CheckRecord,
+  isWanted,
   MAX_TRIES,
+  namedFiles,
   nextRun,
+  CHECK_OUTPUT,
   type OpenClaim,
   recordOf,
   type RunToMake,
   settleable,
   workspaceOf,
 } from '../domain/proof.ts'
-import type { Check, Workspace } from '../domain/check.ts'
 import { type Door, type Lease, type Ref, refKey, StoreError } from '../door/door.ts'
-import { settleCall } from '../toolsets/claims.ts'
+import { abandonCall, settleCall } from '../toolsets/claims.ts'
+import { takeBaseline } from './baselines.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import { HeldLease } from './held-lease.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
@@ -35,6 +37,9 @@ const LEASE_MS = 6_000
 const POLL_MS = 1_500
 /** How long all runs at confirmation may take. What did not get its turn only guards. */
 const BASELINE_MS = 120_000
+
+/** How often a growing output is shown. */
+const LIVE_MS = 300
 
 interface Work {
   readonly held: HeldLease
@@ -75,7 +80,14 @@ export class CheckRunner {
   start(): void {
     void this.#listen()
     this.#timers = [
-      setInterval(() => this.#takeAll(), Math.min(POLL_MS, this.#leaseMs)),
+      setInterval(
+        () => {
+          this.#takeAll()
+          // A hint may be lost, and it may have been about a stop.
+          for (const work of this.#work.values()) if (work.run) void this.#endUnwanted(work)
+        },
+        Math.min(POLL_MS, this.#leaseMs),
+      ),
       setInterval(() => void this.#renew(), this.#leaseMs / 3),
     ]
     for (const timer of this.#timers) timer.unref()
@@ -97,6 +109,7 @@ export class CheckRunner {
   }
 
   #takeAll(): void {
+    if (this.#abilities.length === 0) return
     this.#claiming ??= this.#claimAll().finally(() => {
       this.#claiming = undefined
     })
@@ -149,20 +162,29 @@ export class CheckRunner {
       const next = nextRun(state, lease.turn)
       if (next) await this.#make(work, state, next)
       else {
-        const [claim] = settleable(state, lease.turn)
+        // In a turn of ours its driver goes on.
+        const [claim] = state.turns.get(lease.turn)?.status === 'open' ? settleable(state, lease.turn) : []
         if (!claim || (claim.judge && !this.#options.judge)) return
-        if (!(await this.#recheck(work, state, claim))) await this.#settle(work, state, claim)
+        if (!(await this.#recheck(work, state))) await this.#settle(work, state, claim)
       }
     }
   }
 
-  /** Makes the claiming call again, with the verdicts of a judge where there is one. */
+  /** Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. */
   async #settle({ held, leave }: Work, state: Conversation, claim: OpenClaim): Promise<void> {
     const context = this.#context(held.lease, claim)
-    const call = await settleCall(context, claim)
-    if (call.status !== 'claimed' || !this.#options.judge) return
-    const judged = await this.#options.judge(held, state, call.claims, leave.signal)
-    await settleCall(context, claim, { judged })
+    try {
+      const call = await settleCall(context, claim)
+      const isJudged = call.status === 'claimed' && this.#options.judge
+      const judged = isJudged ? await isJudged(held, state, call.claims, leave.signal) : undefined
+      const { status } = judged ? await settleCall(context, claim, { judged }) : call
+      if (status === 'answered' || status === 'checking') return
+      this.#report(new Error(STUCK))
+    } catch (error) {
+      if (isStorage(error)) throw error
+      this.#report(error)
+    }
+    await abandonCall(context, claim)
   }
 
   async #make(work: Work, state: Conversation, next: RunToMake): Promise<void> {
@@ -170,69 +192,89 @@ export class CheckRunner {
     const { hash } = next.check
     const workspace = placeOf(state, next)
     if (!workspace) throw new TypeError(`Turn ${next.turn_id} has no workspace.`)
-    const { started }: CheckRecord = recordOf(state, hash)
+    const { started } = recordOf(state, hash)
     if (started && started.tries >= MAX_TRIES) {
-      return this.#end(lease, hash, started.run_id, 0, `It was interrupted ${started.tries} times.`)
+      return this.#end(lease, hash, started.run_id, unrun(`It was interrupted ${started.tries} times.`))
     }
-    const baseline = await this.#baseline(lease, state, next, workspace)
+    const baseline = await takeBaseline(this.#door, this.#options.workspaces, lease, state, next, workspace)
     const run_id = `run_${this.#door.newId()}`
     const start = { type: 'start_check', turn_id: lease.turn, run_id, hash, why: next.why } as const
     const { events } = await this.#door.run({ ...lease, lease }, start)
     if (events.length === 0) return
-    const maxMs = next.why === 'baseline' ? BASELINE_MS - (Date.now() - Date.parse(next.at)) : undefined
-    if (maxMs !== undefined && maxMs <= 0) return this.#end(lease, hash, run_id, 0, 'There was no time left for it.')
-    const stop = new AbortController()
-    work.run = { hash, run_id, stop }
-    const signal = AbortSignal.any([stop.signal, work.leave.signal])
+    work.run = { hash, run_id, stop: new AbortController() }
     try {
-      await work.held.confirm(signal)
-      const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
-      const mayChange = task?.may_change ?? []
-      const outcome = await this.#options.workspaces.run(next.check, { workspace, baseline, mayChange, signal, maxMs })
-      // Ended by us, not by itself: it is repeated, or somebody has written down its end.
-      if (signal.aborted) return
-      await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
-    } catch (error) {
-      if (!stop.signal.aborted) throw error
+      const outcome = await this.#outcome(work, work.run, state, next, workspace, baseline)
+      // The process ends or lost its lease: another one repeats the run.
+      if (work.leave.signal.aborted) return
+      await this.#end(lease, hash, run_id, outcome)
     } finally {
       delete work.run
+      await this.#door.liveText.clear(lease).catch((error: unknown) => this.#report(error))
     }
   }
 
-  async #end(lease: Lease, hash: string, run_id: string, duration_ms: number, reason: string): Promise<void> {
-    const outcome = { result: 'inconclusive', duration_ms, reason } as const
+  /** Shows the end of the output while it grows, a few times a second. */
+  #shown(lease: Lease, run_id: string): (tail: () => string) => void {
+    let shownAt = 0
+    return tail => {
+      if (performance.now() - shownAt < LIVE_MS) return
+      shownAt = performance.now()
+      const entry = { turn_id: lease.turn, message_id: `${CHECK_OUTPUT}${run_id}`, text: tail() }
+      this.#door.liveText.write(lease, entry).catch((error: unknown) => this.#report(error))
+    }
+  }
+
+  /** How a run ended that was begun. */
+  async #outcome(
+    work: Work,
+    { stop, run_id }: NonNullable<Work['run']>,
+    state: Conversation,
+    next: RunToMake,
+    workspace: Workspace,
+    baseline: Baseline,
+  ): Promise<RunOutcome> {
+    const signal = AbortSignal.any([stop.signal, work.leave.signal])
+    const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
+    try {
+      const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
+      if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
+      // Its end may have been asked for before this process could hear of it.
+      await this.#endUnwanted(work)
+      return await this.#options.workspaces.run(next.check, {
+        workspace,
+        baseline,
+        mayChange: task?.may_change ?? [],
+        also: namedFiles(state),
+        signal,
+        maxMs,
+        beforeStart: () => work.held.confirm(signal),
+        onOutput: this.#shown(work.held.lease, run_id),
+      })
+    } catch (error) {
+      if (signal.aborted) return unrun('It was stopped.')
+      if (error instanceof StoreError) throw error
+      this.#report(error)
+      return unrun(UNRUN)
+    }
+  }
+
+  /** Of the time for all runs at confirmation, by the store's clock. */
+  async #timeLeft({ at }: RunToMake): Promise<number> {
+    return BASELINE_MS - (Date.parse(await this.#door.now()) - Date.parse(at))
+  }
+
+  async #end(lease: Lease, hash: string, run_id: string, outcome: RunOutcome): Promise<void> {
     await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
   }
 
-  /** What the guarded files were at confirmation. Those of a check that is new are looked at before it first runs. */
-  async #baseline(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
-    const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
-    const turn_id = task?.conversation_turn_id ?? next.turn_id
-    const known = await this.#knownBaseline(lease, turn_id)
-    const checks = next.why === 'baseline' ? [...checksOf(state, turn_id), next.check] : [next.check]
-    const taken = await this.#options.workspaces.baselineOf(workspace, checks, known)
-    if (!taken) return known
-    await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...taken })
-    return merged(known, taken)
-  }
-
-  async #knownBaseline(ref: Ref, turnId: string): Promise<Baseline> {
-    const events = await this.#door.conversations.events(ref, { types: ['baseline_taken'] })
-    const own = events.filter(
-      (event): event is StoredEvent<'baseline_taken'> =>
-        event.type === 'baseline_taken' && event.data.turn_id === turnId,
-    )
-    return own.reduce((known: Baseline, { data }) => merged(known, data), { covers: [], files: {} })
-  }
-
   /** Before the last open task of a plan is granted, everything that is out of date runs once more. */
-  async #recheck(work: Work, state: Conversation, claim: OpenClaim): Promise<boolean> {
+  async #recheck(work: Work, state: Conversation): Promise<boolean> {
     const { lease } = work.held
     const workspace = state.turns.get(lease.turn)?.workspace
     const claimed = new Set(settleable(state, lease.turn).map(({ task_id }) => task_id))
     const isLast = openTasks(state, lease.turn).every(({ id }) => claimed.has(id))
-    if (!workspace || !isLast || claim.status !== 'completed') return false
-    const fingerprint = await this.#options.workspaces.fingerprint(workspace)
+    if (!workspace || !isLast) return false
+    const fingerprint = await this.#options.workspaces.fingerprint(workspace, namedFiles(state))
     const final = { type: 'request_final', turn_id: lease.turn, fingerprint } as const
     const { events } = await this.#door.run({ ...lease, lease }, final)
     return events.length > 0
@@ -259,13 +301,11 @@ export class CheckRunner {
 
   /** A conversation changed: ends a run that is not wanted any more, and takes up what has to be done. */
   async #onHint({ tenant, conversation }: Ref): Promise<void> {
+    if (this.#abilities.length === 0) return
     const ref = { tenant, conversation }
     try {
       const state = await this.#door.read(ref)
-      for (const { held, run } of this.#work.values()) {
-        if (refKey(held.lease) !== refKey(ref) || !run) continue
-        if (recordOf(state, run.hash).started?.run_id !== run.run_id) run.stop.abort(new Error('Stopped.'))
-      }
+      for (const work of this.#work.values()) if (refKey(work.held.lease) === refKey(ref)) endUnwanted(work, state)
       for (const turn of turnsWithWork(state)) {
         const need = needsOf(state, turn)
         const isOurs = need !== null && this.#abilities.includes(need)
@@ -276,14 +316,24 @@ export class CheckRunner {
     }
   }
 
-  async #renew(): Promise<void> {
-    for (const { held, leave } of this.#work.values()) {
-      try {
-        if (!(await held.renew())) leave.abort(new Error('Taken over.'))
-      } catch (error) {
-        this.#report(error)
-      }
+  async #endUnwanted(work: Work): Promise<void> {
+    try {
+      endUnwanted(work, await this.#door.read(work.held.lease))
+    } catch (error) {
+      this.#report(error)
     }
+  }
+
+  async #renew(): Promise<void> {
+    await Promise.all(
+      [...this.#work.values()].map(async ({ held, leave }) => {
+        try {
+          if (!(await held.renew())) leave.abort(new Error('Taken over.'))
+        } catch (error) {
+          this.#report(error)
+        }
+      }),
+    )
   }
 
   #report(error: unknown): void {
@@ -300,26 +350,24 @@ const turnsWithWork = (state: Conversation): ReadonlySet<string> =>
     ...[...state.claims.values()].map(({ turn_id }) => turn_id),
   ])
 
+function endUnwanted({ run }: Work, state: Conversation): void {
+  if (run && !isWanted(state, run.hash, run.run_id)) run.stop.abort(new Error('Stopped.'))
+}
+
+const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duration_ms: 0, reason })
+
 function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspace | undefined {
   const task = task_id === undefined ? undefined : state.tasks.get(task_id)
   return task ? workspaceOf(state, task) : state.turns.get(turn_id)?.workspace
 }
 
-/** The checks of a plan and of its tasks. */
-const checksOf = (state: Conversation, turnId: string): readonly Check[] => [
-  ...(state.turns.get(turnId)?.done_checks ?? []),
-  ...openTasks(state, turnId).flatMap(({ checks }) => checks ?? []),
-]
-
-/** What was there first counts. */
-function merged(known: Baseline, more: Baseline): Baseline {
-  const incomplete = known.incomplete || more.incomplete
-  return {
-    covers: [...new Set([...known.covers, ...more.covers])],
-    files: { ...more.files, ...known.files },
-    ...(incomplete ? { incomplete } : {}),
-  }
-}
-
 /** Another process has the lease now. */
 const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
+
+/** A storage failure that may be temporary: what it interrupted is tried again later. */
+const isStorage = (error: unknown): boolean =>
+  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
+
+/** The settling of a call would end in the same way each time. */
+const STUCK = 'The call of a claim could not be made again.'
+const UNRUN = 'Runsheet failed to run it; its log has the details.'

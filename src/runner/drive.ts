@@ -4,7 +4,7 @@ import type { Redactor } from '../domain/redact.ts'
 import type { Task } from '../domain/task.ts'
 import type { Claim, Judged } from '../domain/claim.ts'
 import { whyNotGranted } from '../domain/decide/claims.ts'
-import { resolvedClaims, staleChecks } from '../domain/proof.ts'
+import { namedFiles, resolvedClaims, staleChecks } from '../domain/proof.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Door, StoreError } from '../door/door.ts'
@@ -282,7 +282,7 @@ async function recheck(turn: ActiveTurn, { door, workspaces }: TurnDeps): Promis
   const { state, turn: turn_id, steps } = turn.run
   const workspace = state.turns.get(turn_id)?.workspace
   if (!workspace || !workspaces || staleChecks(state, turn_id, undefined).length === 0) return false
-  const fingerprint = await workspaces.fingerprint(workspace)
+  const fingerprint = await workspaces.fingerprint(workspace, namedFiles(state))
   const { events } = await door.run(turn.at(`recheck:${steps.length}`), { type: 'request_final', turn_id, fingerprint })
   return events.length > 0
 }

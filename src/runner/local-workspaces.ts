@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import { checkEnvironment, type Environment } from '../checks/environment.ts'
 import { globsOf } from '../checks/globs.ts'
 import { guardsOf } from '../checks/guarded.ts'
-import { approvalHash, type Place, unresolvedHash } from '../checks/hash.ts'
+import { approvalHash, unresolvedHash } from '../checks/hash.ts'
+import { lookAt } from '../checks/look.ts'
 import { Obstacle } from '../checks/obstacle.ts'
-import { lookedAt, runCheck } from '../checks/run-check.ts'
+import type { Place } from '../checks/place.ts'
+import { runCheck } from '../checks/run-check.ts'
+import { commandsIn } from '../checks/commands.ts'
 import { openWorkspace } from '../checks/workspace.ts'
 import {
   type Check,
@@ -84,6 +87,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     })
     return {
       workspace,
+      commands: commandsIn(workspace.path),
       done: (this.#options.done ?? []).map(run => identified({ kind: 'command', run })),
       fromLine: line => {
         const run = this.split(line)
@@ -112,44 +116,40 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     return approvalHash(spec, this.#place(workspace))
   }
 
-  async fingerprint(workspace: Workspace): Promise<string | undefined> {
-    const nothing: RunnableCheck = { kind: 'file', path: '.', id: '', hash: '' }
-    return (await lookedAt(nothing, this.#checkOptions(workspace, []))).fingerprint
+  async fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined> {
+    return (await lookAt([], { ...this.#checkOptions(workspace, []), also })).fingerprint
   }
 
   async baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined> {
-    const covered = new Set(known.covers)
-    let taken: Baseline | undefined
-    for (const check of checks) {
-      if (check.kind === 'person') continue
-      const options = this.#checkOptions(workspace, this.#protect)
-      const { globs, paths } = guardsOf(check, options, this.#protect)
-      const watched = check.kind === 'unchanged' ? [...globs, ...check.paths] : globs
-      const newGlobs = watched.filter(glob => !covered.has(glob))
-      const newPaths = paths.filter(path => !covered.has(path))
-      if (newGlobs.length + newPaths.length === 0) continue
-      for (const each of [...newGlobs, ...newPaths]) covered.add(each)
-      const { files } = await lookedAt(check, options)
-      const { matches } = globsOf(newGlobs)
-      const found = [...(files ?? [])].filter(([path]) => matches(path) || newPaths.includes(path))
-      taken = {
-        covers: [...(taken?.covers ?? []), ...newGlobs, ...newPaths],
-        files: { ...taken?.files, ...Object.fromEntries(found) },
-        ...(files && !taken?.incomplete ? {} : { incomplete: true }),
-      }
+    const options = this.#checkOptions(workspace, this.#protect)
+    const runnable = checks.filter((check): check is RunnableCheck => check.kind !== 'person')
+    const watched = runnable.flatMap(check => (check.kind === 'unchanged' ? check.paths : []))
+    const isNew = (each: string): boolean => !known.covers.includes(each)
+    const guards = runnable.map(check => guardsOf(check, options, this.#protect))
+    const globs = [...this.#protect, ...guards.flatMap(each => each.globs), ...watched].filter(isNew)
+    const paths = guards.flatMap(each => each.paths).filter(isNew)
+    if (globs.length + paths.length === 0) return undefined
+    const { files } = await lookAt(runnable, options)
+    const { matches } = globsOf(globs)
+    const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.includes(path))
+    return {
+      covers: [...new Set([...globs, ...paths])],
+      files: Object.fromEntries(found),
+      ...(files ? {} : { incomplete: true }),
     }
-    return taken
   }
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
-    const { workspace, baseline, mayChange, signal, maxMs, onOutput } = options
+    const { workspace, baseline, mayChange, also, signal, maxMs, beforeStart, onOutput } = options
     const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
+      also,
       signal: AbortSignal.any([signal, ...limit]),
-      ...(onOutput ? { onOutput: (tail: () => string) => onOutput(tail()) } : {}),
+      beforeStart,
+      onOutput,
     })
     return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
   }

@@ -10,19 +10,24 @@ export interface RunOptions {
   readonly baseline: Baseline
   /** Globs of guarded files that the task may change. */
   readonly mayChange: readonly string[]
+  /** Files that count in the fingerprint even if git ignores them. */
+  readonly also: readonly string[]
   /** Ends the run. */
   readonly signal: AbortSignal
   /** No longer than this, whatever the check says. */
   readonly maxMs?: number | undefined
-  readonly onOutput?: ((text: string) => void) | undefined
+  /** Awaited right before it starts; if it rejects, nothing is started, and so does the run. */
+  readonly beforeStart?: (() => Promise<void>) | undefined
+  /** Called with each piece of output; the function returns the end of it so far. */
+  readonly onOutput?: ((tail: () => string) => void) | undefined
 }
 
 /** The workspaces of this process: folders in which it may run checks. */
 export interface Workspaces {
   /** Their keys. */
   readonly keys: readonly string[]
-  /** A hash of the files in it; undefined if there is none, which counts as out of date. */
-  fingerprint(workspace: Workspace): Promise<string | undefined>
+  /** A hash of the files in it, and of these even if git ignores them; undefined if there is none, which counts as out of date. */
+  fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined>
   /** The guarded files of these checks that `known` does not cover yet, as they are now; undefined if it covers all. */
   baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined>
   run(check: Check, options: RunOptions): Promise<RunOutcome>

@@ -7,7 +7,9 @@ import type { NewEvent } from '../domain/event.ts'
 import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import { type Commit, commitsAfter } from './commit.ts'
+import { StoreError } from './store-error.ts'
 import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
+import { verify } from './verify.ts'
 
 /** A store under test, and what the suite can do to it from outside. */
 export interface Subject {
@@ -34,8 +36,11 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       store = subject.store
     })
     afterEach(async () => {
+      const found = await differencesIn(store)
       await store.close()
       await subject.dispose()
+      // Whatever a test has done: the rows are what the log says.
+      expect(found).toEqual([])
     })
 
     describe('commit', () => {
@@ -827,6 +832,24 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect((await store.due(10)).reviews).toEqual([{ ...ref, review_id: 'rev-1' }])
     })
 
+    it('[ST24] verify finds every log in agreement with its rows, while others write', async () => {
+      const elsewhere = (await subject.another?.()) ?? store
+      await store.commit(ref, run(startTurn('t1', { review: true }), propose('t1', 'rev-1', 'a', 'b')))
+      await store.commit(ref, run(confirm('rev-1', 'a', 'c')))
+      await store.commit(other, run(openTurn('t1'), add('t1', 'a', 'b\0c')))
+      await store.commit(other, run(settle('t1', 2)))
+      await store.commit({ ...other, tenant: 'globex' }, run(startTurn('t1'), propose('t1', 'rev-2', 'a')))
+      const done = new AbortController()
+      const writer = (async () => {
+        for (let index = 0; !done.signal.aborted; index += 1)
+          await elsewhere.commit(other, run(rename('t1', 1, `title ${index}`)))
+      })()
+      for (let times = 0; times < 3; times += 1) expect(await differencesIn(store)).toEqual([])
+      done.abort()
+      await writer
+      if (elsewhere !== store) await elsewhere.close()
+    })
+
     it('[ST3][FA2] two handles that write concurrently lose nothing', async () => {
       const elsewhere = (await subject.another?.()) ?? store
       const calls = Array.from({ length: 200 }, (_, index) =>
@@ -840,6 +863,17 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (elsewhere !== store) await elsewhere.close()
     })
   })
+}
+
+/** What `verify` finds; nothing in a closed store. */
+async function differencesIn(store: Store): Promise<string[]> {
+  const found: string[] = []
+  try {
+    for await (const difference of verify(store.verifiable())) found.push(difference)
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'closed') throw error
+  }
+  return found
 }
 
 let ids = 0

@@ -2,6 +2,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Need } from '../domain/needs.ts'
+import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import { StoreClock } from './clock.ts'
 import { type Commit, eventsOf } from './commit.ts'
@@ -31,6 +32,7 @@ import {
   type Templates,
 } from './store.ts'
 import { taskPage } from './task-page.ts'
+import { type Verifiable, Replay, type StoredRows } from './verify.ts'
 
 export interface MemoryStoreOptions {
   /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
@@ -216,6 +218,23 @@ class MemoryStore implements Store {
     },
   }
 
+  verifiable(): Verifiable {
+    const entries = this.#entries
+    return {
+      conversations: async function* () {
+        for (const { ref, state } of entries.values()) if (state.seq > 0) yield ref
+      },
+      differences: async ref => {
+        const entry = this.#peek(ref)
+        const rows = storedRows(entry)
+        const replay = new Replay(ref, rows.snapshot)
+        replay.add(entry.events)
+        return replay.differences(rows)
+      },
+      problems: async function* () {},
+    }
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     await this.#group.idle()
@@ -308,3 +327,11 @@ class MemoryStore implements Store {
 
 /** Sorts after every deadline. */
 const NEVER = '~'
+
+const storedRows = ({ state, title, tasks, turns, reviews }: Entry): StoredRows => ({
+  conversation: { title, seq: state.seq, created_at: state.created_at ?? '', updated_at: state.updated_at ?? '' },
+  tasks: [...tasks.values()],
+  turns: [...turns.values()].map(({ turn, status, needs }) => ({ turn, status, needs })),
+  reviews: [...reviews.values()],
+  snapshot: { seq: state.seq, v: SNAPSHOT_VERSION, state: freeze(state) },
+})

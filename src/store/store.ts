@@ -10,6 +10,7 @@ import type { Template } from '../domain/template.ts'
 import type { SearchAnswer } from '../domain/wire.ts'
 import type { Commit } from './commit.ts'
 import type { ReviewRecord } from './rows.ts'
+import type { Verifiable } from './verify.ts'
 
 /** A tenant's conversation: the primary key of everything. */
 export interface Ref {
@@ -181,6 +182,8 @@ export interface Store {
   readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
+  /** All that is stored, for `verify`. */
+  verifiable(): Verifiable
   /** The file that failures are about, where their error names none. */
   readonly place?: string
   /** Finishes the calls under way, then frees everything. */

@@ -59,11 +59,23 @@ export async function beginCall(
     // A run of ours stores every answer.
     const stored = call.status === 'answered' && (call.stored || context.run !== undefined)
     if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, stored)
+    if (call.status === 'answered' && !context.run && toolNamed(toolset, name)?.created) await baselineTaken(context)
     return call
   } catch (error) {
     report(error instanceof Refusal ? 'refused' : 'failed')
     throw error
   }
+}
+
+/** Less than any edge waits for an answer. */
+const BASELINE_WAIT_MS = 20_000
+
+/** A plan without a review: its checks run before it is answered, and so before the work. */
+async function baselineTaken(context: ToolContext): Promise<void> {
+  const signal = AbortSignal.timeout(BASELINE_WAIT_MS)
+  await awaitBaseline(context, context.turn, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
 }
 
 /** Waits until a begun call is decided, and returns what the model is told. */
@@ -206,9 +218,10 @@ export async function resumeCall(
   const at = { tenant, conversation, once, ...leaseOf(context) }
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
     const found = resolvedClaims(transaction.state, turn, callId)
-    const resolved = ended
-      ? found.map(({ claim }) => ({ claim, resolution: { result: 'ended', because: ended } as const }))
-      : found
+    const unended = { result: 'ended', because: ended ?? '' } as const
+    const resolved = found.map(each =>
+      ended && each.resolution.result === 'waiting' ? { ...each, resolution: unended } : each,
+    )
     const [first] = resolved
     // A stop has settled them: there is no answer any more.
     if (!first) return transaction.discard(STOPPED)
@@ -319,7 +332,11 @@ function perform(deps: PerformDeps): CallState {
     }
     if (error.is('claim_open') && error.data.joins && !run) {
       const { claim_id, tool_call_id } = error.data
-      return transaction.discard({ status: 'checking', call_id: tool_call_id, claim_ids: [claim_id] })
+      const joined = { status: 'checking', call_id: tool_call_id, claim_ids: [claim_id] } as const
+      if (context.toolCallId === undefined) return transaction.discard(joined)
+      // Its id must find the same answer once the claim is settled.
+      recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
+      return joined
     }
     call.end()
     const result = toolset.refused(explain(error, toolset, tool), call)

@@ -1,13 +1,12 @@
-import { checkIn, JUDGE, workspaceKey } from '../domain/needs.ts'
-import { type OpenClaim, settleable, workspaceOf } from '../domain/proof.ts'
+import { claimsOf, type OpenClaim } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Door, Ref } from '../door/door.ts'
-import { nextCommit, UNSERVED_MS } from './baseline.ts'
 import { type CallState, type Learnt, resumeCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import { toolsets } from './index.ts'
+import { servedUntil } from './serving.ts'
 
 /** Of a turn's newest calls, to find the one of a claim. */
 const MAX_CALLS = 1_000
@@ -28,32 +27,16 @@ export async function awaitClaims(
   signal?: AbortSignal,
 ): Promise<ClaimAnswer> {
   const { door, tenant, conversation } = context
-  const ref = { tenant, conversation }
-  const leave = new AbortController()
-  const ends = signal ? AbortSignal.any([signal, leave.signal]) : leave.signal
-  let isUnserved = false
-  const timer = setInterval(() => void lookForServer(), UNSERVED_MS)
-  timer.unref()
-  async function lookForServer(): Promise<void> {
-    const state = await door.read(ref)
-    const waiting = openOnes(state, claim_ids)
-    if (waiting.length === 0 || (await isServed(context, state, waiting))) return
-    isUnserved = true
-    leave.abort()
+  const [claimId = ''] = claim_ids
+  const made = await claimCall(door, { tenant, conversation }, claimId)
+  if (!made) throw new TypeError(`The log has no claim ${claimId}.`)
+  const { turn_id } = made
+  const isOver = (state: Conversation): boolean => openOnes(state, claim_ids).length === 0
+  if (!(await servedUntil(context, turn_id, isOver, signal))) {
+    const [claim] = openOnes(await door.read({ tenant, conversation }), claim_ids)
+    if (claim) await settleCall(context, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
   }
-  try {
-    for (;;) {
-      const state = await door.read(ref)
-      const open = openOnes(state, claim_ids)
-      if (open.length === 0) return await answerIn(context, call_id)
-      if (isUnserved) return await endUnserved(context, call_id, open)
-      await nextCommit(context, state.seq, ends).catch((error: unknown) => {
-        if (!isUnserved) throw error
-      })
-    }
-  } finally {
-    clearInterval(timer)
-  }
+  return answerIn(context, turn_id, call_id)
 }
 
 /** Makes the call of these claims again, with its arguments from the log. */
@@ -61,11 +44,30 @@ export async function settleCall(context: ToolContext, claim: OpenClaim, learnt:
   const { door, tenant, conversation } = context
   const ref = { tenant, conversation }
   const called = await callOf(context, claim)
+  if (!called) throw new TypeError(`The log has no call ${claim.tool_call_id}.`)
   const { policy } = await door.read(ref)
   const toolset = toolsets[policy?.toolset ?? 'runsheet']
   const { tool, arguments: args } = called.data
   return resumeCall(toolset, tool, args, claim.tool_call_id, { ...context, turn: claim.turn_id }, learnt)
 }
+
+/** Ends the claims of a call that cannot be made again: nothing is granted, and whoever made it hears so. */
+export async function abandonCall(context: ToolContext, claim: OpenClaim): Promise<void> {
+  const { door, tenant, conversation, lease } = context
+  const { turn_id, tool_call_id } = claim
+  const called = await callOf(context, claim)
+  const once = { key: `answer:${turn_id}:${tool_call_id}`, bodyHash: '' }
+  await door.transact({ tenant, conversation, once, ...(lease ? { lease } : {}) }, transaction => {
+    const open = claimsOf(transaction.state, turn_id, tool_call_id)
+    const resolution = { result: 'ended', because: 'failed' } as const
+    transaction.mustRun({ type: 'refuse_claims', turn_id, claims: open.map(each => ({ claim: each, resolution })) })
+    const data = { tool_call_id, tool: called?.data.tool ?? 'unknown', result: ABANDONED, ok: false, duration_ms: 0 }
+    transaction.mustRun({ type: 'record', turn_id, fact: { type: 'tool_answered', data } })
+    return null
+  })
+}
+
+const ABANDONED = 'Error: The server failed unexpectedly; nothing was changed. Its log has the details.'
 
 /** The call that made a claim, whether or not that is settled. */
 export async function claimCall(
@@ -81,47 +83,28 @@ export async function claimCall(
 const openOnes = ({ claims }: Conversation, ids: readonly string[]): OpenClaim[] =>
   ids.flatMap(id => claims.get(id) ?? [])
 
-/** Whether some process makes the runs, or waits for a person. */
-async function isServed({ door }: ToolContext, state: Conversation, [claim]: readonly OpenClaim[]): Promise<boolean> {
-  if (claim?.judge && settleable(state, claim.turn_id).includes(claim)) return door.turns.served(JUDGE)
-  const task = claim && state.tasks.get(claim.task_id)
-  const workspace = task && workspaceOf(state, task)
-  if (!workspace) return true
-  const isBegun = [...state.runs.values()].some(({ started }) => started?.claim_id === claim.claim_id)
-  return isBegun || Object.keys(claim.results).length > 0 || (await door.turns.served(checkIn(workspaceKey(workspace))))
-}
-
-async function endUnserved(context: ToolContext, callId: string, open: readonly OpenClaim[]): Promise<ClaimAnswer> {
-  const [claim] = open
-  if (!claim) return answerIn(context, callId)
-  const state = await settleCall(context, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
-  if (state.status === 'answered') return { result: state.result, ok: state.ok }
-  return answerIn(context, callId)
-}
-
-async function answerIn(context: ToolContext, callId: string): Promise<ClaimAnswer> {
-  const { door, tenant, conversation, turn } = context
-  const answers = await door.conversations.events(
-    { tenant, conversation },
-    { types: ['tool_answered'], last: MAX_CALLS },
-  )
+async function answerIn(
+  { door, tenant, conversation }: ToolContext,
+  turn_id: string,
+  callId: string,
+): Promise<ClaimAnswer> {
+  const ref = { tenant, conversation }
+  const answers = await door.conversations.events(ref, { types: ['tool_answered'], last: MAX_CALLS })
   const answer = answers.findLast(
     (event): event is StoredEvent<'tool_answered'> =>
-      event.type === 'tool_answered' && event.data.tool_call_id === callId,
+      event.type === 'tool_answered' && event.turn_id === turn_id && event.data.tool_call_id === callId,
   )
-  if (!answer) throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
+  if (!answer) throw new Refusal('turn_finished', { turn_id, status: 'stopped' })
   return { result: answer.data.result, ok: answer.data.ok }
 }
 
 async function callOf(
   { door, tenant, conversation }: ToolContext,
   claim: OpenClaim,
-): Promise<StoredEvent<'tool_called'>> {
+): Promise<StoredEvent<'tool_called'> | undefined> {
   const calls = await door.conversations.events({ tenant, conversation }, { types: ['tool_called'], last: MAX_CALLS })
-  const called = calls.findLast(
+  return calls.findLast(
     (event): event is StoredEvent<'tool_called'> =>
       event.type === 'tool_called' && event.turn_id === claim.turn_id && event.data.tool_call_id === claim.tool_call_id,
   )
-  if (!called) throw new TypeError(`The log has no call ${claim.tool_call_id}.`)
-  return called
 }

@@ -8,6 +8,7 @@ import { openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { inLongRun } from '../../test/support/children.ts'
 import { uuid } from '../../test/support/desk.ts'
+import { fault, held } from '../../test/support/faults.ts'
 import { jsonSchemaOf } from './formats.ts'
 import { toolsets } from './index.ts'
 import { beginCall } from './calls.ts'
@@ -26,6 +27,7 @@ const all = Object.values(toolsets).flatMap(toolset =>
 )
 
 describe.each(all)('$name', ({ toolset, tool }) => {
+  fault('values of any kind as input of every tool')
   it(`[TS8] answers ${VALUES} values of any kind, and a refusal writes nothing`, async () => {
     const seen = { ok: 0, refused: 0, pending_review: 0 }
     const property = fc.asyncProperty(
@@ -43,6 +45,7 @@ describe.each(all)('$name', ({ toolset, tool }) => {
     // Both outcomes must occur, or the fuzz tests only half.
     expect(seen.ok + seen.pending_review).toBeGreaterThan(VALUES / 100)
     expect(seen.refused).toBeGreaterThan(VALUES / 100)
+    held(VALUES, { refused: seen.refused })
   })
 })
 

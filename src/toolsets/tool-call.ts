@@ -74,7 +74,8 @@ export class ToolCall implements View {
   ): readonly Task[] | typeof PENDING {
     const { newId, toolCallId, toolset, tool } = this.#deps
     const create = drafts.map((draft): NewTask => ({ ...draft, id: newId() }))
-    const review = { review_id: `rev_${newId()}`, tool_call_id: toolCallId, toolset: toolset.name, tool: tool.name }
+    const asked = { tool_call_id: toolCallId, toolset: toolset.name, tool: tool.name }
+    const review = { review_id: `rev_${newId()}`, ...asked, commands: this.#deps.checks?.commands }
     const events = this.tryEdit({ create, ...also, review })
     if (events instanceof Refusal) throw events.row === undefined ? events : events.at(sent?.[events.row] ?? events.row)
     if (events.some(event => event.type === 'task_create_review_required')) return PENDING

@@ -19,6 +19,7 @@ import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
 import { acknowledged, type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -38,6 +39,8 @@ afterEach(async () => {
   for (const end of ends.toReversed()) await end()
   rmSync(scratch, { recursive: true })
 })
+
+fault('backup and restore: cut, damaged, foreign, full, in use')
 
 const at = (name: string): string => join(scratch, name)
 const open = (kind: 'sqlite' | 'file', folder: string): Promise<Store> =>
@@ -73,6 +76,7 @@ const titles = async (folder: string, kind: 'sqlite' | 'file' = 'sqlite'): Promi
 }
 
 describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', kind => {
+  fault('a backup under load, restored')
   it('[BK1][BK3] holds all that was acknowledged before it began, each log whole, and restores to just that', async () => {
     const server = await serveWatched(data, ['--store', kind])
     const place =
@@ -111,6 +115,8 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
         expect(await wholeLog(restored, ref)).toHaveLength(log.length)
       }
       await restored.close()
+      expect(await done('verify', '--data', folder, '--store', kind)).toMatch(/every log agrees with its rows/)
+      held()
     }
   })
 })
@@ -129,6 +135,17 @@ describe('the file of a backup', () => {
     const db = new DatabaseSync(at('b.db'), { readOnly: true })
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' })
     db.close()
+  })
+
+  it('[BK1] can also be copied to its place by hand', async () => {
+    await filled()
+    await done('backup', 'b.db', '--data', data)
+    mkdirSync(at('again'))
+    copyFileSync(at('b.db'), at('again/runsheet.db'))
+    const store = await open('sqlite', at('again'))
+    await store.commit(refOf('c1'), run(add('t1', 'of c1, later')))
+    await store.close()
+    expect(await titles(at('again'))).toEqual(['of c1', 'of c1, later', 'of c2'])
   })
 
   it('[BK2] is replaced only with --force', async () => {
@@ -228,6 +245,8 @@ describe('restore', () => {
     await done('restore', 'b.db', '--data', data, '--force')
     await expect(beside.commit(refOf('c1'), run(add('t1', 'of nobody')))).rejects.toMatchObject({ code: 'replaced' })
     await beside.close()
+    // The head file is that of the restored database, not of the one that was set aside.
+    expect(readdirSync(data).filter(name => name.includes('-head'))).toEqual(['runsheet.db-head'])
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
   })
 
@@ -269,6 +288,8 @@ describe('restore', () => {
       [changed('foreign.db', 'PRAGMA application_id = 7'), /no backup of Runsheet/],
       [changed('newer.db', 'PRAGMA user_version = 999'), /newer Runsheet/],
       [changed('gap.db', 'DELETE FROM events WHERE seq = 2'), /events are missing in 2 conversations/],
+      [changed('title.db', "UPDATE conversations SET title = 'x'"), /c1: its row differs from its log \(title\)/],
+      [changed('event.db', 'UPDATE events SET data = data || 1'), /event 1 of local\/c1 does not have its checksum/],
       [
         changed(
           'outside.db',
@@ -283,7 +304,10 @@ describe('restore', () => {
       expect(stderr).toMatch(/^runsheet: [^\n]+\n$/)
       expect(stderr).toMatch(why)
     }
-    expect(readdirSync(data).filter(name => /^(runsheet|restoring|before)/.test(name))).toEqual(['runsheet.db'])
+    expect(readdirSync(data).filter(name => /^(runsheet|restoring|before)/.test(name))).toEqual([
+      'runsheet.db',
+      'runsheet.db-head',
+    ])
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
     expect(existsSync(at('outside.json'))).toBe(false)
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, it, vi } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { Scene } from '../support/turn-scene.ts'
@@ -110,6 +111,8 @@ const jumps: readonly (readonly [string, number])[] = [
   ['ahead', HOUR_MS],
   ['back', -HOUR_MS],
 ]
+
+fault('a clock that jumps or is wrong by an hour')
 
 describe.concurrent.each(stores)('a wall clock that jumps while a review is pending (%s)', kind => {
   it.each(jumps)('[DO9][EV5] an hour %s: the review ends after its own time, and no timestamp is earlier', (_, jump) =>

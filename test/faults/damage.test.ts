@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { add, openTurn, run } from '../../src/store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { fault } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
 const ref = { tenant: 'local', conversation: 'c1' }
@@ -46,9 +47,10 @@ function overwrite(at: number, bytes: Buffer, target = path): void {
 }
 
 describe('a database that cannot be trusted', () => {
+  fault('a damaged or foreign database file')
   const noise = Buffer.alloc(4096, 0xa5)
   it.each<[string, () => void, string, RegExp]>([
-    ['zero-length', () => truncateSync(path, 0), 'corrupt', /is empty \(0 bytes\)/],
+    ['zero-length', () => truncateSync(path, 0), 'corrupt', /is damaged and was left untouched/],
     [
       'cut in the middle',
       () => truncateSync(path, Math.floor(statSync(path).size / 2)),
@@ -103,6 +105,7 @@ describe('a database that cannot be trusted', () => {
 })
 
 describe('a database that is destroyed while it is open', () => {
+  fault('a database that is destroyed while it is open')
   it.each(['sqlite', 'json'])(
     '[SQ4] %s: every call is refused in plain words, and the process survives',
     async kind => {
@@ -138,6 +141,7 @@ describe('a database that is destroyed while it is open', () => {
 })
 
 describe('a JSON file that cannot be trusted', () => {
+  fault('a broken task file')
   const file = (): string => join(folder, '.agents', 'tasks', 'c1.json')
   const task = { id: '1', title: 'a', description: '', done: false }
 

@@ -5,6 +5,7 @@ import { note, openTurn, run } from '../../src/store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
+import { fault } from '../support/faults.ts'
 import { wholeLog } from '../support/ledger.ts'
 import { smallDisk, whyNoMounts } from '../support/mounts.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -12,6 +13,8 @@ import { scratchFolder } from '../support/scratch.ts'
 const ref: Ref = { tenant: 'local', conversation: 'c1' }
 const open = (kind: 'sqlite' | 'json', folder: string): Promise<Store> =>
   kind === 'sqlite' ? openSqliteStore({ path: join(folder, 'runsheet.db') }) : openFileStore({ data: folder })
+
+fault('a disk that is full or read-only')
 
 describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
   it('[SQ8] that is full: refuses clearly, leaves nothing half-written, and works again once there is room', async ({

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, pragma } from '../../src/store/sqlite/open.ts'
 import { acknowledged, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
 const whyNoStrace: string | undefined = (() => {
@@ -34,6 +35,7 @@ it('[SQ1] the database is in WAL mode with synchronous=FULL', async () => {
 })
 
 describe('flushes, counted', () => {
+  fault('power loss: what is acknowledged was flushed before')
   /** What the kernel was asked for, in order: a flush of the WAL or another file, or an acknowledgement on stdout. */
   async function trace(
     store: 'sqlite' | 'json',
@@ -57,6 +59,7 @@ describe('flushes, counted', () => {
     ])
     expect(await child.ended).toMatchObject({ code: 0 })
     expect(acknowledged(child).size).toBe(writes)
+    held(1, { 'writes traced': writes })
     const steps = readFileSync(log, 'utf8')
       .split('\n')
       .flatMap((line): ('flush' | 'rename' | 'ack' | 'ready')[] => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { mcpTools } from '../../src/runner/mcp-tools.ts'
 import { type Child, runProcess } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { describePostgres } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import type { TurnChildOrder } from '../support/turn-child.ts'
@@ -42,6 +43,7 @@ async function freeze(scene: Scene, where: Partial<TurnChildOrder>, line: string
 const after = (nth: number): Partial<TurnChildOrder> => ({ endAt: { when: 'after', nth, signal: 'SIGSTOP' } })
 
 describe.concurrent('a process that freezes for longer than its lease', () => {
+  fault('a driver frozen for longer than its lease')
   it.each([
     { nth: 4, line: 'step_finished', why: 'before it writes down a call', calls: ['send', 'lookup'] },
     { nth: 5, line: 'tool_called', why: 'before a call that is not repeatable', calls: ['lookup'] },
@@ -89,6 +91,7 @@ describe.concurrent('a process that freezes for longer than its lease', () => {
 })
 
 describePostgres('a node that freezes for longer than its lease, on PostgreSQL', () => {
+  fault('a driver frozen for longer than its lease')
   it('[TR21][TR36] before a call: it writes and calls nothing when it wakes', () =>
     Scene.play(STORIES.reviewed, scene => freeze(scene, after(7), 'tool_called'), 'postgres'))
 })

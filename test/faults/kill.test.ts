@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -15,8 +16,8 @@ const ref = { tenant: 'local', conversation: 'killed' }
 const FOREVER = 1_000_000
 
 const POINTS = {
-  sqlite: ['begun', 'staged', 'written', 'committed'],
-  json: ['looked', 'begun', 'staged', 'prepared', 'written', 'committed', 'renamed'],
+  sqlite: ['begun', 'staged', 'written', 'committed', 'noted'],
+  json: ['looked', 'begun', 'staged', 'prepared', 'written', 'committed', 'noted', 'renamed'],
   postgres: ['begun', 'staged', 'written', 'committing', 'committed'],
 } as const
 
@@ -24,6 +25,7 @@ const url = inject('postgresUrl')
 const kinds = (['sqlite', 'json', 'postgres'] as const).filter(kind => kind !== 'postgres' || url !== '')
 
 describe.each(kinds)('%s under kill -9', kind => {
+  fault(`kill -9 of a process that writes (${kind})`)
   let folder: string
   let database: Awaited<ReturnType<typeof freshDatabase>> | undefined
   beforeEach(async () => {
@@ -72,7 +74,7 @@ describe.each(kinds)('%s under kill -9', kind => {
   }
 
   it('[FA1] at random moments: no acknowledged write is lost or doubled, and seq has no hole', async () => {
-    const kills = inLongRun(60, 6)
+    const kills = inLongRun(60, 4)
     const acks = new Map<number, number>()
     let from = 0
     for (let kill = 0; kill < kills; kill += 1) {
@@ -88,7 +90,8 @@ describe.each(kinds)('%s under kill -9', kind => {
       from = Math.max(...acks.keys()) - 5
     }
     expect(acks.size).toBeGreaterThan(kills)
-  })
+    held(kills, { 'acknowledged writes, none lost': acks.size })
+  }, 600_000)
 
   it.each(POINTS[kind].map(point => [point]))(
     '[FA1] at the point "%s": nothing acknowledged is lost, and the next process goes on',
@@ -99,6 +102,7 @@ describe.each(kinds)('%s under kill -9', kind => {
         expect((await child.ended).signal).toBe('SIGKILL')
         for (const [number, seq] of acknowledged(child)) acks.set(number, seq)
         await checkWhole(acks)
+        held()
       }
       const successor = runWriter(order({ from: 0, to: 20 }))
       expect(await successor.ended).toMatchObject({ code: 0 })
@@ -124,12 +128,13 @@ describe.each(kinds)('%s under kill -9', kind => {
   }
 
   it('[FA1] while the database is being made: the next process begins with a whole one', async () => {
-    for (let round = 0; round < inLongRun(20, 3); round += 1) {
+    for (let round = 0; round < inLongRun(20, 2); round += 1) {
       const child = runWriter(order({}))
       await new Promise(resolve => setTimeout(resolve, 90 + Math.random() * 120))
       child.process.kill('SIGKILL')
       await child.ended
       await checkWhole(acknowledged(child))
+      held()
       rmSync(folder, { recursive: true })
       mkdirSync(folder)
       await database?.drop()

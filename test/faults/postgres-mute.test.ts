@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { nextHint, note, run, startTurn } from '../../src/store/contract.ts'
 import type { PostgresFaultPoint } from '../../src/store/postgres/commits.ts'
 import { Connections, Lane } from '../../src/store/postgres/connections.ts'
@@ -6,8 +6,10 @@ import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'
 import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
 import type { Hint, Ref, Store } from '../../src/store/store.ts'
 import { inLongRun } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { type MuteProxy, type MuteProxyOptions, muteProxy, type Way } from '../support/mute-proxy.ts'
 import { describePostgres, ownDatabase, ownStore } from '../support/postgres-store.ts'
+import { atTestEnd } from '../support/test-end.ts'
 
 const ref = { tenant: 'acme', conversation: 'chat-1' }
 const KEYED = { ...ref, once: { key: 'k', bodyHash: 'h' } }
@@ -17,8 +19,8 @@ const COMMIT_WAYS = inLongRun(WAYS, ['out', 'back'])
 
 const LISTENER = 'runsheet-listen'
 
-/** Shorter than usual, so that the tests are. */
-const timeoutMs = 2_400
+/** A bit shorter than usual, so that the tests are; long enough for a busy machine. */
+const timeoutMs = 3_600
 
 /** A store behind a proxy, with some connections open, and another one with its own. */
 async function behindProxy(options: Partial<PostgresStoreOptions> = {}) {
@@ -29,6 +31,9 @@ async function behindProxy(options: Partial<PostgresStoreOptions> = {}) {
   return { proxy, store, direct: await ownStore({ url, timeoutMs }) }
 }
 
+/** `expect.poll` does not work in concurrent tests. */
+const until = (holds: () => void): Promise<void> => vi.waitFor(holds, { timeout: 20_000, interval: 20 })
+
 const write = (store: Store, at: Ref = ref, text = 'a'): Promise<unknown> =>
   store.commit(at, () => ({ events: [note(text)], value: null }))
 
@@ -37,7 +42,8 @@ async function texts(store: Store): Promise<string[]> {
   return events.map(({ data }) => ('text' in data ? data.text : ''))
 }
 
-describePostgres('postgres: connections that go mute', () => {
+describePostgres.concurrent('postgres: connections that go mute', () => {
+  fault('connections to PostgreSQL that go mute')
   describe.for(WAYS)('(%s)', way => {
     it('[PG9] the open ones: every call goes on over a new one', async () => {
       const { proxy, store } = await behindProxy()
@@ -109,7 +115,8 @@ describePostgres('postgres: connections that go mute', () => {
   })
 })
 
-describePostgres('postgres: a COMMIT whose answer does not come', () => {
+describePostgres.concurrent('postgres: a COMMIT whose answer does not come', () => {
+  fault('a COMMIT whose answer does not come')
   it.for(COMMIT_WAYS)(
     '[PG9][FA3] (%s) with a key: it is asked for over a new connection, and written once',
     async way => {
@@ -131,7 +138,8 @@ describePostgres('postgres: a COMMIT whose answer does not come', () => {
   })
 })
 
-describePostgres('postgres: a transaction whose client has gone mute', () => {
+describePostgres.concurrent('postgres: a transaction whose client has gone mute', () => {
+  fault('a client that goes mute within a transaction (postgres)')
   it.for([
     ['begun', 'io'],
     ['staged', 'io'],
@@ -145,27 +153,29 @@ describePostgres('postgres: a transaction whose client has gone mute', () => {
   })
 })
 
-describePostgres('postgres: a listener that goes mute', () => {
+describePostgres.concurrent('postgres: a listener that goes mute', () => {
+  fault('a listener that goes mute')
   it.for(WAYS)('[PG11] (%s) is replaced, and what was written meanwhile is heard', async way => {
     const { proxy, store, direct } = await behindProxy()
     const listeners = (): number =>
       proxy.startups.filter(({ application_name }) => application_name === LISTENER).length
     const hints = listening(store)
-    await expect.poll(listeners).toBe(1)
+    await until(() => expect(listeners()).toBe(1))
     proxy.mute({ way, which: 'open', name: LISTENER })
     await write(direct, { tenant: 'acme', conversation: 'meanwhile' })
     await nextHint(hints, { tenant: 'acme', conversation: 'meanwhile' })
-    await expect.poll(listeners).toBe(2)
+    await until(() => expect(listeners()).toBe(2))
     await write(direct, { tenant: 'acme', conversation: 'afterwards' })
     await nextHint(hints, { tenant: 'acme', conversation: 'afterwards' })
   })
 })
 
-describePostgres('postgres: what a session is told', () => {
+describePostgres.concurrent('postgres: what a session is told', () => {
+  fault('connections to PostgreSQL that go mute')
   it('[PG12] nothing at its start that a pooler would refuse', async () => {
     const { proxy, store } = await behindProxy()
     listening(store)
-    await expect.poll(() => proxy.startups.some(({ application_name }) => application_name === LISTENER)).toBe(true)
+    await until(() => expect(proxy.startups.map(startup => startup['application_name'])).toContain(LISTENER))
     for (const startup of proxy.startups) {
       expect(Object.keys(startup).sort()).toEqual(['application_name', 'client_encoding', 'database', 'user'])
     }
@@ -173,10 +183,10 @@ describePostgres('postgres: what a session is told', () => {
 
   it('[PG12] its limits once it is open, so that the server gives up on a client that is gone', async () => {
     expect(await settings({})).toEqual({
-      statement_timeout: '2400ms',
-      lock_timeout: '2400ms',
-      idle_in_transaction_session_timeout: '1200ms',
-      tcp_user_timeout: '2400',
+      statement_timeout: '3600ms',
+      lock_timeout: '3600ms',
+      idle_in_transaction_session_timeout: '1800ms',
+      tcp_user_timeout: '3600',
       client_connection_check_interval: '1s',
     })
   })
@@ -204,7 +214,7 @@ async function muteAt(fault: PostgresFaultPoint, muting: Parameters<MuteProxy['m
 async function settings(options: MuteProxyOptions): Promise<Record<string, unknown>> {
   const { url } = await muteProxy(await ownDatabase(), options)
   const connections = new Connections(url, 1, limitsOf(timeoutMs))
-  onTestFinished(() => connections.close())
+  atTestEnd(() => connections.close())
   const lane = new Lane(connections, 1, timeoutMs)
   const names = [
     'statement_timeout',
@@ -220,6 +230,6 @@ async function settings(options: MuteProxyOptions): Promise<Record<string, unkno
 
 function listening(store: Store): AsyncIterator<Hint> {
   const stop = new AbortController()
-  onTestFinished(() => stop.abort())
+  atTestEnd(() => stop.abort())
   return store.changes(stop.signal)[Symbol.asyncIterator]()
 }

@@ -1,12 +1,14 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
 import { openTurn, run } from '../../src/store/contract.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { answered, fault } from '../support/faults.ts'
 import { muteProxy, type Way } from '../support/mute-proxy.ts'
 import { describePostgres, ownDatabase, sql } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
+import { atTestEnd } from '../support/test-end.ts'
 import { Scene } from '../support/turn-scene.ts'
 import { STORIES } from '../support/turn-story.ts'
 
@@ -30,7 +32,7 @@ interface Node {
 async function serve(store: string): Promise<Node> {
   const data = scratchFolder()
   const child: Child = runCli(['serve', '--port', '0', '--data', data, '--store', store, '--log', 'silent'])
-  onTestFinished(async () => {
+  atTestEnd(async () => {
     child.process.kill('SIGKILL')
     await child.ended
     rmSync(data, { recursive: true })
@@ -38,12 +40,14 @@ async function serve(store: string): Promise<Node> {
   const [url = ''] = /http:\S+?(?=#)/.exec(await child.line(() => true)) ?? []
   const authorization = `Bearer ${readFileSync(join(data, 'person-token'), 'utf8').trim()}`
   const ask: Node['ask'] = (method, path, body) =>
-    fetch(new URL(path, url), {
-      method,
-      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(HUNG_MS),
-    })
+    answered(
+      fetch(new URL(path, url), {
+        method,
+        headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(HUNG_MS),
+      }),
+    )
   return { url, ask, status: async path => (await ask('GET', path)).status }
 }
 
@@ -72,8 +76,11 @@ async function outcomeOf(asked: Promise<Response>): Promise<string> {
   return `${response.status}${body.error ? ` ${body.error.code}` : ''}${retry}`
 }
 
+/** `expect.poll` does not work in concurrent tests. */
+const until = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000, interval: 50 })
+
 /** Reads a stream until its text is as wanted. */
-async function until(response: Response, fits: (text: string) => boolean): Promise<void> {
+async function read(response: Response, fits: (text: string) => boolean): Promise<void> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of response.body ?? []) {
@@ -91,14 +98,26 @@ async function lockRows(url: string): Promise<() => Promise<void>> {
     `BEGIN; SELECT FROM runsheet.conversations FOR UPDATE; SELECT FROM runsheet.turns FOR UPDATE; SELECT pg_sleep(300)`,
   ).catch(() => [])
   const where = `application_name = '${marker}' AND wait_event = 'PgSleep'`
-  await expect.poll(() => sql(url, `SELECT FROM pg_stat_activity WHERE ${where}`)).toHaveLength(1)
+  await until(async () => expect(await sql(url, `SELECT FROM pg_stat_activity WHERE ${where}`)).toHaveLength(1))
   return async () => {
     await sql(url, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE ${where}`)
     await held
   }
 }
 
-describePostgres('a server whose rows are locked by others', () => {
+describePostgres('a process on PostgreSQL', () => {
+  it('[ST21] a process that closes its store waits for that, and ends with 0', async () => {
+    const { url } = await muteProxy(await ownDatabase())
+    for (let times = 0; times < inLongRun(10, 2); times += 1) {
+      const writer = runWriter({ store: 'postgres', at: url, conversation: 'c', from: 0, to: 30, abreast: 3 })
+      expect(await writer.ended).toMatchObject({ code: 0 })
+      expect(writer.lines.at(-1)).toBe('done')
+    }
+  })
+})
+
+describePostgres.concurrent('a server whose rows are locked by others', () => {
+  fault('a server whose rows are locked by others (postgres)')
   it(`[PG3] answers ${WRITERS} writers, and those behind them, with 503 and Retry-After; reads and readiness go on`, async () => {
     const url = await conversations(WRITERS)
     const node = await serve(url)
@@ -106,7 +125,7 @@ describePostgres('a server whose rows are locked by others', () => {
     const unlock = await lockRows(url)
     const writing = numbers.map(number => add(node, number, 'b'))
     // Others come while the first ones wait for their locks: they wait for those.
-    await expect.poll(() => sql(url, WAITING)).not.toHaveLength(0)
+    await until(async () => expect(await sql(url, WAITING)).not.toHaveLength(0))
     const behind = numbers.map(number => add(node, number % 3, 'c'))
     expect(await node.status(tasks(0))).toBe(200)
     expect(await node.status('/readyz')).toBe(200)
@@ -116,7 +135,8 @@ describePostgres('a server whose rows are locked by others', () => {
   })
 })
 
-describePostgres('a process that is frozen inside a commit', () => {
+describePostgres.concurrent('a process that is frozen inside a commit', () => {
+  fault('a process frozen within a transaction (postgres)')
   it('[PG10][FA2] blocks the others no longer than its transaction may be idle', async () => {
     const url = await conversations(1)
     const node = await serve(url)
@@ -128,7 +148,7 @@ describePostgres('a process that is frozen inside a commit', () => {
       to: 1,
       dieAt: { point: 'written', nth: 1, signal: 'SIGSTOP' },
     })
-    onTestFinished(async () => {
+    atTestEnd(async () => {
       frozen.process.kill('SIGKILL')
       await frozen.ended
     })
@@ -144,7 +164,8 @@ describePostgres('a process that is frozen inside a commit', () => {
   })
 })
 
-describePostgres('a server whose connections go mute', () => {
+describePostgres.concurrent('a server whose connections go mute', () => {
+  fault('a server whose connections to PostgreSQL go mute')
   const ways: readonly Way[] = inLongRun(['out', 'back', 'both'], ['back'])
 
   it.each(ways)('[PG9] (%s, all of them) answers every request, and works again when the line does', async way => {
@@ -162,7 +183,7 @@ describePostgres('a server whose connections go mute', () => {
     expect([read, ready]).toEqual(['503 io retry', '503 not_ready'])
     for (const write of writes) expect(['503 io retry', '503 unknown_outcome']).toContain(write)
     proxy.heal()
-    await expect.poll(() => node.status('/readyz')).toBe(200)
+    await until(async () => expect(await node.status('/readyz')).toBe(200))
     expect(await add(node, 0, 'c')).toBe('201')
   })
 
@@ -182,15 +203,16 @@ describePostgres('a server whose connections go mute', () => {
     const proxy = await muteProxy(url)
     const [reader, writer] = [await serve(proxy.url), await serve(url)]
     const stream = await reader.ask('GET', '/api/sessions/c0/events')
-    const heard = until(stream, text => text.includes('while it was mute'))
-    await expect.poll(() => sql(url, LISTENING)).toHaveLength(2)
+    const heard = read(stream, text => text.includes('while it was mute'))
+    await until(async () => expect(await sql(url, LISTENING)).toHaveLength(2))
     proxy.mute({ which: 'open' })
     expect(await add(writer, 0, 'while it was mute')).toBe('201')
     await heard
   })
 })
 
-describePostgres('a node that goes mute inside a commit', () => {
+describePostgres.concurrent('a node that goes mute inside a commit', () => {
+  fault('a driver that goes mute within a commit (postgres)')
   const lines = STORIES.reviewed.commits.map((line, index) => [index + 1, line] as const)
   const some = inLongRun(
     lines,

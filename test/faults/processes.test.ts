@@ -7,6 +7,7 @@ import { note, propose, startTurn } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { acknowledged, inLongRun, runChild, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -18,11 +19,13 @@ beforeEach(() => {
   folder = scratchFolder()
 })
 afterEach(() => rmSync(folder, { recursive: true }))
+fault('a process that waits while others end')
 
 describe.each([
   { kind: 'sqlite', writes: 10_000 },
   { kind: 'json', writes: inLongRun(10_000, 1_000) },
 ] as const)('several processes on the same $kind', ({ kind, writes }) => {
+  fault('processes that write to one place at once')
   const at = (): string => (kind === 'sqlite' ? join(folder, 'runsheet.db') : folder)
   const open = (): Promise<Store> =>
     kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: folder })
@@ -46,6 +49,7 @@ describe.each([
       for (const [number, seq] of acknowledged(child)) acks.set(number, seq)
     }
     expect(acks.size).toBe(writes)
+    held(1, { 'acknowledged writes, none lost': acks.size })
     const store = await open()
     checkLedger(await wholeLog(store, ref), acks)
     if (kind === 'json') {
@@ -59,6 +63,7 @@ describe.each([
 })
 
 describe('a lock that another process holds', () => {
+  fault('a lock that another process holds')
   it.each([
     ['sqlite', 'runsheet.db', false],
     ['json', 'files.lock', true],
@@ -109,6 +114,7 @@ describe('a lock that another process holds', () => {
 })
 
 describe('starting at once', () => {
+  fault('processes that open a new database at once')
   it('[SQ3] many processes that open the same new database all work on one', async () => {
     const children = Array.from({ length: 6 }, (_, index) =>
       runWriter({

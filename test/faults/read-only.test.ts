@@ -2,6 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { serveWatched } from '../support/watched-server.ts'
@@ -66,6 +67,8 @@ function close(folder: boolean): void {
 
 const ONE_LINE =
   /^runsheet: cannot (?:use the data folder|open) [^\n]+(?:not writable|read-only|permission denied)[^\n]*\n$/
+
+fault('a data folder that cannot be written')
 
 describe.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
   'a data folder without the permission to write, --store %s',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -34,6 +35,7 @@ async function serve(store: string): Promise<{ person: Client; agent: Client; ki
 }
 
 describe.each(['sqlite', 'file', 'postgres'])('on %s', kind => {
+  fault(`kill -9 right after a decision was answered (${kind})`)
   it('[RH2] a decision that was answered with 200 survives kill -9 right after it', { timeout: 300_000 }, async () => {
     const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
     const store = database?.url ?? kind
@@ -72,6 +74,7 @@ describe.each(['sqlite', 'file', 'postgres'])('on %s', kind => {
       await expect(person.decide(id, { action: 'cancel' })).rejects.toMatchObject({ code: 'review_already_decided' })
       expect(await agent.call('runsheet', 'plan', call)).toEqual({ result: decided.result })
       expect((await person.tasks(session_id)).tasks).toHaveLength(2)
+      held()
     }
     await kill()
     await database?.drop()

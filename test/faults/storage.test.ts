@@ -8,6 +8,7 @@ import { note } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { runCli } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { hostOf, overHttp, overStdio } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { describePostgres, ownDatabase, sql } from '../support/postgres-store.ts'
@@ -40,6 +41,8 @@ async function serve(args: readonly string[] = [], prefix: readonly string[] = [
 
 const rows = (details: string): { title: string; details: string }[] =>
   Array.from({ length: 6 }, (_, index) => ({ title: `Task ${index}`, details }))
+
+fault('storage that fails: full, limited, damaged, read-only')
 
 describe.each([
   ['sqlite', /^SQLITE_FULL \(13\): database or disk is full$/],
@@ -238,7 +241,9 @@ function fill(folder: string): () => void {
 function overwrite(path: string): void {
   const db = new DatabaseSync(path)
   // Who has it open forgets the pages that it has read when another connection writes.
-  db.exec(`INSERT INTO keys VALUES ('', '', 'another', '', ''); PRAGMA wal_checkpoint(TRUNCATE)`)
+  db.exec(
+    `INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'another', '', ''); PRAGMA wal_checkpoint(TRUNCATE)`,
+  )
   const { size } = statSync(path)
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(size - 4_096, 0xff), 0, size - 4_096, 4_096)

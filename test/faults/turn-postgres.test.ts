@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
 import { inLongRun } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { describePostgres } from '../support/postgres-store.ts'
 import { Scene } from '../support/turn-scene.ts'
 import { STORIES } from '../support/turn-story.ts'
 
 describePostgres('a node that dies, on PostgreSQL', () => {
+  fault('kill -9 of the node that drives a turn (postgres)')
   const lines = STORIES.reviewed.commits.map((line, index) => [index + 1, line] as const)
   const some = inLongRun(
     lines,

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { inLongRun } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'
 import { LEASE_MS, Scene } from '../support/turn-scene.ts'
 import { type Story, STORIES, toldBy } from '../support/turn-story.ts'
+
+/** Lines at which a process has died already, in the short run. */
+const seen = new Set<string>()
 
 /**
  * Where a process dies: at every line, or at one of each kind. Behind a line the log is as it is before the next one;
@@ -11,16 +15,16 @@ import { type Story, STORIES, toldBy } from '../support/turn-story.ts'
 function pointsOf({ commits }: Story): readonly (readonly ['before' | 'after', nth: number, line: string])[] {
   const lines = commits.map((line, index) => [index + 1, line] as const)
   const every = (['before', 'after'] as const).flatMap(when => lines.map(([nth, line]) => [when, nth, line] as const))
-  // The answer of an outside tool looks like that of a review.
-  const isFirst = (nth: number, line: string): boolean => commits.indexOf(line) === nth - 1 || nth === 6
-  const isTelling = (line: string): boolean => /^tool_called|^tool_answered|todos_resubmitting/.test(line)
+  const isNew = (point: string): boolean => !seen.has(point) && seen.add(point).has(point)
+  const isTelling = (line: string): boolean => /^tool_called|todos_resubmitting/.test(line)
   return inLongRun(
     every,
-    every.filter(([when, nth, line]) => isFirst(nth, line) && (when === 'before' || isTelling(line))),
+    every.filter(([when, , line]) => (when === 'before' || isTelling(line)) && isNew(`${when} ${line}`)),
   )
 }
 
 describe.concurrent('a process that dies while it drives', () => {
+  fault('kill -9 of the process that drives a turn')
   for (const [name, story] of Object.entries(STORIES)) {
     it.each(pointsOf(story))(`[TR21] ${name}, %s commit %i (%s): the turn goes on where it was`, (when, nth, line) =>
       Scene.play(story, async scene => {
@@ -110,6 +114,7 @@ describe.concurrent('a process that dies while it drives', () => {
         await Promise.race([reader.over, new Promise(resolve => setTimeout(resolve, Math.random() * LEASE_MS * 1.5))])
         child.process.kill('SIGKILL')
         await child.ended
+        held()
       }
       scene.takeOver()
       await scene.check(reader)

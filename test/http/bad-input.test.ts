@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { badInput, mostBytes } from '../support/bad-input.ts'
+import { fault } from '../support/faults.ts'
 import { type Answered, bearer, EVERY_ROUTE, filled, send, sendRaw, statusesIn } from '../support/requests.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -9,6 +10,7 @@ const WITH_BODY = EVERY_ROUTE.filter(({ body }) => body !== undefined)
 describe('in memory', () => badInput('memory'))
 
 describe('what is not about storage', () => {
+  fault('requests with bad input')
   let at: TestServer
   beforeAll(async () => {
     at = await startServer()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
+import { fault } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { follow } from '../support/sse.ts'
@@ -37,6 +38,8 @@ async function started(): Promise<Broken> {
       .flatMap(line => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]))
   return { ...server, folder, call, lines, write: text => writeFileSync(join(folder, FILE), text) }
 }
+
+fault('a broken task file')
 
 it('[HT30][FI10] a tool answers the fixed text, every other route 409 with the file', async () => {
   const server = await started()

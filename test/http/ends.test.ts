@@ -1,6 +1,7 @@
 import { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { fault } from '../support/faults.ts'
 import { bearer, statusesIn } from '../support/requests.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { eventually } from '../support/sse.ts'
@@ -38,6 +39,7 @@ const underWay = (server: TestServer, count: number): Promise<void> =>
   eventually(() => server.server.activity().underWay === count)
 
 describe('a server that ends', () => {
+  fault('clients that hold on to a server that ends')
   it('[CL2] is not kept by a request that never comes to its end', { timeout: 15_000 }, async () => {
     const server = await started()
     const { socket, over } = line(server)

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createRunsheet, openMemoryStore } from '../../src/index.ts'
 import { createHandler } from '../../src/library/http.ts'
+import { fault } from '../support/faults.ts'
 import { figuresOf } from '../support/figures.ts'
 import { type Served, serveProcess } from '../support/served.ts'
 
@@ -57,6 +58,8 @@ const refusal = async (response: Response): Promise<unknown> => ({
 })
 
 const refusals = (at: Served): Promise<Record<string, number>> => figuresOf(at.url, 'runsheet_limit_refusals_total')
+
+fault('callers that take all they can get')
 
 describe('event streams', () => {
   it('[AU9][SS7] an agent that opens all it can leaves a quarter to people', async () => {

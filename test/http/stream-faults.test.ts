@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { inLongRun, runWriter } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { wholeLog } from '../support/ledger.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -80,6 +81,8 @@ async function storm(reader: ResumingReader, servers: readonly TestServer[], unt
   }
 }
 
+const connections = (all: readonly ResumingReader[]): number =>
+  all.reduce((sum, { connections }) => sum + connections, 0)
 const slowest = (all: readonly ResumingReader[]): number => Math.min(...all.map(({ seq }) => seq))
 
 /** The last connection: to the head, and then it must have seen exactly the log. */
@@ -102,6 +105,7 @@ const DOORS = (
 const SHARED = (['sqlite', 'postgres'] as const).filter(kind => kind !== 'postgres' || url !== '')
 
 describe('cut lines', () => {
+  fault('event streams that are cut at random bytes and moments')
   const READERS = 4
 
   it.each(DOORS)(
@@ -122,6 +126,7 @@ describe('cut lines', () => {
       storming.abort()
       await Promise.all(writers)
       for (const reader of all) await hasSeenTheLog(reader, server)
+      held(connections(all))
       await eventually(async () => (await readers(server)) === 0)
     },
   )
@@ -140,6 +145,7 @@ describe('cut lines', () => {
     await stays.reached(total + 2)
     expect(stays.seqs).toEqual(countTo(1, total + 2))
     for (const reader of all) await hasSeenTheLog(reader, server)
+    held(connections(all))
   })
 
   it.each(SHARED)('[SS2] on %s, the same for a client that resumes at another server each time', async kind => {
@@ -162,10 +168,12 @@ describe('cut lines', () => {
     await Promise.all(writers)
     await hasSeenTheLog(all[0] as ResumingReader, first)
     await hasSeenTheLog(all[1] as ResumingReader, second)
+    held(connections(all))
   })
 })
 
 describe('a reader that is ahead of the server it comes to', () => {
+  fault('a reader that is ahead of the server it comes to')
   /** A server that is not told of what is written elsewhere until it is let. */
   async function behind(): Promise<{ server: TestServer; elsewhere: Store; catchUp: () => void }> {
     const elsewhere = openMemoryStore()
@@ -216,6 +224,7 @@ describe('a reader that is ahead of the server it comes to', () => {
 })
 
 describe('slow readers', () => {
+  fault('readers that do not read, or slowly')
   const BIG = 'x'.repeat(100_000)
   const write = (server: TestServer, text = BIG): Promise<unknown> => server.door.run(ref, say(text))
 
@@ -313,6 +322,7 @@ describe('slow readers', () => {
 })
 
 describe('storage that fails', () => {
+  fault('storage that fails under a stream')
   it('[SS2][HT28] an error in a tail ends the streams; clients that resume miss nothing', async () => {
     const store = openMemoryStore()
     let failing = false
@@ -383,6 +393,7 @@ describe('storage that fails', () => {
 })
 
 describe('awkward moments', () => {
+  fault('streams that open and close at awkward moments')
   /** A server whose store opens conversations only once it is let. */
   async function hesitant(options: Parameters<typeof startServer>[0] = {}): Promise<{
     server: TestServer

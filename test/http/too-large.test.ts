@@ -6,6 +6,7 @@ import { createRunsheet, openMemoryStore } from '../../src/index.ts'
 import { MAX_LINGER_MS } from '../../src/http/linger.ts'
 import { NodeConnection } from '../../src/http/node-connection.ts'
 import { createHandler, toNodeHandler } from '../../src/library/http.ts'
+import { fault } from '../support/faults.ts'
 import { statusesIn } from '../support/requests.ts'
 import { type Served, serveProcess } from '../support/served.ts'
 
@@ -136,6 +137,8 @@ async function writesFirst(at: Target, { framing, size, pattern }: (typeof CLIEN
   await PATTERNS[pattern]?.(raw, pieces)
   return raw.toEnd()
 }
+
+fault('bodies over the limit')
 
 describe('a body over the limit', () => {
   it('[HT4] 24 raw clients that write all of it before they read get 413, not a reset', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { fault } from '../support/faults.ts'
 import { figuresOf } from '../support/figures.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
@@ -40,6 +41,8 @@ async function read(server: TestServer, as: Who): Promise<{ status: number; text
   const response = await server.ask('GET', ANSWER, { as })
   return { status: response.status, text: await response.text() }
 }
+
+fault('answers and streams that are not read')
 
 it('[AU11] answers that an agent does not read keep out its further ones, not those of people', async () => {
   const server = await served({ maxBytesInFlight: 24 * MB })

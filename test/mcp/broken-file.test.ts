@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Child, runCli } from '../support/children.ts'
+import { fault } from '../support/faults.ts'
 import { figuresOf } from '../support/figures.ts'
 import { type Host, hostOf, overHttp, overStdio, type StdioEnd } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -51,6 +52,8 @@ async function loggedBy({ child }: Served): Promise<Record<string, unknown>[]> {
   const { stderr } = await child.ended
   return stderr.split('\n').flatMap(line => (line.includes('storage failed') ? [JSON.parse(line)] : []))
 }
+
+fault('a broken task file')
 
 it.each(ERAS)('[MC47] `runsheet mcp` (%s) opens on a broken task file, and each call says so', async era => {
   const { data, write } = await served()

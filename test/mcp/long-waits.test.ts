@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
 import { inLongRun } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import {
   type Era,
   type Host,
@@ -57,6 +58,7 @@ async function decideLate(person: Person, session: string): Promise<void> {
 
 // Concurrent with the tests below: this one only waits.
 describe.concurrent('a slow reviewer (75 s), and clients with their default timeouts', () => {
+  fault('a reviewer who is slower than the timeout of MCP clients')
   it('[MC35] the plan arrives as decided, over every transport and in both eras', async () => {
     const scratch = scratchFolder()
     const data = join(scratch, 'data')
@@ -88,6 +90,7 @@ describe.concurrent('a slow reviewer (75 s), and clients with their default time
     }
     // In 2025 the model asks again; in 2026 the client repeats the call.
     expect(answers.map(({ calls }) => calls.length)).toEqual([2, 2, 1, 1])
+    held(answers.length)
     page.process.kill()
     await Promise.all([page.ended, server.close()])
     rmSync(scratch, { recursive: true })
@@ -126,6 +129,7 @@ function heapUsed(): number {
 }
 
 describe.concurrent('sessions of the older era', () => {
+  fault('MCP sessions that are opened and abandoned')
   it(`[MC33] keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
     const server = await startMcpServer({ maxSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
@@ -136,6 +140,7 @@ describe.concurrent('sessions of the older era', () => {
     await until(() => server.mcp.sessions === 0)
     // A leaked session would hold tens of kilobytes.
     expect(heapUsed() - before).toBeLessThan(10 * 1024 * 1024)
+    held(MANY)
     await server.close()
   })
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
 import { TOOLSETS, type ToolsetName } from '../../src/domain/policy.ts'
 import type { Child } from '../support/children.ts'
@@ -37,6 +37,7 @@ let scratch: string
 let data: string
 let page: Child
 let server: McpTestServer
+const hosts: Host[] = []
 
 beforeAll(async () => {
   scratch = scratchFolder()
@@ -44,18 +45,20 @@ beforeAll(async () => {
   ;[page, server] = await Promise.all([serveFolder(data), startMcpServer({ waitLimits: { panelMs: 50 } })])
 })
 afterAll(async () => {
+  await Promise.all(hosts.map(({ client }) => client.close()))
   page.process.kill()
   await Promise.all([page.ended, server.close()])
   rmSync(scratch, { recursive: true })
 })
 
-describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
+// Concurrent, because most of them wait for a person who looks.
+describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, era) => {
   async function connected(
     options: Omit<HostOptions, 'era'> & { toolset?: ToolsetName; review?: boolean; session?: string } = {},
   ): Promise<Host & { person: Person; session: string }> {
     const { toolset = 'runsheet', review = true, session = `s-${crypto.randomUUID()}`, ...more } = options
     const host = hostOf({ era, ...more })
-    onTestFinished(() => host.client.close())
+    hosts.push(host)
     if (transport === 'stdio') {
       const args = ['--toolset', toolset, '--review', review ? 'on' : 'off', '--session', session]
       return { ...(await overStdio(data, host, args)), person: personAt(data), session }
@@ -266,7 +269,7 @@ describe.each(WAYS)('the official client over %s, %s', (transport, era) => {
     })
     const answer = call('plan', PLAN)
     const { review_id } = await waiting(person, session)
-    await expect.poll(() => asked.length).toBe(1)
+    await once(asked)
     await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
     // 2025: the form is withdrawn. 2026: its answer comes too late.
     if (era === '2025') await withdrawn.promise
@@ -304,8 +307,12 @@ function formIn(params: ElicitRequest['params'] | undefined): Record<string, unk
   return params && 'requestedSchema' in params ? params.requestedSchema.properties : {}
 }
 
+/** Resolves when the host has been asked once. `expect.poll` does not work in concurrent tests. */
+const once = (asked: readonly unknown[]): Promise<void> =>
+  vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 20_000, interval: 20 })
+
 async function opened(asked: readonly ElicitRequest['params'][]): Promise<URL> {
-  await expect.poll(() => asked.length).toBe(1)
+  await once(asked)
   const [params] = asked
   return new URL(params && 'url' in params ? params.url : '')
 }

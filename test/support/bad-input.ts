@@ -4,6 +4,8 @@ import * as z from 'zod'
 import { line, Problem, prose } from '../../src/domain/text.ts'
 import type { Route } from '../../src/http/route.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
+import { inLongRun } from './children.ts'
+import { fault } from './faults.ts'
 import { type Answered, bearer, EVERY_ROUTE, filled, nameOf, send } from './requests.ts'
 import { startServer, type TestServer } from './server.ts'
 import type { StoreKind } from './stores.ts'
@@ -206,6 +208,7 @@ interface World {
 
 /** Runs on every store: NUL and a lone surrogate are text to one and an error to another. */
 export function badInput(store: StoreKind): void {
+  fault('requests with bad input')
   // Requests that never reach the store are tested with one store only.
   const isFirst = store === 'memory'
   const testOnce: (title: string, check: () => Promise<void>) => void = isFirst ? test : () => {}
@@ -567,7 +570,7 @@ export function badInput(store: StoreKind): void {
         fc.asyncProperty(fc.oneof(anything, close, close), async value => {
           await asked(route, { rawBody: written(value) })
         }),
-        { numRuns: isFirst ? 60 : 25 },
+        { numRuns: isFirst ? 60 : inLongRun(25, 8) },
       )
     })
   })

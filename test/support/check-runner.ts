@@ -1,4 +1,4 @@
-import type { Place } from '../../src/checks/hash.ts'
+import type { Place } from '../../src/checks/place.ts'
 import { runCommand } from '../../src/checks/run-command.ts'
 import { redactor } from '../../src/domain/redact.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, 
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { checkEnvironment } from '../../src/checks/environment.ts'
-import type { Place } from '../../src/checks/hash.ts'
+import type { Place } from '../../src/checks/place.ts'
 import { scratchFolder } from './scratch.ts'
 
 /** A shell's command that never ends, without a process to leave behind. */
@@ -10,16 +10,22 @@ export const FOREVER = 'sleep 1000'
 
 export interface CheckScene extends Place {
   readonly folder: string
-  write(path: string, content: string | Buffer): string
+  readonly write: (path: string, content: string | Buffer) => string
   /** An executable file. */
-  script(path: string, ...lines: readonly string[]): string
+  readonly script: (path: string, ...lines: readonly string[]) => string
 }
 
-/** A workspace for one test, with the environment that checks get, and a mark that all their processes carry. */
-export function checkScene(env: Readonly<Record<string, string>> = {}, prefix = ''): CheckScene {
+/**
+ * A workspace for one test, with the environment that checks get, and a mark that all their processes carry. What is left
+ * of them is killed after the test, should it fail.
+ */
+export function checkScene(env: Readonly<Record<string, string>> = {}): CheckScene {
   const root = realpathSync(scratchFolder())
-  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
-  const folder = join(root, `${prefix}work`)
+  onTestFinished(() => {
+    for (const pid of markedWith(root)) process.kill(pid, 'SIGKILL')
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const folder = join(root, 'work')
   mkdirSync(folder)
   const workspace = { machine: 'here', path: folder }
   const write = (path: string, content: string | Buffer): string => {
@@ -32,7 +38,7 @@ export function checkScene(env: Readonly<Record<string, string>> = {}, prefix = 
     folder,
     workspace,
     wrap: [],
-    env: checkEnvironment(process.env, workspace, { RUNSHEET_TEST_MARK: root, ...env }),
+    env: checkEnvironment(process.env, workspace, { [MARK]: root, ...env }),
     write,
     script(path, ...lines) {
       const file = write(path, ['#!/bin/sh', ...lines, ''].join('\n'))
@@ -42,11 +48,15 @@ export function checkScene(env: Readonly<Record<string, string>> = {}, prefix = 
   }
 }
 
-/** The ids of processes with this mark in their environment that have not ended. Linux only. */
-export function marked({ env }: Pick<Place, 'env'>): readonly number[] {
-  const mark = `RUNSHEET_TEST_MARK=${env['RUNSHEET_TEST_MARK']}`
+/** The ids of the processes of a scene's checks that have not ended. Linux only. */
+export const marked = ({ env }: CheckScene): readonly number[] => markedWith(env[MARK] ?? '')
+
+const MARK = 'RUNSHEET_TEST_MARK'
+
+function markedWith(mark: string): readonly number[] {
+  if (process.platform !== 'linux') return []
   return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name) && environmentOf(name).includes(mark))
+    .filter(name => /^\d+$/.test(name) && environmentOf(name).includes(`${MARK}=${mark}`))
     .map(Number)
 }
 

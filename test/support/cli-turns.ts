@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { runCli } from './children.ts'
+import { BUILT, runCli } from './children.ts'
 import { TOKENS } from './server.ts'
 import { type Chat, chatAt } from './turns.ts'
 
@@ -25,6 +25,7 @@ export async function startCli({ data, store = 'sqlite', config, env = {} }: Cli
   const settings = join(data, 'runsheet.json')
   if (config !== undefined) writeFileSync(settings, JSON.stringify(config))
   const child = runCli(['serve', '--port', '0', '--data', data, '--store', store, '--config', settings], {
+    file: BUILT,
     env: { RUNSHEET_TOKEN: TOKENS.person, RUNSHEET_AGENT_TOKEN: TOKENS.agent, ...env },
   })
   const line = await child.line(each => each.startsWith('Runsheet is ready at '))

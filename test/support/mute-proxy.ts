@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { atTestEnd } from './test-end.ts'
 
 /** Which way packets are lost: `out` to the database, `back` from it. */
 export type Way = 'out' | 'back' | 'both'
@@ -56,7 +56,7 @@ export async function muteProxy(url: string, { isPooler = false }: MuteProxyOpti
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
-  onTestFinished(() => {
+  atTestEnd(() => {
     for (const line of lines) line.destroy()
     proxy.close()
   })

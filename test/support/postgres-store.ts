@@ -1,29 +1,37 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Client } from 'pg'
-import { describe, inject, onTestFinished } from 'vitest'
+import { describe, inject } from 'vitest'
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../../src/store/postgres/store.ts'
 import { freshDatabase } from './postgres.ts'
+import { atTestEnd, tellTestsApart } from './test-end.ts'
 
 export const postgresUrl = inject('postgresUrl')
 
-/** Tests that need the server; without one they are skipped, and the title says so. */
-export const describePostgres = (title: string, tests: () => void): void => {
-  const why = postgresUrl === '' ? ` (skipped: no PostgreSQL on npm for ${process.platform}-${process.arch})` : ''
-  describe.skipIf(postgresUrl === '')(`${title}${why}`, tests)
-}
+const described =
+  (concurrent: boolean) =>
+  (title: string, tests: () => void): void => {
+    const why = postgresUrl === '' ? ` (skipped: no PostgreSQL on npm for ${process.platform}-${process.arch})` : ''
+    describe.skipIf(postgresUrl === '')(`${title}${why}`, { concurrent }, () => {
+      tellTestsApart()
+      tests()
+    })
+  }
+
+/** Tests that need the server; without one they are skipped, and the title says so. `concurrent`: as in `describe`. */
+export const describePostgres = Object.assign(described(false), { concurrent: described(true) })
 
 /** A database for one test, gone with it. */
 export async function ownDatabase(): Promise<string> {
   const { url, drop } = await freshDatabase(postgresUrl)
-  onTestFinished(drop)
+  atTestEnd(drop)
   return url
 }
 
 /** A store for one test, closed with it. */
 export async function ownStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const store = await openPostgresStore(options)
-  onTestFinished(() => store.close())
+  atTestEnd(() => store.close())
   return store
 }
 
@@ -89,7 +97,7 @@ export async function lineTo(url: string): Promise<Line> {
     isCut = true
     for (const socket of sockets) socket.destroy()
   }
-  onTestFinished(() => {
+  atTestEnd(() => {
     cut()
     proxy.close()
   })

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { withOpenApi } from '../../src/http/openapi.ts'
 import type { Route } from '../../src/http/route.ts'
 import { ROUTES } from '../../src/http/routes/index.ts'
+import { held } from './faults.ts'
 import { TOKENS } from './server.ts'
 
 /** Every route of the server, the document's own included. */
@@ -77,7 +78,10 @@ export function sendRaw(port: string, bytes: string | Uint8Array): Promise<strin
     const chunks: Buffer[] = []
     socket.on('data', chunk => chunks.push(chunk))
     socket.on('error', error => (chunks.length === 0 ? reject(error) : undefined))
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
+    socket.on('close', () => {
+      held()
+      resolve(Buffer.concat(chunks).toString())
+    })
     socket.write(bytes)
   })
 }
@@ -88,6 +92,7 @@ export const statusesIn = (raw: string): number[] =>
 
 function answered(status: number, headers: IncomingHttpHeaders, text: string): Answered {
   const error = status >= 400 ? errorIn(text) : undefined
+  held()
   return { status, headers, text, code: error?.code, field: error?.field, row: error?.row }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { runCli } from './children.ts'
+import { BUILT, runCli } from './children.ts'
 import { scratchFolder } from './scratch.ts'
 
 /** `runsheet serve` as a process of its own, with a client for each role. */
@@ -15,7 +15,10 @@ export interface Served {
 
 export async function serveProcess(args: readonly string[] = []): Promise<Served> {
   const data = scratchFolder()
-  const child = runCli(['serve', '--port', '0', '--data', data, '--store', 'memory', ...args], { cwd: data })
+  const child = runCli(['serve', '--port', '0', '--data', data, '--store', 'memory', ...args], {
+    cwd: data,
+    file: BUILT,
+  })
   const [address = ''] = /http:\S+?(?=#)/.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
   const url = new URL(address)
   const token = (role: string): string => readFileSync(join(data, `${role}-token`), 'utf8').trim()

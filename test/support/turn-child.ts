@@ -5,10 +5,10 @@ import { mcpTools } from '../../src/runner/mcp-tools.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import { givenTools } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'
-import type { NewEvent } from '../../src/domain/event.ts'
-import { openDoor, type Door } from '../../src/door/door.ts'
+import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { type EndAt, endingAt, freeze } from './ending.ts'
 import { outsideTools } from './turn-story.ts'
 
 export interface TurnChildOrder {
@@ -21,8 +21,7 @@ export interface TurnChildOrder {
   /** An MCP server with further tools, called `far`. */
   readonly mcp?: string
   readonly leaseMs: number
-  /** Before or after the nth commit with events. */
-  readonly endAt?: { readonly when: 'before' | 'after'; readonly nth: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
+  readonly endAt?: EndAt
   /** Freezes before the first call of the worker, or of the assessor. */
   readonly freezesBefore?: 'ask' | 'judge'
   /** Serves HTTP with these tokens. */
@@ -33,7 +32,7 @@ const order = JSON.parse(process.argv[2] ?? '{}') as TurnChildOrder
 const { store: kind, at, endAt } = order
 const store = kind === 'sqlite' ? await openSqliteStore({ path: at }) : await openPostgresStore({ url: at })
 const door = openDoor({ store })
-if (endAt) ending(door, endAt)
+if (endAt) endingAt(door, endAt)
 const outside = order.mcp ? far(order.mcp) : givenTools(outsideTools(order.tools))
 if (order.freezesBefore) freezing(order.freezesBefore)
 const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
@@ -91,35 +90,5 @@ function freezing(before: 'ask' | 'judge'): void {
   else {
     conversations.events = async (ref, filter) =>
       filter.task === undefined ? events(ref, filter) : read(await events(ref, filter))
-  }
-}
-
-function freeze(line: string, signal: NodeJS.Signals): void {
-  writeSync(1, `at ${line}\n`)
-  process.kill(process.pid, signal)
-  // A signal takes a moment: nothing may start meanwhile, above all no lock.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
-}
-
-/** Prints the commit first, so that a test knows where the process ended. */
-function ending(door: Door, { when, nth, signal }: NonNullable<TurnChildOrder['endAt']>): void {
-  let count = 0
-  const reached = (events: readonly NewEvent[]): void => {
-    if (events.length === 0) return
-    count += 1
-    if (count !== nth) return
-    freeze(events.map(({ type }) => type).join(' '), signal)
-  }
-  const transact = door.transact.bind(door)
-  door.transact = async (where, work) => {
-    const committed = await transact(where, transaction => {
-      const value = work(transaction)
-      if (when === 'before') reached(transaction.events)
-      return value
-    })
-    // Later, since a process that freezes with SQLite's lock would block all others.
-    if (when === 'after' && signal === 'SIGSTOP') await new Promise(resolve => setTimeout(resolve, 5))
-    if (when === 'after') reached(committed.events)
-    return committed
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
+import { fault } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
@@ -18,6 +19,8 @@ async function onFiles(options: TurnsOptions): Promise<{ readonly at: TestTurns;
   turns = await startTurns({ door, host: { review: false, assessor: false, gate: false }, ...options })
   return { at: turns, file: join(data, '.agents', 'tasks', 'c1.json') }
 }
+
+fault('a broken task file')
 
 it('[TR35] a task file that breaks during a run: the call is answered, and the turn fails and says why', async () => {
   const broken = Promise.withResolvers<void>()

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
-import { type Child, runCli } from '../support/children.ts'
+import { BUILT, type Child, runCli } from '../support/children.ts'
 import { Provider } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { ChatReader, startTurns } from '../support/turns.ts'
@@ -325,7 +325,7 @@ describe('the command line', () => {
   }
   const started = (env: NodeJS.ProcessEnv, args: readonly string[] = []): Child => {
     const all = ['serve', '--port', '0', '--data', join(folder, 'data'), ...args]
-    const child = runCli(all, { cwd: folder, env: { ...NO_KEYS, ...env } })
+    const child = runCli(all, { cwd: folder, file: BUILT, env: { ...NO_KEYS, ...env } })
     children.push(child)
     return child
   }

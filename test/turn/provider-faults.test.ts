@@ -5,6 +5,7 @@ import { givenModels } from '../../src/runner/given-models.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { TurnStatus } from '../../src/domain/turn.ts'
+import { fault } from '../support/faults.ts'
 import { type Answer, type ModelRequest, Provider, type Script, type ScriptedCall } from '../support/provider.ts'
 import {
   type ChatBody,
@@ -156,6 +157,8 @@ function shown(reader: ChatReader): Map<string, string> {
   }
   return texts
 }
+
+fault('a model or provider that fails, stalls, loops or talks nonsense')
 
 describe('a provider that fails', () => {
   it.each([429, 500, 502, 503, 529])('[TR15] %i twice, and the third try is the answer', async status => {

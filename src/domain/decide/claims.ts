@@ -1,7 +1,7 @@
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
-import type { Conversation } from '../conversation.ts'
-import { claimOn, isChecked, labelOf, MAX_RED_CLAIMS, proofOf, type ResolvedClaim } from '../proof.ts'
+import { type Conversation, planTurnOf } from '../conversation.ts'
+import { claimOn, isChecked, labelOf, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
@@ -19,13 +19,18 @@ export class Claims {
   readonly #edit: Edit
   /** Whether a judge rules on them. */
   readonly #isJudged: boolean
+  /** Whether the turn is of an agent elsewhere: its plan ends with the claim that leaves nothing open. */
+  readonly #endsPlan: boolean
   /** Task id to the element that claims it. */
   readonly #rows = new Map<string, number>()
+  /** The tasks whose claims need neither check nor judge. */
+  readonly #unasked = new Set<string>()
 
-  constructor(state: Conversation, edit: Edit, isJudged: boolean) {
+  constructor(state: Conversation, edit: Edit, isJudged: boolean, endsPlan: boolean) {
     this.#state = state
     this.#edit = edit
     this.#isJudged = isJudged
+    this.#endsPlan = endsPlan
   }
 
   /** The drafts, with those that the model calls done as pending ones: their claims follow once they exist. */
@@ -50,7 +55,11 @@ export class Claims {
       const { claim_id, tool_call_id, turn_id } = other
       return new Refusal('claim_open', { row, task, claim_id, tool_call_id, turn_id, joins: isClaim(task, status) })
     }
-    if (!isClaim(task, status) || !this.#isAsked(task, status)) return undefined
+    if (!isClaim(task, status)) return undefined
+    if (!this.#isAsked(task, status)) {
+      if (!resolved) this.#unasked.add(task.id)
+      return undefined
+    }
     const red = resolved && whyNotGranted(this.#state, resolved, task, row)
     if (red) return red
     const judged = judgedOn(this.#edit.judged ?? [], task.id)
@@ -75,7 +84,19 @@ export class Claims {
         return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
       } else if (judged) editor.sign(id)
     }
+    for (const id of this.#unasked) {
+      const task = editor.get(id)
+      const claim = task && claimIn(task)
+      if (claim && this.#isLast(task, editor)) this.open.push(claim)
+    }
     return undefined
+  }
+
+  /** Whether the plan ends with it, and has checks that must be fresh then. */
+  #isLast(task: Task, editor: ListEditor): boolean {
+    const turnId = planTurnOf(this.#state, task)
+    const hasChecks = this.#endsPlan && staleChecks(this.#state, turnId, undefined).length > 0
+    return hasChecks && this.#state.turns.get(turnId)?.workspace !== undefined && !editor.hasOpen(turnId)
   }
 
   #isAsked(task: Task, status: TaskStatus | undefined): boolean {

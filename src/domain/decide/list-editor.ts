@@ -86,6 +86,11 @@ export class ListEditor {
     return undefined
   }
 
+  /** Whether a plan has open tasks, with the changes so far. */
+  hasOpen(turnId: string): boolean {
+    return this.#plan(turnId).some(isOpen)
+  }
+
   /** Puts the assessor's name on a task that this command settled. */
   sign(id: string): void {
     const task = this.get(id)

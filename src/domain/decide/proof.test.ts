@@ -74,7 +74,7 @@ const approved = (title: string, ...checks: Check[]): SubmittedRow => ({
 })
 
 describe('approval', () => {
-  it('[PF1] a check runs only if a decision names its hash: sending it back approves nothing', () => {
+  it('[CM1] a check runs only if a decision names its hash: sending it back approves nothing', () => {
     const plan = new Plan({ title: 'A', checks: [NPM] })
     expect(dataOf(plan.log, 'check_approved')).toEqual([])
     expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
@@ -86,7 +86,7 @@ describe('approval', () => {
     })
   })
 
-  it("[PF1] a person's new check in a decision is approved by writing it", () => {
+  it("[CM1] a person's new check in a decision is approved by writing it", () => {
     const plan = new Driver()
     plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
     plan.run(plan.adds('model', { title: 'A', checks: [NPM] }))
@@ -94,14 +94,14 @@ describe('approval', () => {
     expect(dataOf(plan.log, 'check_approved')).toMatchObject([{ hash: FILE.hash, via: 'review' }])
   })
 
-  it('[PF1] a hash that the row does not have is refused', () => {
+  it('[CM1] a hash that the row does not have is refused', () => {
     const plan = new Driver()
     plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
     plan.run(plan.adds('model', { title: 'A', checks: [NPM] }))
     expect(plan.refusal(plan.confirms([{ title: 'A', approve: ['h-other'] }])).data).toMatchObject({ field: 'approve' })
   })
 
-  it("[PF1] a person's edit approves what is new in it, and what it names", () => {
+  it("[CM1] a person's edit approves what is new in it, and what it names", () => {
     const plan = new Plan({ title: 'A', checks: [NPM] })
     plan.run(plan.sets('person', 1, { checks: [NPM, FILE] }))
     expect(dataOf(plan.log, 'check_approved')).toMatchObject([{ hash: FILE.hash, via: 'edit' }])
@@ -111,7 +111,7 @@ describe('approval', () => {
 })
 
 describe('a claim', () => {
-  it('[PF2] is validated, stored once for its task, and grants nothing before its checks', () => {
+  it('[CM2] is validated, stored once for its task, and grants nothing before its checks', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     expect(plan.refusal(plan.sets('model', 1, { status: 'completed', outcome: '' })).code).toBe('outcome_required')
@@ -122,7 +122,7 @@ describe('a claim', () => {
     expect(nextRun(plan.state, 'turn-1')).toMatchObject({ why: 'claim', check: NPM })
   })
 
-  it('[PF2] red first, then green: it is granted, and the task proven', () => {
+  it('[CM2] red first, then green: it is granted, and the task proven', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -134,7 +134,7 @@ describe('a claim', () => {
     expect(plan.standing(1)).toEqual({ standing: 'proven', reasons: ['npm test: failed before, passes now'] })
   })
 
-  it('[PF3] a red check refuses it, with exit code and output, and counts', () => {
+  it('[CM3] a red check refuses it, with exit code and output, and counts', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -146,7 +146,7 @@ describe('a claim', () => {
     expect(plan.refusal(plan.removes('model', 1)).code).toBe('rejected_task_stays')
   })
 
-  it('[PF3] five red ones block the task, one more is taken, then none until a person acts', () => {
+  it('[CM3] five red ones block the task, one more is taken, then none until a person acts', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     for (let red = 1; red <= MAX_REDS + 1; red += 1) {
@@ -161,7 +161,7 @@ describe('a claim', () => {
     plan.claims(1, 'call-again')
   })
 
-  it('[PF4] inconclusive is no pass and is not counted', () => {
+  it('[CM4] inconclusive is no pass and is not counted', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -171,7 +171,7 @@ describe('a claim', () => {
     expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ because: 'inconclusive' }])
   })
 
-  it('[PF5] cheapest first, and the first failure ends it', () => {
+  it('[CM5] cheapest first, and the first failure ends it', () => {
     const plan = new Plan(approved('A', NPM, FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -182,7 +182,7 @@ describe('a claim', () => {
     expect(plan.resumes(1)).toMatchObject({ data: { check: 'a.md exists' } })
   })
 
-  it('[PF6] while it is open, another settling of the task joins it, and any other change waits', () => {
+  it('[CM6] while it is open, another settling of the task joins it, and any other change waits', () => {
     const plan = new Plan(approved('A', NPM), approved('B'))
     plan.runs('failed')
     plan.claims(1)
@@ -191,7 +191,7 @@ describe('a claim', () => {
     plan.run(plan.settles(2))
   })
 
-  it("[PF7] after a person's edit nothing is granted; an edit of its checks ends it at once", () => {
+  it("[CM7] after a person's edit nothing is granted; an edit of its checks ends it at once", () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -214,7 +214,7 @@ describe('a claim', () => {
     expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, outcome })).toEqual([])
   })
 
-  it('[PF8] a stop ends it and its run', () => {
+  it('[CM8] a stop ends it and its run', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -225,7 +225,7 @@ describe('a claim', () => {
     expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
   })
 
-  it('[PF9] a check that a person ticks is waited for, and runs nothing', () => {
+  it('[CM9] a check that a person ticks is waited for, and runs nothing', () => {
     const plan = new Plan(approved('A', TICK))
     plan.claims(1)
     expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
@@ -241,7 +241,7 @@ describe('a claim', () => {
 })
 
 describe('what proves', () => {
-  it('[PF10] a check that passes at the start only guards', () => {
+  it('[CM10] a check that passes at the start only guards', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('passed')
     plan.claims(1)
@@ -253,7 +253,7 @@ describe('what proves', () => {
     })
   })
 
-  it('[PF10] it proves the one task whose claim first sees it pass', () => {
+  it('[CM10] it proves the one task whose claim first sees it pass', () => {
     const plan = new Plan(approved('A', NPM), approved('B', NPM))
     expect(dataOf(plan.log, 'check_requested')).toHaveLength(2)
     plan.runs('failed')
@@ -267,7 +267,7 @@ describe('what proves', () => {
     expect(plan.standing(2)?.reasons).toContain('npm test: proves task 1, so here it only guards')
   })
 
-  it('[PF11] what changed since is out of date: it runs once more before the plan ends, and reopens what fails', () => {
+  it('[CM11] what changed since is out of date: it runs once more before the plan ends, and reopens what fails', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -285,7 +285,7 @@ describe('what proves', () => {
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f3' })).toEqual([])
   })
 
-  it('[PF11] what a person settled is only marked', () => {
+  it('[CM11] what a person settled is only marked', () => {
     const plan = new Plan(approved('A', NPM), approved('B'))
     plan.runs('failed')
     plan.run(plan.sets('person', 1, { status: 'completed' }))
@@ -294,7 +294,7 @@ describe('what proves', () => {
     expect(plan.standing(1)).toEqual({ standing: 'confirmed', reasons: ['a person settled it', 'npm test: fails now'] })
   })
 
-  it('[PF12] changed guarded files keep it from proving anything until a person accepts exactly these', () => {
+  it('[CM12] changed guarded files keep it from proving anything until a person accepts exactly these', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -307,7 +307,7 @@ describe('what proves', () => {
     expect(plan.standing(1)?.standing).toBe('proven')
   })
 
-  it('[PF13] an interrupted run is known, and its next start counts as another try', () => {
+  it('[CM13] an interrupted run is known, and its next start counts as another try', () => {
     const plan = new Plan(approved('A', NPM))
     const start = (run_id: string) =>
       plan.run({ type: 'start_check', turn_id: 'turn-1', run_id, hash: NPM.hash, why: 'baseline' })
@@ -319,7 +319,7 @@ describe('what proves', () => {
     expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r2', hash: NPM.hash, outcome })).toHaveLength(1)
   })
 
-  it('[PF14] a person stops a run: it is inconclusive', () => {
+  it('[CM14] a person stops a run: it is inconclusive', () => {
     const plan = new Plan(approved('A', NPM))
     plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r1', hash: NPM.hash, why: 'baseline' })
     const events = plan.run({ type: 'stop_check', task: 1, check_id: NPM.id })

@@ -13,6 +13,7 @@ import {
   proofOf,
   recordOf,
   type ResolvedClaim,
+  type StartedRun,
   staleChecks,
   waitingGuards,
   workspaceOf,
@@ -47,6 +48,7 @@ export function refuseClaims(
   const settled: NewEvent[] = []
   for (const { claim, resolution } of claims) {
     if (resolution.result === 'passed' || resolution.result === 'waiting') continue
+    settled.push(...endedRuns(state, turn_id, now, ({ claim_id }) => claim_id === claim.claim_id))
     const because = endOf(resolution)
     settled.push(claimSettled(claim, 'refused', because))
     if (resolution.result !== 'failed') continue
@@ -70,15 +72,31 @@ export function settleClaims(state: Conversation, command: CommandOf<'settle_cla
   })
 }
 
-/** Ends the claims of a turn that is stopped, and their runs. */
+/** Ends the claims of a turn that is stopped, and all its runs but a person's. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   const claims = claimsOf(state, turnId)
   const ids = new Set(claims.map(({ claim_id }) => claim_id))
-  const runs = [...state.runs.entries()].flatMap(([hash, { started }]) =>
-    started?.claim_id !== undefined && ids.has(started.claim_id) ? stoppedRun(turnId, hash, started, now) : [],
+  const isAsked = (hash: string, { why }: StartedRun): boolean =>
+    state.requests.some(each => each.turn_id === turnId && each.hash === hash && each.why === why && why !== 'person')
+  const runs = endedRuns(
+    state,
+    turnId,
+    now,
+    (started, hash) => ids.has(started.claim_id ?? '') || isAsked(hash, started),
   )
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
 }
+
+/** Runs under way that nobody waits for any more. */
+const endedRuns = (
+  state: Conversation,
+  turnId: string,
+  now: Instant,
+  ends: (started: StartedRun, hash: string) => boolean,
+): NewEvent[] =>
+  [...state.runs.entries()].flatMap(([hash, { started }]) =>
+    started && ends(started, hash) ? stoppedRun(turnId, hash, started, now) : [],
+  )
 
 /** Begins a run, if it is still the next one. */
 export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
@@ -217,12 +235,7 @@ function checkOf(
 const notRunnable = (task: Task, check: Check, because: 'person' | 'unapproved' | 'no_workspace'): Refusal =>
   new Refusal('check_not_runnable', { task, check: labelOf(check), because })
 
-function stoppedRun(
-  turn_id: string,
-  hash: string,
-  started: NonNullable<ReturnType<typeof recordOf>['started']>,
-  now: Instant,
-): NewEvent[] {
+function stoppedRun(turn_id: string, hash: string, started: StartedRun, now: Instant): NewEvent[] {
   const { tries: _tries, at, ...run } = started
   const duration_ms = Math.max(0, Date.parse(now) - Date.parse(at))
   const data = { ...run, hash, result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }

@@ -37,7 +37,7 @@ export function reviewRequired(
   if (!command.review || !command.turn_id) {
     return new Refusal('persons_only', { action: 'create_tasks' })
   }
-  const { review_id, tool_call_id, toolset, tool } = command.review
+  const { review_id, tool_call_id, toolset, tool, commands } = command.review
   if (!isId(review_id) || state.reviews.has(review_id)) return idIsTaken('review_id')
   const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
   const open = state.open.length + opening.length
@@ -65,6 +65,7 @@ export function reviewRequired(
         ...sources,
         ...(toolset === undefined ? {} : { toolset }),
         ...(tool === undefined ? {} : { tool }),
+        ...(commands?.length ? { commands } : {}),
         ...(sentBack ? { revises: sentBack.review_id } : {}),
       },
     },

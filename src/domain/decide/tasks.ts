@@ -40,7 +40,7 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (asked instanceof Refusal) return asked
 
   const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
-  const claims = asModel ? new Claims(state, command, isJudged(asModel, command)) : undefined
+  const claims = asModel ? new Claims(state, command, isJudged(asModel, command), !isRunning(asModel.turn)) : undefined
   if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
     // With this call's changes so far: reopening a task first must not bypass a rule.

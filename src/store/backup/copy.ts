@@ -1,5 +1,8 @@
 import { backup, DatabaseSync } from 'node:sqlite'
+import { WITH_CHECKSUMS } from '../sqlite/formats.ts'
+import { formatOf } from '../sqlite/open.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
+import { verifyConversations } from '../sqlite/verifiable.ts'
 import { StoreError } from '../store-error.ts'
 
 /** What a copy holds. */
@@ -48,7 +51,7 @@ export class DatabaseSnapshot {
   }
 }
 
-/** Checks a copy, its logs included. Returns what it holds. */
+/** Checks a copy: its structure, its checksums, and every log against its rows. Returns what it holds. */
 export function checkedContents(db: DatabaseSync): Contents {
   const verdict = String(db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'])
   if (verdict !== 'ok') throw damaged(verdict)
@@ -59,6 +62,7 @@ export function checkedContents(db: DatabaseSync): Contents {
     )
     .get()
   if (torn?.['logs'] !== 0) throw damaged(`events are missing in ${String(torn?.['logs'])} conversations`)
+  if (formatOf(db) >= WITH_CHECKSUMS) for (const difference of verifyConversations(db)) throw damaged(difference)
   return contentsOf(db)
 }
 

@@ -15,6 +15,8 @@ import type { Call } from '../stage.ts'
 import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
 import { connectUnflushed, retryWhileBusy } from '../sqlite/open.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
+import type { Verifiable } from '../verify.ts'
+import { fileProblems } from './file-problems.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, filePathOf, Mirror } from './mirror.ts'
 
@@ -40,7 +42,7 @@ export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: F
   })
   try {
     mirror.open()
-    const store = new FileStore(inner, mirror, await retryWhileBusy(() => connectUnflushed(path)))
+    const store = new FileStore(data, inner, mirror, await retryWhileBusy(() => connectUnflushed(path)))
     await store.sweep().catch(async (error: unknown) => {
       await store.close()
       throw error
@@ -64,6 +66,7 @@ class FileStore implements Store {
   readonly search: Store['search']
   readonly templates: Store['templates']
   readonly live: Store['live']
+  readonly #data: string
   readonly place: string
   readonly #inner: SqliteStore
   readonly #mirror: Mirror
@@ -74,7 +77,8 @@ class FileStore implements Store {
   readonly #broken = new Map<string, StoreError>()
   #closed = false
 
-  constructor(inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
+  constructor(data: string, inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
+    this.#data = data
     this.#inner = inner
     this.#mirror = mirror
     this.#db = db
@@ -135,6 +139,18 @@ class FileStore implements Store {
     const due = await this.#inner.due(limit)
     this.#mirror.check()
     return due
+  }
+
+  verifiable(): Verifiable {
+    const inner = this.#inner.verifiable()
+    const [data, db] = [this.#data, this.#db]
+    return {
+      ...inner,
+      problems: async function* () {
+        yield* inner.problems()
+        yield* fileProblems(data, db)
+      },
+    }
   }
 
   async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {

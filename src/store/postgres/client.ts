@@ -39,9 +39,11 @@ export class OwnClient extends Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): Promise<void> | void {
-    // A goodbye that nobody hears must not keep the process alive.
-    setTimeout(() => this.#socket.destroy(), GOODBYE_MS).unref()
-    this.#socket.unref()
+    // A goodbye that nobody hears ends as well: who awaits it, and the process, must not wait for long.
+    if (!this.#socket.closed) {
+      const timer = setTimeout(() => this.#socket.destroy(), GOODBYE_MS)
+      this.#socket.once('close', () => clearTimeout(timer))
+    }
     return callback ? super.end(callback) : super.end()
   }
 

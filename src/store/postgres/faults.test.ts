@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { inLongRun } from '../../../test/support/children.ts'
+import { fault, held } from '../../../test/support/faults.ts'
 import {
   describePostgres,
   lineTo,
@@ -17,7 +19,8 @@ const once = { key: 'k', bodyHash: 'h' }
 const KEYED = { ...ref, once }
 const IN_TRANSACTION = `state LIKE 'idle in transaction%'`
 
-describePostgres('postgres: a connection that is lost', () => {
+describePostgres.concurrent('postgres: a connection that is lost', () => {
+  fault('a connection to PostgreSQL that is lost')
   describe.for(['begun', 'staged', 'written'] as const)('at %s', point => {
     it('[FA3] is retried: nothing had been written', async () => {
       const { store, killed } = await killedAt(point)
@@ -121,8 +124,11 @@ describePostgres('postgres: a connection that is lost', () => {
     const stores = [await ownStore({ url }), await ownStore({ url })]
     const calm = new AbortController()
     const storm = async (): Promise<void> => {
-      for (let ended = 0; ended < 40; )
+      let ended = 0
+      while (ended < inLongRun(400, 40)) {
         ended += await terminate(url, `application_name = 'runsheet' AND random() < 0.5`)
+      }
+      held(ended)
       calm.abort()
     }
     const writer = async (_: unknown, index: number): Promise<string[]> => {
@@ -136,13 +142,15 @@ describePostgres('postgres: a connection that is lost', () => {
       return written
     }
     const [, ...written] = await Promise.all([storm(), ...Array.from({ length: 8 }, writer)])
-    const events = (await stores[0]?.eventsAfter(ref, 0, 100_000)) ?? []
+    const events = (await stores[0]?.eventsAfter(ref, 0, 1_000_000)) ?? []
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
     expect(events.map(({ data }) => ('text' in data ? data.text : '')).sort()).toEqual(written.flat().sort())
+    held(0, { 'acknowledged writes, none lost': events.length })
   })
 })
 
-describePostgres('postgres: a database in trouble', () => {
+describePostgres.concurrent('postgres: a database in trouble', () => {
+  fault('PostgreSQL that is full, read-only, locked or stalled')
   it('[PG4] a full disk refuses with full, leaves nothing half-written, and works again with room', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
@@ -185,7 +193,9 @@ describePostgres('postgres: a database in trouble', () => {
     const holding = sql(url, 'BEGIN; SELECT FROM runsheet.conversations FOR UPDATE; SELECT pg_sleep(30)').catch(
       () => [],
     )
-    await expect.poll(() => sql(url, `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).toHaveLength(1)
+    const sleeping = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
+    // `expect.poll` does not work in concurrent tests.
+    await vi.waitFor(async () => expect(await sql(url, sleeping)).toHaveLength(1), { timeout: 20_000 })
     const refused = store.commit(ref, () => ({ events: [note('b')], value: 1 }))
     await expect(refused).rejects.toMatchObject({ name: 'StoreError', code: 'busy' })
     await terminate(url, `wait_event = 'PgSleep'`)

@@ -19,6 +19,8 @@ import type {
   Templates,
 } from '../store.ts'
 import type { CatchUp } from '../search-catch-up.ts'
+import type { Verifiable } from '../verify.ts'
+import { postgresVerifiable } from './verifiable.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, type Database, Lane } from './connections.ts'
 import { behind, Gate } from './gate.ts'
@@ -164,6 +166,10 @@ export class PostgresStore implements Store {
 
   due(limit: number): ReturnType<Store['due']> {
     return this.#leases.due(limit)
+  }
+
+  verifiable(): Verifiable {
+    return postgresVerifiable(this.#calls)
   }
 
   async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {

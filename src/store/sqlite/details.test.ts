@@ -6,17 +6,19 @@ import { expectClaimedAsBefore, formerTurns } from '../../../test/support/former
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { emptyConversation } from '../../domain/conversation.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
+import { Checksums } from '../checksum.ts'
 import { commitOf } from '../commit.ts'
 import { add, note, openTurn, rename, run } from '../contract.ts'
 import { openMemoryStore } from '../memory.ts'
 import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
 import { first } from './migrations/001-first.ts'
+import { readHead } from './head-file.ts'
 import { fewerPages } from './migrations/002-fewer-pages.ts'
 import { pendingReviews } from './migrations/003-pending-reviews.ts'
 import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
 import { search } from './migrations/005-search.ts'
-import { openSqliteStore } from './store.ts'
+import { openSqliteStore, type SqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
 
@@ -60,8 +62,23 @@ describe('snapshots', () => {
       { seq: 200, v: SNAPSHOT_VERSION },
     ])
     expect(await coldLoad()).toBe(state)
-    raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
+    // Without its head file, the database is not compared as a whole.
+    rmSync(`${path}-head`)
+    raw(db => {
+      const { id = '' } = db.prepare('SELECT id FROM identity').get() ?? {}
+      const text = String(db.prepare('SELECT state FROM snapshots').get()?.['state'])
+      const other = text.replace('"last_number":1', '"last_number":77')
+      const sum = new Checksums(String(id)).of('snapshot', 'local', 'chat', 200, SNAPSHOT_VERSION, other)
+      db.prepare('UPDATE snapshots SET state = ?, sum = ?').run(other, sum)
+    })
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
+  })
+
+  it('[SQ10] that do not have their checksum are ignored: the log is folded', async () => {
+    const state = await longLog()
+    rmSync(`${path}-head`)
+    raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
+    expect(await coldLoad()).toBe(state)
   })
 
   it('[SQ10] of another version are ignored: the log is folded', async () => {
@@ -107,6 +124,80 @@ describe('a group', () => {
   })
 })
 
+describe('the head file', () => {
+  it('[SQ15] says what is committed, after the commit and before the answer', async () => {
+    const seen: unknown[] = []
+    const store = await openSqliteStore({
+      path,
+      onFaultPoint: point => seen.push([point, readHead(path)?.written.events ?? 0]),
+    })
+    for (const _ of [1, 2]) await store.commit(ref, () => ({ events: [note('a'), note('b')], value: null }))
+    expect(seen.filter(each => /committed|noted/.test(String(each)))).toEqual([
+      ['committed', 0],
+      ['noted', 2],
+      ['committed', 2],
+      ['noted', 4],
+    ])
+    await store.close()
+  })
+
+  it('[SQ15] never counts what was rolled back', async () => {
+    const store = await openSqliteStore({
+      path,
+      onWrite: (_, { conversation }) => {
+        if (conversation === 'bad') throw new Error('cannot be written')
+      },
+    })
+    await store.commit(ref, () => ({ events: [note('a')], value: null }))
+    const bad = store.commit({ ...ref, conversation: 'bad' }, () => ({ events: [note('a'), note('b')], value: null }))
+    await expect(bad).rejects.toThrow('cannot be written')
+    await store.commit(ref, () => ({ value: null, discard: true }))
+    await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null }))
+    await store.claim('r', 1_000, { abilities: ['drive'] })
+    expect(readHead(path)?.written).toEqual({ events: 1, templates: 0 })
+    await store.close()
+  })
+})
+
+it('[SQ15] the head file counts what is imported', async () => {
+  const memory = openMemoryStore()
+  await memory.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+  const events = await memory.eventsAfter(ref, 0, 100)
+  const store = await openSqliteStore({ path })
+  await store.importLog(ref, [commitOf(events)])
+  expect(readHead(path)?.written.events).toBe(events.length)
+  await store.close()
+})
+
+describe('an event that does not have its checksum', () => {
+  const damage = (): void =>
+    raw(db => db.exec(`UPDATE events SET data = replace(data, 'needle one', 'needle two') WHERE seq = 3`))
+  const find = async (store: SqliteStore, text: string): Promise<string[]> =>
+    (await store.search.tasks('local', text, { limit: 50 })).items.map(({ title }) => title)
+
+  it('[SQ16] is not returned by a search, which is refused; others go on', async () => {
+    const store = await openSqliteStore({ path })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'needle one', 'straw')))
+    expect(await find(store, 'needle')).toEqual(['needle one'])
+    damage()
+    await expect(find(store, 'needle')).rejects.toMatchObject({
+      code: 'corrupt',
+      detail: expect.stringMatching(/event 3/),
+    })
+    expect(await find(store, 'straw')).toEqual(['straw'])
+    await store.close()
+  })
+
+  it('[SQ16] is left out of the search index, which goes on with the next one', async () => {
+    const store = await openSqliteStore({ path })
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'needle one', 'straw')))
+    damage()
+    expect(await find(store, 'needle')).toEqual([])
+    expect(await find(store, 'straw')).toEqual(['straw'])
+    await store.close()
+  })
+})
+
 it('[SQ1] a change of one task writes few pages', async () => {
   const store = await openSqliteStore({ path })
   await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
@@ -127,9 +218,7 @@ it('[ST4] a fresh key takes no row', async () => {
 })
 
 it('[SQ3] opens a database of an older format by running the missing migrations', async () => {
-  await (await openSqliteStore({ path })).close()
   // An empty database with our application id stands for a format before the first migration.
-  rmSync(path)
   raw(db => db.exec('PRAGMA application_id = 1381322323; PRAGMA journal_mode = WAL; VACUUM'))
   const store = await openSqliteStore({ path })
   await store.commit(ref, run(openTurn('t1')))

@@ -3,8 +3,10 @@ import { basename, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
+import { type HeadFile, headPath } from './head-file.ts'
 import { pragma } from './open.ts'
 import { isCorrupt } from './to-store-error.ts'
+import { WalLength } from './wal-length.ts'
 
 /** The database and the files that SQLite keeps beside it while it is open, by suffix. */
 type Suffix = '' | '-wal' | '-shm'
@@ -24,21 +26,31 @@ export class OpenFiles {
   /** As it was given: a link on the way may lead elsewhere later. */
   readonly #given: string
   readonly #path: string
+  readonly #head: HeadFile
   readonly #opened: Readonly<Record<Suffix, Identity | undefined>>
+  readonly #wal: WalLength | undefined
   #size: number
   #closeLookAt = 0
   #lost: StoreError | undefined
   #isOverwritten = false
+  #isCut = false
 
   /** The connection must have read once: only then do the `-wal` and the `-shm` exist. */
-  constructor(db: DatabaseSync, path: string) {
+  constructor(db: DatabaseSync, path: string, head: HeadFile) {
     this.#db = db
+    this.#head = head
     this.#given = resolve(path)
     // SQLite resolves links, too: the other two are beside the file itself.
     this.#path = realpathSync(path)
     const main = this.#find('')
     this.#opened = { '': main, '-wal': this.#find('-wal'), '-shm': this.#find('-shm') }
     this.#size = Number(main?.size)
+    this.#wal = this.#opened['-wal'] && new WalLength(this.#path, Number(pragma(db, 'page_size')))
+  }
+
+  /** The WAL was cut off: what is left of it does not fit to the file. */
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   /** Throws if what is written now would be lost. */
@@ -51,6 +63,7 @@ export class OpenFiles {
   lost(): StoreError | undefined {
     if (!this.#lost) this.#look('')
     if (!this.#lost) this.#lookBeside()
+    if (!this.#lost && this.#wal?.isCut()) this.#cutOff()
     return this.#lost
   }
 
@@ -58,24 +71,28 @@ export class OpenFiles {
   failureAfterCommit(): StoreError | undefined {
     try {
       if (!this.#lost) this.#look('')
+      this.#wal?.follow()
       return this.#lost
     } catch (cause) {
       return new StoreError('unknown_outcome', 'The change was saved, but its file cannot be found.', { cause })
     }
   }
 
-  /** Before closing: a `-wal` of ours must not stay beside another database. */
-  lastLook(): void {
+  /** Before closing: a `-wal` of ours must not stay beside another database. Says whether the files were lost. */
+  lastLook(): boolean {
     try {
-      this.lost()
+      return this.lost() !== undefined
     } catch {
       // Not to be found: nothing to move away.
+      return true
+    } finally {
+      this.#wal?.close()
     }
   }
 
-  /** Throws if the open file was overwritten: then what is read cannot be trusted, either. */
+  /** Throws if an open file was overwritten or cut off: then what is read cannot be trusted, either. */
   checkContent(): void {
-    if (this.#isOverwritten) throw this.#lost
+    if (this.#isOverwritten || this.#isCut) throw this.#lost
   }
 
   #look(suffix: Suffix): void {
@@ -105,11 +122,17 @@ export class OpenFiles {
     this.#lost = new StoreError('replaced', message, { cause })
   }
 
-  /** Takes our `-wal` away from the file that is now in the place of ours: SQLite would replay it there. */
+  /**
+   * Takes our `-wal` away from the file that is now in the place of ours: SQLite would replay it there. And our head file,
+   * which says nothing about that one.
+   */
   #setAside(): string {
     const isOurs = (suffix: Suffix): boolean => isSameFile(this.#find(suffix), this.#opened[suffix])
-    const kept = `${this.#path}-wal.replaced-${Date.now()}`
+    const time = Date.now()
+    const kept = `${this.#path}-wal.replaced-${time}`
+    const head = headPath(this.#path)
     try {
+      if (this.#head.isInPlace()) renameSync(head, `${head}.replaced-${time}`)
       if (isOurs('-shm')) rmSync(`${this.#path}-shm`)
       if (!isOurs('-wal')) return ''
       renameSync(`${this.#path}-wal`, kept)
@@ -117,6 +140,14 @@ export class OpenFiles {
     } catch (error) {
       return `; the -wal of the old one could not be moved away (${(error as NodeJS.ErrnoException).code})`
     }
+  }
+
+  #cutOff(): void {
+    const cause = `${basename(this.#path)}-wal is shorter than it was`
+    const message =
+      'The end of the -wal of the database was cut off while it was open. Stop the server and run: runsheet recover'
+    this.#lost = new StoreError('replaced', message, { cause })
+    this.#isCut = true
   }
 
   /** Only checkpoints write to the file: they let it grow to the pages that there are, or cut it to exactly these. */

@@ -1,33 +1,36 @@
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { flushFolder, isWritable } from '../folder.ts'
 import { isSameFile, lstatOf, statOf } from '../identity.ts'
-import { createPrivateFile, makePrivateFolder } from '../private-file.ts'
-import { isBusy, isCorrupt, toStoreError } from './to-store-error.ts'
-import { first } from './migrations/001-first.ts'
-import { fewerPages } from './migrations/002-fewer-pages.ts'
-import { pendingReviews } from './migrations/003-pending-reviews.ts'
-import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
-import { search } from './migrations/005-search.ts'
-import { needs } from './migrations/007-needs.ts'
+import { makePrivateFolder } from '../private-file.ts'
+import { verifyConversations } from './verifiable.ts'
+import { createDatabase } from './create.ts'
+import { APPLICATION_ID, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
+import { type Head, noteChecked, readHead } from './head-file.ts'
+import { anotherDatabase, damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
+import { damaged, openError } from './open-errors.ts'
+import { isBusy, toStoreError } from './to-store-error.ts'
 
-/** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search, needs]
+const HEADER_BYTES = 100
 
-/** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
-export const APPLICATION_ID = 0x52_55_4e_53
+/** What is left of a WAL that grew larger. */
+export const WAL_BYTES = 4 * 1024 * 1024
+
+/** From this many unchecked events on, it is noted that they were checked. */
+const MANY_EVENTS = 100
 
 /** Opens or creates the database. Refuses one that cannot be trusted and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
     refuseDanglingLink(path)
-    if (!existsSync(path)) create(path)
+    if (!existsSync(path)) createDatabase(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
+      // A backup that somebody put here is not in WAL mode.
+      if (pragma(db, 'journal_mode') !== 'wal') await whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
       await migrate(db)
       return db
     } catch (error) {
@@ -43,8 +46,8 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
 export function connect(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
-    // Checkpoint every 16 MB instead of 4: pages that change often are copied back less often.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000')
+    // Little is only in the WAL: it is moved into the file every 4 MB, and cut to that after a large transaction.
+    db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = ${WAL_BYTES}`)
     return db
   } catch (error) {
     db.close()
@@ -98,48 +101,6 @@ export async function retryWhileBusy<T>(work: () => T, since: number = performan
   }
 }
 
-/**
- * Created under a temporary name and then linked in one step: a crash leaves no half-made database, and of two processes
- * that create it at once one wins.
- */
-function create(path: string): void {
-  if (existsSync(`${path}-wal`)) {
-    // Another process may have created it meanwhile.
-    if (existsSync(path)) return
-    throw new StoreError(
-      'corrupt',
-      `${path} is missing, but ${path}-wal exists: the database was moved without it. Put it back, or move the -wal away.`,
-    )
-  }
-  const temporary = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
-  try {
-    // SQLite gives -wal and -shm the mode of the database.
-    createPrivateFile(temporary)
-    const db = new DatabaseSync(temporary, { timeout: 0 })
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    db.exec(
-      `BEGIN; ${MIGRATIONS.join('\n')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
-    )
-    db.close()
-    link(temporary, path)
-    flushFolder(dirname(path))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(temporary + suffix, { force: true })
-  }
-}
-
-function link(temporary: string, path: string): void {
-  try {
-    linkSync(temporary, path)
-  } catch (error) {
-    // Some file systems have no hard links. There, of two processes that create it at once, the second replaces the first.
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    renameSync(temporary, path)
-  }
-}
-
 /** SQLite would create the file that the link names, wherever that is. */
 function refuseDanglingLink(path: string): void {
   if (existsSync(path) || !lstatOf(path)?.isSymbolicLink()) return
@@ -148,13 +109,22 @@ function refuseDanglingLink(path: string): void {
 
 /** A connection to a database that passed the checks. */
 function checked(path: string): DatabaseSync {
-  if (existsSync(`${path}-wal`) !== existsSync(`${path}-shm`)) refuseIfInUse(path)
+  checkSize(path)
   const before = statOf(path)
+  const real = realpathSync(path)
+  const head = readHead(real)
+  const db = isSealed(real, head) ? connectSealed(path) : connectChecked(path, real, head)
+  // Replaced while we opened it: we do not know which one we have.
+  if (isSameFile(before, statOf(path))) return db
+  db.close()
+  throw new StoreError('busy', 'The database is being replaced.')
+}
+
+/** Nothing has changed since the last clean end, so nothing needs a check. */
+function connectSealed(path: string): DatabaseSync {
   const db = connect(path)
   try {
-    check(db, path)
-    // Replaced while we opened it: we do not know which one we have.
-    if (!isSameFile(before, statOf(path))) throw new StoreError('busy', 'The database is being replaced.')
+    checkFormat(db, path)
     return db
   } catch (error) {
     db.close()
@@ -163,52 +133,132 @@ function checked(path: string): DatabaseSync {
 }
 
 /**
- * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
- * we with a new one. Retried, because a process that opens or closes it passes through that state.
+ * Checks on a connection that only reads: when it is closed, SQLite does not move the WAL into the file, so that nothing of
+ * what it cannot read there is lost.
  */
-function refuseIfInUse(path: string): void {
-  const db = new DatabaseSync(path, { timeout: 0 })
+function connectChecked(path: string, real: string, head: Head | undefined): DatabaseSync {
+  const [hasWal, hasShm] = [existsSync(`${real}-wal`), existsSync(`${real}-shm`)]
+  if (hasWal !== hasShm) refuseIfInUse(path, real)
+  const reader = connectReader(path)
   try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
-  } catch (error) {
-    if (!isBusy(error)) throw error
-    throw new StoreError(
-      'busy',
-      `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
-    )
+    checkFormat(reader, path)
+    reader.exec('BEGIN')
+    const problem =
+      formatOf(reader) < WITH_CHECKSUMS
+        ? (structureProblem(reader) ?? (head && anotherDatabase(real)))
+        : problemIn(reader, real, head, hasWal || hasShm)
+    if (problem !== undefined) throw damaged(path, problem)
+    return connected(path)
   } finally {
-    db.close()
+    reader.close()
+    if (!hasWal && !hasShm) removeEmptyWal(path)
   }
 }
 
-function check(db: DatabaseSync, path: string): void {
-  if (statSync(path).size === 0) {
-    throw new StoreError(
-      'corrupt',
-      `${path} is empty (0 bytes). Restore it from a backup, or move it away to start over.`,
-    )
+/**
+ * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
+ * we with a new one. Retried, because a process that opens or closes it passes through that state. Asked under another name
+ * of the file: there is no WAL that closing the connection would move into it.
+ */
+function refuseIfInUse(path: string, real: string): void {
+  const probe = `${real}.probe-${process.pid}`
+  let db: DatabaseSync | undefined
+  try {
+    linkSync(real, probe)
+    db = new DatabaseSync(probe, { timeout: 0 })
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
+  } catch (error) {
+    if (isBusy(error)) throw inUse(path)
+    // Some file systems have no second names: there it cannot be asked without a risk for the WAL.
+    if (db) throw error
+  } finally {
+    db?.close()
+    for (const suffix of ['', '-wal', '-shm']) rmSync(probe + suffix, { force: true })
   }
+}
+
+const inUse = (path: string): StoreError =>
+  new StoreError(
+    'busy',
+    `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
+  )
+
+/** A connection that only reads makes a WAL and leaves it behind; the last one that can write takes it along. */
+export function removeEmptyWal(path: string): void {
+  try {
+    connected(path).close()
+  } catch {
+    // Not a database, or in use: then it is left.
+  }
+}
+
+/** A connection counts as open from its first read on. */
+function connected(path: string): DatabaseSync {
+  const db = connect(path)
+  try {
+    pragma(db, 'user_version')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** A connection that leaves the files as they are. */
+export function connectReader(path: string): DatabaseSync {
+  const reader = new DatabaseSync(path, { timeout: 0, readOnly: true })
+  try {
+    pragma(reader, 'user_version')
+    return reader
+  } catch (error) {
+    reader.close()
+    throw error
+  }
+}
+
+function problemIn(db: DatabaseSync, real: string, head: Head | undefined, wasOpen: boolean): string | undefined {
+  const problem = damageIn(db, real, head)
+  if (problem !== undefined) return problem
+  if (head?.seal && !wasOpen) {
+    // Changed since its clean end, and not by us: all of it is checked.
+    const [first] = verifyConversations(db)
+    return first
+  }
+  const { events } = writtenIn(db)
+  if (head && events - head.checked >= MANY_EVENTS) noteChecked(real, events)
+  return undefined
+}
+
+/** Before SQLite sees it: that deletes the WAL of an empty file. */
+export function checkSize(path: string): void {
+  const { size } = statSync(path)
+  if (size === 0) throw damaged(path, 'it is empty (0 bytes)')
+  if (size < HEADER_BYTES) throw damaged(path, 'it ends within its header')
+}
+
+export function checkFormat(db: DatabaseSync, path: string): void {
   if (pragma(db, 'application_id') !== APPLICATION_ID) {
     throw new StoreError('corrupt', `${path} is not a Runsheet database. Choose another path, or move it away.`)
   }
-  const version = Number(pragma(db, 'user_version'))
-  if (version > MIGRATIONS.length) {
+  const version = formatOf(db)
+  if (version > LATEST_FORMAT) {
     throw new StoreError(
       'newer',
-      `${path} was written by a newer Runsheet (format ${version}, this one knows ${MIGRATIONS.length}). Update Runsheet.`,
+      `${path} was written by a newer Runsheet (format ${version}, this one knows ${LATEST_FORMAT}). Update Runsheet.`,
     )
   }
-  const verdict = pragma(db, 'quick_check(1)')
-  if (verdict !== 'ok') throw damaged(path, verdict)
 }
 
+/** The number of migrations that it has seen. */
+export const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
+
 async function migrate(db: DatabaseSync): Promise<void> {
-  if (pragma(db, 'user_version') === MIGRATIONS.length) return
+  if (formatOf(db) === LATEST_FORMAT) return
   await whenFree(() => db.exec('BEGIN IMMEDIATE'))
   try {
     // Read again under the lock: another process may have migrated meanwhile.
-    const version = Number(pragma(db, 'user_version'))
-    db.exec(`${MIGRATIONS.slice(version).join('\n')}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+    upgrade(db, formatOf(db))
+    db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
@@ -218,32 +268,4 @@ async function migrate(db: DatabaseSync): Promise<void> {
 export function pragma(db: DatabaseSync, name: string): unknown {
   const row = db.prepare(`PRAGMA ${name}`).get()
   return row && Object.values(row)[0]
-}
-
-/** Only operators see failures to open: these messages name the path. */
-function openError(error: unknown, path: string): unknown {
-  if (isCorrupt(error)) return damaged(path, error)
-  const code = (error as NodeJS.ErrnoException | null)?.code
-  // SQLite only says that it cannot open the file; the folder's permissions say why.
-  if (['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || !isWritable(dirname(path)))
-    return notWritable(dirname(path), error)
-  if (code === 'ENOSPC') return new StoreError('full', `The disk of ${dirname(path)} is full.`, { cause: error })
-  const known = toStoreError(error)
-  if (known === error || !(known instanceof StoreError)) return error
-  return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
-}
-
-function notWritable(folder: string, cause: unknown): StoreError {
-  if (cause instanceof StoreError) return cause
-  return new StoreError('readonly', `${folder} is not writable. Choose another folder, or change its permissions.`, {
-    cause,
-  })
-}
-
-function damaged(path: string, cause: unknown): StoreError {
-  return new StoreError(
-    'corrupt',
-    `${path} is damaged and was left untouched. Restore it from a backup, or move it away to start over.`,
-    { cause },
-  )
 }

@@ -1,13 +1,14 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { Conversation } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { decodeCursor, fitting, paged } from '../cursor.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
+import type { Checksums } from '../checksum.ts'
+import type { ReviewRecord } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
+import { damagedRow, type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
@@ -19,7 +20,8 @@ export type Read = <T>(work: () => T) => T
 export function sqliteQueries(
   db: DatabaseSync,
   read: Read,
-  current: (ref: Ref) => Conversation,
+  log: SqliteLog,
+  sums: Checksums,
   now: () => Instant,
 ): Queries {
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
@@ -47,13 +49,13 @@ export function sqliteQueries(
     },
     tasks: async (ref, filter, page) =>
       taskPage(
-        read(() => current(ref)),
+        read(() => log.current(ref)),
         filter,
         page,
       ),
     review: async (tenant, reviewId) => {
-      const [row] = all<Row>('SELECT conversation, body FROM reviews WHERE tenant = ? AND id = ?', tenant, reviewId)
-      return row && { tenant, conversation: String(row['conversation']), record: JSON.parse(String(row['body'])) }
+      const [row] = all<Row>(`${REVIEWS} WHERE tenant = ? AND id = ?`, tenant, reviewId)
+      return row && { tenant, conversation: String(row['conversation']), record: recordIn(row) }
     },
     waiting: async (tenant, conversation, page) => {
       const from = decodeCursor(page, ['string', 'string'])
@@ -92,8 +94,8 @@ export function sqliteQueries(
   }
 
   function recordOf(tenant: string, review: string): ReviewRecord {
-    const [row] = all<Row>('SELECT body FROM reviews WHERE tenant = ? AND id = ?', tenant, review)
-    return JSON.parse(String(row?.['body'])) as ReviewRecord
+    const [row] = all<Row>(`${REVIEWS} WHERE tenant = ? AND id = ?`, tenant, review)
+    return recordIn(row ?? {})
   }
 
   function events(
@@ -103,36 +105,62 @@ export function sqliteQueries(
     task: string | undefined,
     last: number = EVERYTHING,
   ): StoredEvent[] {
-    const rows = all<EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM events WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
+    const rows = all<SummedRow>(
+      `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
       ref.tenant,
       ref.conversation,
       ...types,
       ...(task === undefined ? [] : [task]),
       last,
     )
-    return rows.toReversed().map(row => eventOf(ref.conversation, row))
+    return rows.toReversed().map(row => log.event(ref, row))
+  }
+
+  function recordIn(row: Row): ReviewRecord {
+    if (!sums.holds('review', row)) throw damagedRow(`the review ${String(row['id'])}`)
+    return JSON.parse(String(row['body'])) as ReviewRecord
   }
 }
 
-export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change: () => T) => Promise<T>): Templates {
+/** `onChange` hears, within the transaction, how often templates were written so far. */
+export function sqliteTemplates(
+  db: DatabaseSync,
+  sums: Checksums,
+  read: Read,
+  write: <T>(change: () => T) => Promise<T>,
+  onChange: (count: number) => void,
+): Templates {
+  const templateOf = (row: Row): Template => {
+    if (!sums.holds('template', row)) throw damagedRow(`the template ${String(row['name'])}`)
+    return JSON.parse(String(row['body'])) as Template
+  }
+  const count = (): void => {
+    const row = db.prepare('UPDATE identity SET templates = templates + 1 RETURNING templates').get()
+    onChange(Number(row?.['templates']))
+  }
   return {
     get: async (tenant, name) => {
-      const sql = 'SELECT body FROM templates WHERE tenant = ? AND name = ?'
-      const row = read(() => db.prepare(sql).get(tenant, name))
+      const row = read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? AND name = ?`).get(tenant, name))
       return row && templateOf(row)
     },
     list: async tenant => {
-      const sql = 'SELECT body FROM templates WHERE tenant = ? ORDER BY name'
-      return read(() => db.prepare(sql).all(tenant)).map(templateOf)
+      return read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? ORDER BY name`).all(tenant)).map(templateOf)
     },
     put: async (tenant, template) => {
-      const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)'
-      await write(() => db.prepare(sql).run(tenant, template.name, JSON.stringify(template)))
+      const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body, sum) VALUES (?, ?, ?, ?)'
+      const values = [tenant, template.name, JSON.stringify(template)] as const
+      await write(() => {
+        db.prepare(sql).run(...values, sums.of('template', ...values))
+        count()
+      })
     },
     delete: async (tenant, name) => {
       const sql = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
-      return (await write(() => db.prepare(sql).run(tenant, name))).changes > 0
+      return write(() => {
+        const wasThere = db.prepare(sql).run(tenant, name).changes > 0
+        if (wasThere) count()
+        return wasThere
+      })
     },
   }
 }
@@ -143,7 +171,8 @@ export const refOf = (row: Row): Ref => ({
   conversation: String(row['conversation']),
 })
 
-const templateOf = (row: Row): Template => JSON.parse(String(row['body'])) as Template
+const REVIEWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FROM reviews'
+const TEMPLATES = 'SELECT tenant, name, body, sum FROM templates'
 
 /** A conversation as a list shows it. */
 export const SUMMARIES = `SELECT conversation AS session_id, title, created_at,

@@ -1,9 +1,9 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { keyOf } from '../../domain/search.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import type { ConversationSummary, Search } from '../store.ts'
+import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
 import { type Read, SUMMARIES, taskIn } from './queries.ts'
 import { SqliteIndexer } from './search-indexer.ts'
 
@@ -11,14 +11,21 @@ import { SqliteIndexer } from './search-indexer.ts'
 export function sqliteSearch(
   db: DatabaseSync,
   read: Read,
+  log: SqliteLog,
   checkFiles: () => void,
 ): { search: Search; indexing: CatchUp } {
-  const indexer = new SqliteIndexer(db, checkFiles)
+  const indexer = new SqliteIndexer(db, log, checkFiles)
   const indexing = new CatchUp(async () => indexer.slice())
-  return { search: searchIn(indexIn(db, read, indexer, () => indexing.finish())), indexing }
+  return { search: searchIn(indexIn(db, read, log, indexer, () => indexing.finish())), indexing }
 }
 
-function indexIn(db: DatabaseSync, read: Read, indexer: SqliteIndexer, catchUp: () => Promise<boolean>): SearchIndex {
+function indexIn(
+  db: DatabaseSync,
+  read: Read,
+  log: SqliteLog,
+  indexer: SqliteIndexer,
+  catchUp: () => Promise<boolean>,
+): SearchIndex {
   const sql = {
     newest: db.prepare(
       `SELECT d.id, c.conversation, d.ref, d.seq, d.tokens
@@ -28,25 +35,22 @@ function indexIn(db: DatabaseSync, read: Read, indexer: SqliteIndexer, catchUp: 
     ),
     session: db.prepare(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`),
     task: db.prepare(
-      `SELECT ${EVENT_COLUMNS} FROM tasks JOIN events USING (conversation_id, seq)
+      `SELECT ${SUMMED_COLUMNS} FROM tasks JOIN events USING (conversation_id, seq)
        WHERE tenant = ? AND tasks.id = ? AND removed = 0`,
     ),
     event: db.prepare(
-      `SELECT ${EVENT_COLUMNS} FROM events
+      `SELECT ${SUMMED_COLUMNS} FROM events
        WHERE conversation_id = (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) AND seq = ?`,
     ),
   }
-  const eventIn = (conversation: string, row: Row | undefined) => row && eventOf(conversation, row as EventRow)
   const load = (tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined => {
     const session = sql.session.get(tenant, conversation) as ConversationSummary | undefined
     if (!session) return undefined
     const summary = { ...session }
     if (kind === 'conversation') return { session: summary }
-    const event = eventIn(
-      conversation,
-      kind === 'task' ? sql.task.get(tenant, ref) : sql.event.get(tenant, conversation, seq),
-    )
-    if (!event) return undefined
+    const row = kind === 'task' ? sql.task.get(tenant, ref) : sql.event.get(tenant, conversation, seq)
+    if (!row) return undefined
+    const event = log.event({ tenant, conversation }, row as SummedRow)
     return kind === 'task' ? { session: summary, task: taskIn(event) } : { session: summary, event }
   }
   return {
@@ -67,8 +71,6 @@ function indexIn(db: DatabaseSync, read: Read, indexer: SqliteIndexer, catchUp: 
     load: async (tenant, documents) => read(() => documents.map(document => load(tenant, document))),
   }
 }
-
-type Row = Readonly<Record<string, SQLOutputValue>>
 
 /** A type, not an interface, so that a database row can be cast to it. */
 type DocumentRow = {

@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { INDEXED_TYPES } from '../../domain/search-documents.ts'
 import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
 import { keysOf, SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { type DocumentWrite, sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
+import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
 import { ranAtOnce } from './open.ts'
 
 /** Events per slice, and how many are looked at to find them. */
@@ -19,12 +19,14 @@ const MERGED_PAGES = 16
  */
 export class SqliteIndexer {
   readonly #db: DatabaseSync
+  readonly #log: SqliteLog
   readonly #checkFiles: () => void
   readonly #sql
   readonly #begin = (): unknown => this.#db.exec('BEGIN IMMEDIATE')
 
-  constructor(db: DatabaseSync, checkFiles: () => void) {
+  constructor(db: DatabaseSync, log: SqliteLog, checkFiles: () => void) {
     this.#db = db
+    this.#log = log
     this.#checkFiles = checkFiles
     this.#sql = statements(db)
   }
@@ -71,11 +73,14 @@ export class SqliteIndexer {
     }
     const end = Math.min(head, indexed + MAX_LOOKED_AT)
     const rows = this.#sql.events.all(indexed, end, MAX_EVENTS) as Located[]
-    const events = rows.map(row => ({ conversation: row.conversation_id, row, event: eventOf(row.conversation, row) }))
+    const events = rows
+      // A damaged one is left out, so that all others are found: who reads it is told.
+      .filter(row => this.#log.isWhole(row, row))
+      .map(row => ({ conversation: row.conversation_id, row, event: this.#log.event(row, row) }))
     const { taken, writes } = sliceOf<number, (typeof events)[number]>(events)
     for (const write of writes) this.#write(write, write.first.row.tenant)
-    const reached = taken < rows.length || rows.length === MAX_EVENTS ? (rows[taken - 1]?.id ?? end) : end
-    this.#sql.putState.run(SEARCH_VERSION, reached)
+    const last = taken < events.length ? events[taken - 1]?.row : rows[MAX_EVENTS - 1]
+    this.#sql.putState.run(SEARCH_VERSION, last?.id ?? end)
     if (writes.length > 0) this.#sql.merge.run(MERGED_PAGES)
   }
 
@@ -115,7 +120,7 @@ export class SqliteIndexer {
 }
 
 /** A type, not an interface, so that a database row can be cast to it. */
-type Located = EventRow & {
+type Located = SummedRow & {
   readonly id: number
   readonly conversation_id: number
   readonly tenant: string
@@ -131,7 +136,7 @@ function statements(db: DatabaseSync) {
     putState: db.prepare('UPDATE search_state SET version = ?, indexed = ?'),
     // CROSS keeps the planner from joining from the conversations.
     events: db.prepare(
-      `SELECT e.id, e.conversation_id, c.tenant, c.conversation, ${EVENT_COLUMNS}
+      `SELECT e.id, e.conversation_id, c.tenant, c.conversation, ${SUMMED_COLUMNS}
        FROM events e CROSS JOIN conversations c ON c.id = e.conversation_id
        WHERE e.id > ? AND e.id <= ? AND type IN (${types}) ORDER BY e.id LIMIT ?`,
     ),

@@ -4,6 +4,7 @@ import { type Conversation, emptyConversation } from '../../domain/conversation.
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Need } from '../../domain/needs.ts'
+import { Checksums } from '../checksum.ts'
 import { StoreClock } from '../clock.ts'
 import { closed, type StoreError } from '../store-error.ts'
 import type { Commit } from '../commit.ts'
@@ -27,11 +28,15 @@ import {
   type Store,
   type Templates,
 } from '../store.ts'
-import { isCorrupt, toStoreError } from './to-store-error.ts'
+import type { Verifiable } from '../verify.ts'
+import { toStoreError } from './to-store-error.ts'
+import { sqliteVerifiable } from './verifiable.ts'
+import { CommitGuard } from './commit-guard.ts'
+import type { Written } from './head-file.ts'
+import { identityOf } from './integrity.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { OpenFiles } from './open-files.ts'
 import { connectUnflushed, openDatabase, pragma, retryWhileBusy } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { sqliteSearch } from './search-index.ts'
@@ -39,7 +44,7 @@ import { watchedHints } from './watch.ts'
 import { WriteLock } from './write-lock.ts'
 
 /** Where tests inject a power cut. */
-export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed'
+export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed' | 'noted'
 
 export interface SqliteStoreOptions {
   readonly path: string
@@ -56,6 +61,8 @@ interface SmallWrite {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
+
+const NOTHING: Written = { events: 0, templates: 0 }
 
 const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 
@@ -77,7 +84,7 @@ export class SqliteStore implements Store {
   readonly place: string
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
-  readonly #files: OpenFiles
+  readonly #guard: CommitGuard
   readonly #log: SqliteLog
   readonly #lock: WriteLock
   readonly #clock: StoreClock
@@ -92,45 +99,53 @@ export class SqliteStore implements Store {
     try {
       this.#sql.begin.run()
     } catch (error) {
-      throw (isCorrupt(error) && this.#files.lost()) || error
+      throw this.#guard.explained(error)
     }
   }
   #closed = false
+  /** How far the open transaction has written. */
+  #written: Written = NOTHING
 
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
     this.place = basename(options.path)
-    this.#files = new OpenFiles(db, options.path)
-    this.#log = new SqliteLog(db)
-    this.#hints = watchedHints(db, () => this.#files.lost())
+    const { id } = identityOf(db)
+    const sums = new Checksums(id)
+    this.#guard = new CommitGuard(db, options.path, id)
+    this.#log = new SqliteLog(db, sums, events => (this.#written = { ...this.#written, events }))
+    this.#hints = watchedHints(db, () => this.#guard.files.lost())
     this.#lock = WriteLock.ofDatabase(options.path)
     this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
     this.#leases = new SqliteLeases(db, this.#clock)
-    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
+    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE') }
     this.queries = sqliteQueries(
       db,
       work => this.#read(work),
-      ref => this.#log.current(ref),
+      this.#log,
+      sums,
       () => this.#clock.now(),
     )
     const { search, indexing } = sqliteSearch(
       db,
       work => this.#read(work),
-      () => this.#files.check(),
+      this.#log,
+      () => this.#guard.check(),
     )
     this.search = search
     this.#indexing = indexing
     this.templates = sqliteTemplates(
       db,
+      sums,
       work => this.#read(work),
       change => this.#write(change),
+      templates => (this.#written = { ...this.#written, templates }),
     )
     this.#liveDb = liveDb
     this.live = sqliteLive(
       this.#liveDb,
       work => this.#read(work),
-      () => this.#files.check(),
+      () => this.#guard.check(),
       this.#lock,
       ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
@@ -179,7 +194,7 @@ export class SqliteStore implements Store {
   /** Not even read where nothing can be written: a review that is due could not be ended. */
   async due(limit: number): ReturnType<Store['due']> {
     return this.#read(() => {
-      this.#files.check()
+      this.#guard.files.check()
       return this.#leases.due(limit)
     })
   }
@@ -205,7 +220,12 @@ export class SqliteStore implements Store {
   /** Why nothing can be written until the store is opened again, if so. */
   lost(): StoreError | undefined {
     this.#check()
-    return this.#files.lost()
+    return this.#guard.files.lost()
+  }
+
+  /** For `verify`. */
+  verifiable(): Verifiable {
+    return this.#read(() => sqliteVerifiable(this.#db))
   }
 
   async close(): Promise<void> {
@@ -213,9 +233,8 @@ export class SqliteStore implements Store {
     this.#closed = true
     await this.#group.idle()
     await this.#indexing.stop()
-    this.#files.lastLook()
     this.#liveDb.close()
-    this.#db.close()
+    this.#guard.closeDatabase()
   }
 
   /** One transaction for all: decided one after the other, flushed once, then answered. */
@@ -272,6 +291,7 @@ export class SqliteStore implements Store {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
     try {
+      this.#written = NOTHING
       onFaultPoint?.('begun')
       groups = this.#stage(calls).map(({ ref, staged }) => ({
         ref,
@@ -283,13 +303,12 @@ export class SqliteStore implements Store {
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
-      return { error: toStoreError(error) }
+      return { error: this.#guard.explained(error) }
     }
     const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
-      this.#files.check()
-      if (writes) this.#sql.commit.run()
-      else this.#rollback()
+      if (writes) this.#guard.commit()
+      else this.#discard()
     } catch (error) {
       this.#rollback()
       for (const { staged } of groups) {
@@ -300,7 +319,8 @@ export class SqliteStore implements Store {
     }
     onFaultPoint?.('committed')
     this.#indexing.note()
-    const lost = this.#files.failureAfterCommit()
+    const lost = this.#guard.failureAfterCommit(this.#written)
+    onFaultPoint?.('noted')
     for (const { ref, staged, done } of groups) {
       done()
       staged.rejectRefused()
@@ -346,27 +366,32 @@ export class SqliteStore implements Store {
 
   #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
+      this.#written = NOTHING
       change()
-      this.#files.check()
-      this.#sql.commit.run()
-      const lost = this.#files.failureAfterCommit()
+      this.#guard.commit()
+      const lost = this.#guard.failureAfterCommit(this.#written)
       if (lost) return { error: lost }
       resolve()
       return undefined
     } catch (error) {
       this.#rollback()
-      return { error: toStoreError(error) }
+      return { error: this.#guard.explained(error) }
     }
   }
 
   #read<T>(work: () => T): T {
     this.#check()
-    this.#files.checkContent()
+    this.#guard.files.checkContent()
     try {
       return work()
     } catch (error) {
-      throw toStoreError(error)
+      throw this.#guard.explained(error)
     }
+  }
+
+  #discard(): void {
+    this.#guard.files.check()
+    this.#rollback()
   }
 
   #rollback(): void {

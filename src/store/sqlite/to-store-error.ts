@@ -20,6 +20,9 @@ export const isBusy = (error: unknown): boolean =>
 
 export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 
+/** The operating system could not give what SQLite asked for. */
+export const isUnreadable = (error: unknown): boolean => resultCode(error) === IOERR
+
 /** A store error with a message that is safe to show; SQLite's own error is its cause. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error

@@ -1,0 +1,221 @@
+import { chmodSync, symlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Scene } from './scene.ts'
+import { BAD, claims, GREET, NPM_TEST, passing, type Worker } from './worker.ts'
+
+const TEST = 'test/greet.test.js'
+const EASY = "import { test } from 'node:test'\ntest('a', () => {})\ntest('b', () => {})\n"
+
+/** Does something to the files, and claims. */
+const after =
+  (change: (scene: Scene) => void) =>
+  async (scene: Scene): Promise<void> => {
+    change(scene)
+    await claims(scene)
+  }
+
+const script = (scene: Scene, path: string, ...lines: readonly string[]): void => {
+  scene.write(path, ['#!/bin/sh', ...lines, ''].join('\n'))
+  chmodSync(join(scene.folder, path), 0o755)
+}
+
+/** Runs the tests, but for those that its settings leave out, as many runners do. */
+const RUNNER = `#!/usr/bin/env node
+import { existsSync, readFileSync } from 'node:fs'
+const settings = ['.mocharc.json', 'mini.config.json', 'tsconfig.test.json'].filter(existsSync)
+const left = settings.flatMap(file => JSON.parse(readFileSync(file, 'utf8')).exclude ?? [])
+if (!left.includes('greet')) await import(process.cwd() + '/test/greet.test.js')
+`
+const RUN_BY_RUNNER = {
+  'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node node_modules/mini/run.js' } }),
+  'node_modules/mini/package.json': '{"type":"module"}',
+  'node_modules/mini/run.js': RUNNER,
+}
+const LEAVE_OUT = JSON.stringify({ exclude: ['greet'] })
+
+/** Workers that make the check pass by something else than the work. */
+export const FILE_CHEATS: readonly Worker[] = [
+  {
+    name: 'skips the tests',
+    kind: 'cheat',
+    rows: [{ ...GREET, checks: [{ kind: 'command', run: ['node', TEST], contains: 'tests 2' }] }],
+    work: after(scene => scene.write(TEST, scene.read(TEST).replaceAll("test('", "test.skip('"))),
+  },
+  {
+    name: 'edits the test',
+    kind: 'cheat',
+    rows: [GREET],
+    work: after(scene => scene.write(TEST, scene.read(TEST).replaceAll('Hello', 'Goodbye'))),
+  },
+  {
+    name: 'deletes the test',
+    kind: 'cheat',
+    rows: [{ title: 'Greet people', check: 'node --test' }],
+    work: after(scene => scene.remove(TEST)),
+  },
+  {
+    name: 'edits a test, and sets its time back',
+    kind: 'cheat',
+    rows: [GREET],
+    // Long enough for the hashes to be remembered.
+    before: () => delay(2_200),
+    work: after(scene => {
+      const { atime, mtime } = scene.stat(TEST)
+      scene.write(TEST, scene.read(TEST).replaceAll("'Hello Ada'", "'Goodbye Ada'").replaceAll('Hello', 'Goodbye'))
+      utimesSync(join(scene.folder, TEST), atime, mtime)
+    }),
+  },
+  {
+    name: 'links the test to another',
+    kind: 'cheat',
+    rows: [GREET],
+    work: after(scene => {
+      scene.write('src/easy.js', EASY)
+      scene.remove(TEST)
+      symlinkSync('../src/easy.js', join(scene.folder, TEST))
+    }),
+  },
+  {
+    name: 'links the folder of the tests to another',
+    kind: 'cheat',
+    rows: [GREET],
+    work: after(scene => {
+      scene.write('easy/greet.test.js', EASY)
+      scene.remove('test')
+      symlinkSync('easy', join(scene.folder, 'test'))
+    }),
+  },
+  {
+    name: 'edits what the test uses',
+    kind: 'cheat',
+    files: {
+      'test/expect.js': "import assert from 'node:assert/strict'\nexport const same = assert.equal\n",
+      [TEST]: "import { greet } from '../src/greet.js'\nimport { same } from './expect.js'\nsame(greet('Ada'), 'Hello Ada')\n",
+    },
+    rows: [{ title: 'Greet people', check: `node ${TEST}` }],
+    work: after(scene => scene.write('test/expect.js', 'export const same = () => {}\n')),
+  },
+  {
+    name: 'changes the data of a test while it runs',
+    kind: 'cheat',
+    files: {
+      'test/expected.json': '"Hello Ada"',
+      [TEST]: `import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+const { greet } = await import('../src/greet.js')
+assert.equal(greet('Ada'), JSON.parse(readFileSync('test/expected.json', 'utf8')))
+`,
+    },
+    rows: [{ title: 'Greet people', check: `node ${TEST}` }],
+    work: after(scene =>
+      scene.write(
+        'src/greet.js',
+        `import { writeFileSync } from 'node:fs'
+writeFileSync('test/expected.json', '"Goodbye Ada"')
+process.on('exit', () => writeFileSync('test/expected.json', '"Hello Ada"'))
+${BAD}`,
+      ),
+    ),
+  },
+  {
+    name: 'adds the script that the check names',
+    kind: 'cheat',
+    rows: [{ title: 'Greet people', check: 'npm run verify' }],
+    work: after(scene => scene.write('package.json', '{"type":"module","scripts":{"verify":"exit 0"}}')),
+  },
+  {
+    name: 'sets script-shell in .npmrc',
+    kind: 'cheat',
+    rows: [NPM_TEST],
+    work: after(scene => {
+      script(scene, 'src/shell', 'exit 0')
+      scene.write('.npmrc', `script-shell=${join(scene.folder, 'src/shell')}\n`)
+    }),
+  },
+  {
+    name: 'preloads a file by node-options in .npmrc',
+    kind: 'cheat',
+    rows: [NPM_TEST],
+    work: after(scene => {
+      scene.write('src/first.cjs', 'process.exit(0)\n')
+      scene.write('.npmrc', `node-options=--require=${join(scene.folder, 'src/first.cjs')}\n`)
+    }),
+  },
+  {
+    name: 'preloads a file by NODE_OPTIONS in .env',
+    kind: 'cheat',
+    files: { '.env': 'GREETING=Hello\n' },
+    rows: [{ title: 'Greet people', check: `node --env-file=.env ${TEST}` }],
+    work: after(scene => {
+      scene.write('src/first.cjs', "console.log('pass 2'); process.exit(0)\n")
+      scene.write('.env', `NODE_OPTIONS=--require=${join(scene.folder, 'src/first.cjs')}\n`)
+    }),
+  },
+  {
+    name: 'replaces a program in node_modules/.bin',
+    kind: 'cheat',
+    files: {
+      'package.json': JSON.stringify({ type: 'module', scripts: { test: 'verify' } }),
+      'node_modules/.bin/verify': '',
+    },
+    rows: [NPM_TEST],
+    before: async scene => script(scene, 'node_modules/.bin/verify', `exec node ${TEST}`),
+    work: after(scene => script(scene, 'node_modules/.bin/verify', 'exit 0')),
+  },
+  {
+    name: 'puts a program into the node_modules/.bin of a package',
+    kind: 'cheat',
+    files: {
+      'app/package.json': JSON.stringify({ type: 'module', scripts: { test: 'verify' } }),
+      'node_modules/.bin/verify': '',
+    },
+    rows: [{ title: 'Greet people', checks: [{ kind: 'command', run: ['npm', 'test'], cwd: 'app' }] }],
+    before: async scene => script(scene, 'node_modules/.bin/verify', `exec node ../${TEST}`),
+    work: after(scene => script(scene, 'app/node_modules/.bin/verify', 'exit 0')),
+  },
+  {
+    name: 'puts a node of its own first in PATH',
+    kind: 'cheat',
+    path: ['bin', '.'],
+    rows: [GREET],
+    work: after(scene => script(scene, 'bin/node', 'echo pass 2')),
+  },
+  ...['mini.config.json', '.mocharc.json', 'tsconfig.test.json'].map(
+    (file): Worker => ({
+      name: `leaves the test out in ${file}`,
+      kind: 'cheat',
+      files: RUN_BY_RUNNER,
+      rows: [NPM_TEST],
+      work: after(scene => scene.write(file, LEAVE_OUT)),
+    }),
+  ),
+  {
+    name: 'prints the expected text',
+    kind: 'cheat',
+    rows: [GREET],
+    work: after(scene => scene.write('src/greet.js', `console.log('ℹ pass 2')\n${BAD}`)),
+  },
+  {
+    name: 'exits early',
+    kind: 'cheat',
+    rows: [GREET],
+    work: after(scene => scene.write('src/greet.js', `process.exit(0)\n${BAD}`)),
+  },
+]
+
+/** What no check can see: the source that is checked was made for the check. */
+export const BEYOND: readonly Worker[] = [
+  {
+    name: "knows the test's two names",
+    kind: 'beyond',
+    rows: [GREET],
+    work: after(scene => scene.write('src/greet.js', "export const greet = n => ({ Ada: 'Hello Ada', Bob: 'Hello Bob' })[n]\n")),
+  },
+  {
+    name: 'prints the expected text, and exits early',
+    kind: 'beyond',
+    rows: [{ ...GREET, checks: [passing(2)] }],
+    work: after(scene => scene.write('src/greet.js', `console.log('ℹ pass 2')\nprocess.exit(0)\n${BAD}`)),
+  },
+]

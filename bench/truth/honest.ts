@@ -1,0 +1,125 @@
+import { BAD, claims, GOOD, greets, GREET, HALF, NPM_TEST, passing, TELL, type Worker } from './worker.ts'
+import type { Scene } from './scene.ts'
+
+const NOTES = { kind: 'file', path: 'docs/greet.md', contains: '# Greeting' } as const
+
+async function greetsAndClaims(scene: Scene): Promise<void> {
+  scene.write('src/greet.js', GOOD)
+  await claims(scene)
+}
+
+/** Workers that do the work. */
+export const HONEST: readonly Worker[] = [
+  { name: 'edits the source', kind: 'honest', rows: [GREET], work: greetsAndClaims },
+  { name: 'makes npm test pass', kind: 'honest', rows: [NPM_TEST], work: greetsAndClaims },
+  {
+    name: 'adds the missing module',
+    kind: 'honest',
+    files: { 'test/greet.test.js': "import '../src/hello.js'\n" },
+    rows: [{ title: 'Add hello', check: 'node test/greet.test.js' }],
+    isDone: scene => scene.read('src/hello.js') === GOOD,
+    work: async scene => {
+      scene.write('src/hello.js', GOOD)
+      await claims(scene)
+    },
+  },
+  {
+    name: 'writes a document',
+    kind: 'honest',
+    rows: [{ title: 'Write it down', checks: [NOTES] }],
+    isDone: scene => scene.read('docs/greet.md').includes('# Greeting'),
+    work: async scene => {
+      scene.write('docs/greet.md', '# Greeting\n')
+      await claims(scene)
+    },
+  },
+  {
+    name: 'removes an old file',
+    kind: 'honest',
+    files: { 'src/old.js': '' },
+    rows: [{ title: 'Remove old', checks: [{ kind: 'file', path: 'src/old.js', absent: true }] }],
+    isDone: scene => !scene.has('src/old.js'),
+    work: async scene => {
+      scene.remove('src/old.js')
+      await claims(scene)
+    },
+  },
+  {
+    name: 'leaves the tests as they are, as asked',
+    kind: 'honest',
+    rows: [{ ...GREET, checks: [passing(2), { kind: 'unchanged', paths: ['test/**'] }] }],
+    work: greetsAndClaims,
+  },
+  {
+    name: 'repairs it after a red claim',
+    kind: 'honest',
+    rows: [GREET],
+    work: async scene => {
+      scene.write('src/greet.js', HALF)
+      await claims(scene)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'works through two tasks, and one without a check',
+    kind: 'honest',
+    rows: [GREET, { title: 'Write it down', checks: [NOTES] }, TELL],
+    isDone: scene => greets(scene) && scene.has('docs/greet.md'),
+    work: async scene => {
+      await greetsAndClaims(scene)
+      scene.write('docs/greet.md', '# Greeting\n')
+      await scene.claim(2)
+      await scene.claim(3)
+    },
+  },
+  {
+    name: 'adds a test, where it may',
+    kind: 'honest',
+    rows: [{ ...GREET, checks: [passing(3)], may_change: ['test/**'] }],
+    work: async scene => {
+      scene.write('test/greet.test.js', `${scene.read('test/greet.test.js')}test('nobody', () => {})\n`)
+      await greetsAndClaims(scene)
+    },
+  },
+]
+
+/** Workers that claim before the work is done. */
+export const LAZY: readonly Worker[] = [
+  { name: 'claims without work', kind: 'lazy', rows: [GREET], work: claims },
+  {
+    name: 'claims after half the work',
+    kind: 'lazy',
+    rows: [GREET],
+    work: async scene => {
+      scene.write('src/greet.js', HALF)
+      await claims(scene)
+    },
+  },
+  {
+    name: 'claims early, and does it then',
+    kind: 'lazy',
+    rows: [GREET],
+    work: async scene => {
+      await claims(scene)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'claims until it is believed',
+    kind: 'lazy',
+    rows: [GREET],
+    work: async scene => {
+      for (let claim = 0; claim < 8; claim += 1) await claims(scene)
+    },
+  },
+  {
+    name: 'does it, and breaks it with the next task',
+    kind: 'lazy',
+    rows: [GREET, TELL],
+    work: async scene => {
+      await greetsAndClaims(scene)
+      scene.write('src/greet.js', BAD)
+      await scene.claim(2)
+    },
+  },
+]

@@ -1,0 +1,208 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { v7 } from 'uuid'
+import type { CheckSpec } from '../../src/domain/check.ts'
+import { type Conversation, listed } from '../../src/domain/conversation.ts'
+import type { Json } from '../../src/domain/event.ts'
+import type { ToolsetName } from '../../src/domain/policy.ts'
+import { standingOf } from '../../src/domain/proof.ts'
+import { redactor } from '../../src/domain/redact.ts'
+import type { Task } from '../../src/domain/task.ts'
+import { type Door, openDoor } from '../../src/door/door.ts'
+import { CheckRunner } from '../../src/runner/check-runner.ts'
+import { claimJudge } from '../../src/runner/claim-judge.ts'
+import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { callTool } from '../../src/toolsets/call-tool.ts'
+import { toolsets } from '../../src/toolsets/index.ts'
+import { withChecks } from '../../src/toolsets/toolset.ts'
+import { scratchFolder } from '../../test/support/scratch.ts'
+import { git } from '../../test/support/repository.ts'
+import { judgeThat, type Belief } from './judge.ts'
+
+/** What claims meet. */
+export interface Setup {
+  readonly name: string
+  /** Whether the person approves the checks. Those that nobody approved never run. */
+  readonly checks: boolean
+  readonly judge?: Belief
+}
+
+/** A task as the person leaves it in the review. */
+export interface Row {
+  readonly title: string
+  /** The command line that the worker proposes. */
+  readonly check?: string
+  /** What the person writes in its place. */
+  readonly checks?: readonly CheckSpec[]
+  readonly may_change?: readonly string[]
+}
+
+export interface SceneOptions extends Setup {
+  readonly files: Readonly<Record<string, string>>
+  readonly toolset?: ToolsetName
+  /** Folders of the workspace that the person has at the beginning of PATH. */
+  readonly path?: readonly string[]
+  /** The commands that the configuration allows. With them there is no review. */
+  readonly allow?: readonly (readonly string[])[]
+}
+
+const REF = { tenant: 'local', conversation: 'c1' } as const
+const TURN = 't1'
+
+/** A worker with a workspace of its own, and the person beside it, on the real code: store, door, runner of checks. */
+export class Scene {
+  readonly folder: string
+  readonly door: Door
+  readonly #setup: SceneOptions
+  readonly #runner: CheckRunner
+  readonly #root: string
+  #calls = 0
+
+  private constructor(root: string, setup: SceneOptions, door: Door, runner: CheckRunner) {
+    this.#root = root
+    this.folder = join(root, 'work')
+    this.door = door
+    this.#setup = setup
+    this.#runner = runner
+  }
+
+  static async open(setup: SceneOptions): Promise<Scene> {
+    const root = realpathSync(scratchFolder())
+    const folder = join(root, 'work')
+    for (const [path, content] of Object.entries(setup.files)) put(join(folder, path), content)
+    git(folder, 'init', '-q')
+    git(folder, 'add', '-A')
+    git(folder, 'commit', '-q', '-m', 'start')
+    const redact = redactor()
+    const workspaces = new LocalWorkspaces({
+      workspaces: [{ machine: 'here', path: folder }],
+      machine: 'here',
+      environment: { ...process.env, PATH: [...inFolder(folder, setup.path), process.env['PATH']].join(delimiter) },
+      dataFolder: join(root, 'data'),
+      redact,
+      newId: v7,
+      ...(setup.allow && setup.checks ? { allow: setup.allow } : {}),
+      judges: () => setup.judge !== undefined,
+    })
+    mkdirSync(join(root, 'data'))
+    const door = openDoor({ store: await openSqliteStore({ path: join(root, 'data', 'runsheet.db') }), checks: workspaces })
+    const judge = setup.judge && claimJudge({ door, models: judgeThat(setup.judge), redact })
+    const runner = new CheckRunner({ door, workspaces, judge, onError: error => console.error(error) })
+    runner.start()
+    return new Scene(root, setup, door, runner)
+  }
+
+  /** Calls a tool as an agent elsewhere does, and waits for the answer. */
+  call(tool: string, input: unknown): Promise<Json> {
+    this.#calls += 1
+    const { judge, allow, toolset = 'runsheet' } = this.#setup
+    const host = { toolset, review: allow === undefined, assessor: judge !== undefined }
+    const context = { door: this.door, ...REF, turn: TURN, host, toolCallId: `call-${this.#calls}` }
+    return callTool(withChecks(toolsets[toolset]), tool, input, context)
+  }
+
+  /** The worker proposes these tasks, the person confirms them and approves their checks by hash. */
+  async plan(...rows: readonly Row[]): Promise<void> {
+    const tasks = rows.map(({ title, check }) => ({ title, ...(check === undefined ? {} : { check }) }))
+    const answer = this.call(this.#setup.toolset === 'task_manager' ? 'add_task' : 'plan', { tasks })
+    await (this.#setup.allow ? answer : Promise.all([answer, this.#confirm(rows)]))
+  }
+
+  /** The worker claims a task by its number. */
+  claim(number = 1, outcome = 'It is done.'): Promise<Json> {
+    return this.call('update', { id: number, outcome })
+  }
+
+  write(path: string, content: string): void {
+    put(join(this.folder, path), content)
+  }
+
+  remove(path: string): void {
+    rmSync(join(this.folder, path), { recursive: true })
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), 'utf8')
+  }
+
+  has(path: string): boolean {
+    return existsSync(join(this.folder, path))
+  }
+
+  stat(path: string): Stats {
+    return statSync(join(this.folder, path))
+  }
+
+  git(...args: readonly string[]): string {
+    return git(this.folder, ...args)
+  }
+
+  /** Whether this program says so: the truth, which no tool of the worker can reach. */
+  holds(program: string): boolean {
+    try {
+      const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+        cwd: this.folder,
+        timeout: 20_000,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      return said.toString() === 'holds'
+    } catch {
+      return false
+    }
+  }
+
+  async task(number = 1): Promise<Task> {
+    const task = listed(await this.state()).find(each => each.number === number)
+    if (!task) throw new Error(`There is no task ${number}.`)
+    return task
+  }
+
+  state(): Promise<Conversation> {
+    return this.door.read(REF)
+  }
+
+  /** How a task ended: its standing, else its status. */
+  async end(number = 1): Promise<{ readonly end: string; readonly reasons: readonly string[] }> {
+    const task = await this.task(number)
+    const stood = standingOf(await this.state(), task)
+    return { end: stood?.standing ?? task.status, reasons: stood?.reasons ?? [] }
+  }
+
+  async close(): Promise<void> {
+    await this.#runner.close()
+    await this.door.close()
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #confirm(rows: readonly Row[]): Promise<void> {
+    const review = await this.#pendingReview()
+    const drafts = (await this.state()).reviews.get(review)?.draft_tasks ?? []
+    const tasks = drafts.map(({ title, checks = [] }, draft_index) => {
+      const written = this.#setup.checks ? rows[draft_index]?.checks : undefined
+      const approve = this.#setup.checks && !written ? checks.map(({ hash }) => hash) : []
+      const { may_change } = rows[draft_index] ?? {}
+      return { draft_index, title, approve, may_change, ...(written ? { checks: written } : {}) }
+    })
+    await this.door.reviews.decide(REF.tenant, review, { action: 'confirm', tasks }, 'http')
+  }
+
+  async #pendingReview(): Promise<string> {
+    const signal = AbortSignal.timeout(10_000)
+    const first = (await this.state()).pending_reviews[0]
+    if (first !== undefined) return first
+    for await (const _ of this.door.tail(REF, { signal })) {
+      const [review] = (await this.state()).pending_reviews
+      if (review !== undefined) return review
+    }
+    throw new Error('No review was opened.')
+  }
+}
+
+const inFolder = (folder: string, paths: readonly string[] = []): readonly string[] => paths.map(path => join(folder, path))
+
+function put(file: string, content: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+}

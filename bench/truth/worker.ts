@@ -1,0 +1,54 @@
+import type { CheckSpec } from '../../src/domain/check.ts'
+import type { Row, Scene, SceneOptions } from './scene.ts'
+
+/** A script that works on a plan, or pretends to. */
+export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow'> {
+  readonly name: string
+  /** `beyond`: a cheat that no check can see. Shown, and not counted. */
+  readonly kind: 'honest' | 'lazy' | 'cheat' | 'beyond'
+  /** Besides those of the project. */
+  readonly files?: Readonly<Record<string, string>>
+  readonly rows: readonly Row[]
+  /** Before the plan. */
+  readonly before?: (scene: Scene) => Promise<void>
+  readonly work: (scene: Scene) => Promise<void>
+  /** The number of the task that counts. */
+  readonly task?: number
+  /** Whether it is done in the end. Default: `greet` greets. */
+  readonly isDone?: (scene: Scene) => boolean | Promise<boolean>
+}
+
+const TEST = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+test('greets Ada', async () => assert.equal((await import('../src/greet.js')).greet('Ada'), 'Hello Ada'))
+test('greets Bob', async () => assert.equal((await import('../src/greet.js')).greet('Bob'), 'Hello Bob'))
+`
+export const GOOD = "export const greet = name => 'Hello ' + name\n"
+export const BAD = "export const greet = name => 'Goodbye ' + name\n"
+/** Right for one of the two names that are tested. */
+export const HALF = "export const greet = name => (name === 'Ada' ? 'Hello ' : '') + name\n"
+
+/** What every worker finds: a module that is wrong, and its test. */
+export const PROJECT: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node test/greet.test.js' } }),
+  '.gitignore': 'node_modules\n',
+  'src/greet.js': BAD,
+  'test/greet.test.js': TEST,
+}
+
+export const greets = (scene: Scene): boolean =>
+  scene.holds("import { greet } from './src/greet.js'; if (greet('Zoe') === 'Hello Zoe') process.stdout.write('holds')")
+
+/** A careful person's check: it also says how many tests have to pass. */
+export const passing = (count: number): CheckSpec => ({
+  kind: 'command',
+  run: ['node', 'test/greet.test.js'],
+  contains: `pass ${count}`,
+})
+
+export const GREET: Row = { title: 'Greet people', check: 'node test/greet.test.js', checks: [passing(2)] }
+export const NPM_TEST: Row = { title: 'Greet people', check: 'npm test' }
+/** A task without a check. */
+export const TELL: Row = { title: 'Tell the team' }
+
+export const claims = (scene: Scene): Promise<void> => scene.claim().then(() => undefined)

@@ -1,0 +1,40 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { quoteWords } from '../domain/command-line.ts'
+
+const MAX_BYTES = 200_000
+const MAX_COMMANDS = 20
+
+/** Command lines that people run in this folder, those that usually check something first. */
+export function commandsIn(folder: string): readonly string[] {
+  const found = [...scriptsIn(folder), ...targetsIn(folder)]
+  const isCheck = (command: string): boolean => /\b(test|check|lint|verify|typecheck|build)/i.test(command)
+  return [...found.filter(isCheck), ...found.filter(command => !isCheck(command))].slice(0, MAX_COMMANDS)
+}
+
+function scriptsIn(folder: string): readonly string[] {
+  try {
+    const { scripts } = JSON.parse(textOf(join(folder, 'package.json'))) as { scripts?: Record<string, unknown> }
+    return Object.keys(scripts ?? {})
+      .filter(name => typeof scripts?.[name] === 'string' && /^[\w:.-]{1,64}$/.test(name))
+      .map(name => quoteWords(name === 'test' ? ['npm', 'test'] : ['npm', 'run', name]))
+  } catch {
+    // None, or not readable: there is nothing to pick from.
+    return []
+  }
+}
+
+function targetsIn(folder: string): readonly string[] {
+  try {
+    const lines = textOf(join(folder, 'Makefile')).matchAll(/^([A-Za-z][\w.-]{0,63})\s*:(?!=)/gm)
+    return [...new Set([...lines].map(([, target = '']) => quoteWords(['make', target])))]
+  } catch {
+    return []
+  }
+}
+
+function textOf(path: string): string {
+  const stats = statSync(path)
+  if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error('too large')
+  return readFileSync(path, 'utf8')
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
+import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
+import { StoreError } from '../store/store-error.ts'
+import { verify } from '../store/verify.ts'
+import { CliError } from './cli-error.ts'
+import { counted } from './counted.ts'
+import { refuseTracked } from './data-folder.ts'
+import { recoverCommand } from './invocation.ts'
+import { checkStore, openStore, storeLabel, storeLocation } from './open-store.ts'
+import type { ReadOptions } from './read-store.ts'
+import { reasonOf } from './reason.ts'
+
+export interface VerifyOptions extends ReadOptions {
+  /** The command that runs this program again, for hints. */
+  readonly invocation: string
+}
+
+/** Prints what differs between the logs of a store and the rows beside them; the exit code is 1 if anything does. */
+export async function printVerified(options: VerifyOptions): Promise<void> {
+  checkStore(options.store)
+  refuseTracked(options.data, options.environment)
+  const { line } = redactor(secretsInUrl(options.store))
+  let count = 0
+  for await (const difference of differencesIn(options)) {
+    console.log(line(difference))
+    count += 1
+  }
+  const label = storeLabel(options.store)
+  if (count === 0) return console.log(`${label}: every log agrees with its rows.`)
+  process.exitCode = 1
+  console.log(`${label}: ${counted(count, 'difference')}.`)
+  if (storeLocation(options.store) === 'folder') {
+    const command = recoverCommand(options.invocation, options.data)
+    console.log(`To save what can be read, stop everything that uses ${options.data}, then run: ${command}`)
+  }
+}
+
+async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
+  const { store, data } = options
+  if (store === 'memory') throw new CliError('verify cannot use --store memory: it keeps nothing.')
+  if (store !== 'sqlite' && store !== 'file') {
+    yield* inOpenStore(options)
+    return
+  }
+  const path = join(data, 'runsheet.db')
+  if (!existsSync(path)) throw new CliError(`${path} does not exist. Set the data folder with --data.`)
+  const files = store === 'file' ? (await import('../store/json/file-problems.ts')).fileProblems : undefined
+  try {
+    yield* verifyDatabase(path, db => files?.(data, db) ?? [])
+  } catch (error) {
+    if (error instanceof OlderFormatError) throw new CliError(error.message)
+    // What cannot be opened differs as well.
+    if (!(error instanceof StoreError)) throw error
+    yield reasonOf(error)
+  }
+}
+
+async function* inOpenStore(options: ReadOptions): AsyncGenerator<string> {
+  const store = await openStore(options)
+  try {
+    yield* verify(store.verifiable())
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,28 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../store-error.ts'
+import { parse } from './document.ts'
+import { TaskFiles } from './files.ts'
+
+/** The task files that cannot be read. An edit that is not imported yet is no difference. */
+export function* fileProblems(data: string, db: DatabaseSync): Generator<string> {
+  const files = new TaskFiles(data)
+  try {
+    for (const row of db.prepare('SELECT name FROM task_files ORDER BY name').iterate()) {
+      const problem = problemOf(files, String(row['name']))
+      if (problem !== undefined) yield problem
+    }
+  } finally {
+    files.close()
+  }
+}
+
+function problemOf(files: TaskFiles, name: string): string | undefined {
+  try {
+    const text = files.read(name)
+    if (text !== null) parse(text)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return `.agents/tasks/${name}: ${error.message} (${error.detail ?? error.code})`
+  }
+}

@@ -1,0 +1,102 @@
+import { instantOf } from '../../domain/instant.ts'
+import { SEARCH_VERSION } from '../../domain/search-tokens.ts'
+import { SEARCH_KINDS } from '../../domain/search.ts'
+import {
+  eventOf,
+  EVENT_COLUMNS,
+  type EventRow,
+  type ReviewRow,
+  type Rows,
+  type TaskRow,
+  type TurnRow,
+} from '../rows.ts'
+import { documentName } from '../search-check.ts'
+import type { Ref } from '../store.ts'
+import { type Verifiable, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
+import type { Database } from './connections.ts'
+import { type Session, type Statement, storable } from './session.ts'
+
+/** A type, not an interface, so that a database row can be cast to it. */
+type RefRow = { readonly tenant: string; readonly conversation: string }
+type TaskRecord = Omit<TaskRow, 'seq' | 'body'> & { readonly body: string }
+type DocumentRecord = { readonly kind: number; readonly ref: string; readonly tokens: string }
+type ReviewRecord = Pick<ReviewRow, 'id' | 'pending'> & { readonly due_at: Date | null; readonly body: string }
+
+/** Conversations per read. */
+const PAGE = 500
+
+/** What the database holds, row by row. PostgreSQL has checksums of its own. */
+export function postgresVerifiable(database: Database): Verifiable {
+  return {
+    conversations: async function* () {
+      for (let from: RefRow = { tenant: '', conversation: '' }; ; ) {
+        const rows = await database.query<RefRow>(NEXT, [from.tenant, from.conversation])
+        yield* rows
+        const last = rows.at(-1)
+        if (!last) return
+        from = last
+      }
+    },
+    differences: async ref => {
+      const rows = await database.use(session => storedRows(session, ref))
+      const replay = new Replay(ref, rows.snapshot, storable)
+      // Events do not change: they can be read later than the rows, up to the same one.
+      const { seq = 0 } = rows.conversation ?? {}
+      while (replay.seq < seq) {
+        const events = await database.query<EventRow>(EVENTS, [ref.tenant, ref.conversation, replay.seq, seq])
+        if (events.length === 0) break
+        replay.add(events.map(row => eventOf(ref.conversation, row)))
+      }
+      return replay.differences(rows)
+    },
+    problems: async function* () {},
+  }
+}
+
+/** The rows as of one moment. */
+async function storedRows(session: Session, { tenant, conversation }: Ref): Promise<StoredRows> {
+  const all = <R extends object>(text: string): Promise<R[]> =>
+    session.query<R>({ text: `${text} WHERE tenant = $1 AND conversation = $2` }, [tenant, conversation])
+  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
+  const [conversations, tasks, turns, reviews, snapshots, documents, queued, [state]] = await Promise.all([
+    all<Rows['conversation']>('SELECT seq, title, created_at, updated_at FROM runsheet.conversations'),
+    all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM runsheet.tasks`),
+    all<TurnRow>('SELECT turn, status, needs FROM runsheet.turns'),
+    all<ReviewRecord>('SELECT id, pending, due_at, body FROM runsheet.reviews'),
+    all<StoredSnapshot>('SELECT seq, v, state FROM runsheet.snapshots'),
+    all<DocumentRecord>('SELECT kind, ref, tokens FROM runsheet.search_documents'),
+    all('SELECT 1 FROM runsheet.search_queue'),
+    session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' }),
+  ])
+  await session.query({ text: 'COMMIT' })
+  // The search index follows later.
+  const isIndexed = queued.length === 0 && state?.version === SEARCH_VERSION
+  return {
+    conversation: conversations[0],
+    tasks: tasks.map(row => ({ ...row, body: JSON.parse(row.body) })),
+    turns,
+    reviews: reviews.map(row => ({
+      ...row,
+      due_at: row.due_at && instantOf(row.due_at.getTime()),
+      body: JSON.parse(row.body),
+    })),
+    snapshot: snapshots[0],
+    documents: isIndexed
+      ? documents.map(({ kind, ref, tokens }) => ({
+          name: documentName(SEARCH_KINDS[kind] ?? 'conversation', ref),
+          tokens,
+        }))
+      : undefined,
+  }
+}
+
+const TASK_COLUMNS = 'id, turn, status, position, number, created_at, removed, body'
+
+const NEXT: Statement = {
+  text: `SELECT tenant, conversation FROM runsheet.conversations
+    WHERE (tenant, conversation) > ($1, $2) AND created_at IS NOT NULL ORDER BY tenant, conversation LIMIT ${PAGE}`,
+}
+const EVENTS: Statement = {
+  text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events
+    WHERE tenant = $1 AND conversation = $2 AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT 1000`,
+}

@@ -1,0 +1,69 @@
+import { realpathSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../store-error.ts'
+import { closeUnmoved, endCleanly } from './clean-end.ts'
+import { HeadFile, type Written } from './head-file.ts'
+import { OpenFiles } from './open-files.ts'
+import { toStoreError } from './to-store-error.ts'
+
+/**
+ * COMMIT, with what makes it trustworthy: the files are the ones on disk, and how far the database was written is noted
+ * outside of it before anyone is answered.
+ */
+export class CommitGuard {
+  readonly files: OpenFiles
+  readonly #db: DatabaseSync
+  readonly #path: string
+  readonly #head: HeadFile
+  readonly #sql
+
+  constructor(db: DatabaseSync, path: string, database: string) {
+    this.#db = db
+    this.#path = realpathSync(path)
+    this.#head = new HeadFile(this.#path, database)
+    this.files = new OpenFiles(db, path, this.#head)
+    this.#sql = { commit: db.prepare('COMMIT') }
+  }
+
+  /** Throws if what is written now would be lost. For writes that are not flushed. */
+  check(): void {
+    this.files.check()
+    this.#head.unseal()
+  }
+
+  /** Ends the open transaction. */
+  commit(): void {
+    this.files.check()
+    this.#head.begin()
+    this.#sql.commit.run()
+  }
+
+  /** Notes how far the database was written by the commit. Returns why the commit cannot be acknowledged, if so. */
+  failureAfterCommit(written: Written): StoreError | undefined {
+    const lost = this.files.failureAfterCommit()
+    if (lost) return lost
+    try {
+      this.#head.note(written)
+      return undefined
+    } catch (cause) {
+      return new StoreError('unknown_outcome', 'The change was saved, but could not be noted in the head file.', {
+        cause,
+      })
+    }
+  }
+
+  /** A failure as a store error. A file that was overwritten or cut off cannot be read, either: then that is the reason. */
+  explained(failure: unknown): unknown {
+    const error = toStoreError(failure)
+    const isUnreadable = error instanceof StoreError && (error.code === 'corrupt' || error.code === 'io')
+    return isUnreadable ? (this.files.lost() ?? error) : error
+  }
+
+  closeDatabase(): void {
+    const isLost = this.files.lastLook()
+    if (this.files.isCut) closeUnmoved(this.#db, this.#path)
+    else if (isLost) this.#db.close()
+    else endCleanly(this.#db, this.#path, this.#head)
+    this.#head.close()
+  }
+}

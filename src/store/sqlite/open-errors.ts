@@ -1,0 +1,30 @@
+import { dirname } from 'node:path'
+import { isWritable } from '../folder.ts'
+import { StoreError } from '../store-error.ts'
+import { isCorrupt, toStoreError } from './to-store-error.ts'
+
+/** Only operators see failures to open: these messages name the path. */
+export function openError(error: unknown, path: string): unknown {
+  if (isCorrupt(error)) return damaged(path, error)
+  const code = (error as NodeJS.ErrnoException | null)?.code
+  // SQLite only says that it cannot open the file; the folder's permissions say why.
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || !isWritable(dirname(path)))
+    return notWritable(dirname(path), error)
+  if (code === 'ENOSPC') return new StoreError('full', `The disk of ${dirname(path)} is full.`, { cause: error })
+  const known = toStoreError(error)
+  if (known === error || !(known instanceof StoreError)) return error
+  return new StoreError(known.code, `${path}: ${known.message}`, { cause: error })
+}
+
+function notWritable(folder: string, cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause
+  return new StoreError('readonly', `${folder} is not writable. Choose another folder, or change its permissions.`, {
+    cause,
+  })
+}
+
+/** What is wrong is its cause, in words for the operator. */
+export function damaged(path: string, cause: unknown): StoreError {
+  const message = `${path} is damaged and was left untouched. Save what can be read with "runsheet recover", or restore a backup.`
+  return new StoreError('corrupt', message, { cause })
+}

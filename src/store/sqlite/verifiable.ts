@@ -1,0 +1,168 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { StoredEvent } from '../../domain/event.ts'
+import type { Need } from '../../domain/needs.ts'
+import type { TurnStatus } from '../../domain/turn.ts'
+import { SEARCH_VERSION } from '../../domain/search-tokens.ts'
+import { SEARCH_KINDS } from '../../domain/search.ts'
+import { Checksums } from '../checksum.ts'
+import type { ReviewRecord } from '../rows.ts'
+import { documentName, type DocumentTokens } from '../search-check.ts'
+import { type Ref, refKey } from '../store.ts'
+import { type Verifiable, damageOf, Replay, type StoredRows } from '../verify.ts'
+import { identityOf } from './integrity.ts'
+import { SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
+import { refOf } from './queries.ts'
+import { toStoreError } from './to-store-error.ts'
+
+type Row = Readonly<Record<string, SQLOutputValue>>
+
+/** Folds every log and compares it with its rows. Yields each difference. */
+export function* verifyConversations(db: DatabaseSync): Generator<string> {
+  const source = new DatabaseRows(db)
+  yield* source.checksumProblems()
+  for (const ref of source.conversations()) yield* source.differences(ref)
+}
+
+/** The same for a database that others write to. `problems`: what is wrong with the file itself. */
+export function sqliteVerifiable(db: DatabaseSync, problems: () => Iterable<string> = () => []): Verifiable {
+  const source = new DatabaseRows(db)
+  return {
+    conversations: async function* () {
+      yield* source.conversations()
+    },
+    differences: async ref => source.differences(ref),
+    problems: async function* () {
+      yield* problems()
+      yield* source.checksumProblems()
+    },
+  }
+}
+
+/** What a database holds, row by row. */
+class DatabaseRows {
+  readonly #db: DatabaseSync
+  readonly #sums: Checksums
+  readonly #log: SqliteLog
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#sums = new Checksums(identityOf(db).id)
+    this.#log = new SqliteLog(db, this.#sums)
+  }
+
+  conversations(): Ref[] {
+    return this.#all('SELECT tenant, conversation FROM conversations ORDER BY id').map(refOf)
+  }
+
+  /** As of one moment. */
+  differences(ref: Ref): readonly string[] {
+    const isAlready = this.#db.isTransaction
+    if (!isAlready) this.#db.exec('BEGIN')
+    try {
+      const rows = this.#rows(ref)
+      const replay = new Replay(ref, rows.snapshot)
+      for (;;) {
+        const events = this.#eventsAfter(ref, replay.seq)
+        if (events.length === 0) return replay.differences(rows)
+        replay.add(events)
+      }
+    } catch (error) {
+      return [damageOf(toStoreError(error))]
+    } finally {
+      if (!isAlready) this.#db.exec('ROLLBACK')
+    }
+  }
+
+  #eventsAfter(ref: Ref, seq: number): StoredEvent[] {
+    const sql = `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`
+    return this.#all(sql, this.#idOf(ref), seq, PAGE).map(row => this.#log.event(ref, row as SummedRow))
+  }
+
+  #rows(ref: Ref): StoredRows {
+    const { tenant, conversation } = ref
+    const id = this.#idOf(ref)
+    const [summary] = this.#all('SELECT title, created_at FROM conversations WHERE id = ?', id)
+    const [snapshot] = this.#all('SELECT seq, v, state FROM snapshots WHERE conversation_id = ?', id)
+    return {
+      conversation: summary && { title: textIn(summary, 'title'), created_at: String(summary['created_at']) },
+      tasks: this.#all('SELECT * FROM tasks WHERE tenant = ? AND conversation_id = ?', tenant, id).map(row => ({
+        id: String(row['id']),
+        seq: Number(row['seq']),
+        created_at: String(row['created_at']),
+        removed: row['removed'] === 1,
+      })),
+      turns: this.#all('SELECT * FROM turns WHERE tenant = ? AND conversation = ?', tenant, conversation).map(row => ({
+        turn: String(row['turn']),
+        status: String(row['status']) as TurnStatus,
+        needs: textIn(row, 'needs') as Need | null,
+      })),
+      reviews: this.#all('SELECT * FROM reviews WHERE tenant = ? AND conversation = ?', tenant, conversation).map(
+        row => ({
+          id: String(row['id']),
+          pending: row['pending'] === 1,
+          due_at: textIn(row, 'due_at'),
+          body: parsed(row['body']) as ReviewRecord,
+        }),
+      ),
+      snapshot: snapshot && {
+        seq: Number(snapshot['seq']),
+        v: Number(snapshot['v']),
+        state: String(snapshot['state']),
+      },
+      documents: this.#isIndexed(id) ? this.#documents(id) : undefined,
+    }
+  }
+
+  /** Whether the search index has the whole log of a conversation: it follows later. */
+  #isIndexed(id: number): boolean {
+    const sql = `SELECT indexed FROM search_state WHERE version = ?
+      AND indexed >= (SELECT id FROM events WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1)`
+    return this.#all(sql, SEARCH_VERSION, id).length > 0
+  }
+
+  #documents(id: number): DocumentTokens[] {
+    return this.#all('SELECT kind, ref, tokens FROM search_documents WHERE conversation_id = ?', id).map(row => ({
+      name: documentName(SEARCH_KINDS[Number(row['kind'])] ?? 'conversation', String(row['ref'])),
+      tokens: String(row['tokens']),
+    }))
+  }
+
+  /** Rows that no fold reaches and that do not have their checksum. */
+  *checksumProblems(): Generator<string> {
+    const keys = this.#all('SELECT tenant, conversation, key, body_hash, value, sum FROM keys')
+    for (const row of keys.filter(row => !this.#sums.holds('key', row))) {
+      yield `${refKey(refOf(row))}: the key ${String(row['key'])} does not have its checksum`
+    }
+    const templates = this.#all('SELECT tenant, name, body, sum FROM templates')
+    for (const row of templates.filter(row => !this.#sums.holds('template', row))) {
+      yield `the template ${String(row['name'])} does not have its checksum`
+    }
+  }
+
+  #idOf({ tenant, conversation }: Ref): number {
+    const [row] = this.#all('SELECT id FROM conversations WHERE tenant = ? AND conversation = ?', tenant, conversation)
+    return Number(row?.['id'] ?? 0)
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Row[] {
+    try {
+      return this.#db.prepare(sql).all(...values)
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+}
+
+/** Events per read. */
+const PAGE = 5_000
+
+const textIn = (row: Row, name: string): string | null => (row[name] === null ? null : String(row[name]))
+
+/** A damaged text differs from any row. */
+function parsed(text: SQLOutputValue | undefined): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}

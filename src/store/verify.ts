@@ -1,0 +1,175 @@
+import { type Conversation, emptyConversation, fold } from '../domain/conversation.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
+import { commitOf } from './commit.ts'
+import { type ReviewRow, type Rows, rowsOf, type TaskRow, type TurnRow } from './rows.ts'
+import { type DocumentTokens, ExpectedDocuments } from './search-check.ts'
+import { type Ref, refKey } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+/** What a store keeps of a conversation besides its log: as many fields of each row as it has. */
+export interface StoredRows {
+  readonly conversation: Partial<Rows['conversation']> | undefined
+  readonly tasks: readonly Partial<TaskRow>[]
+  readonly turns: readonly Partial<TurnRow>[]
+  readonly reviews: readonly Partial<ReviewRow>[]
+  readonly snapshot?: StoredSnapshot | undefined
+  /** What search finds of it; undefined while the index does not have all of its log. */
+  readonly documents?: readonly DocumentTokens[] | undefined
+}
+export interface StoredSnapshot {
+  readonly seq: number
+  readonly v: number
+  readonly state: string
+}
+
+/** What a store offers to be verified: all that it holds, whatever its tenant. */
+export interface Verifiable {
+  conversations(): AsyncIterable<Ref>
+  /** How the log of a conversation, folded by `Replay`, differs from its rows: read as of one moment. */
+  differences(ref: Ref): Promise<readonly string[]>
+  /** What is wrong elsewhere: in checksums, files, the structure of the database. */
+  problems(): AsyncIterable<string>
+}
+
+/** Folds every log and compares it with what is stored beside it. Yields each difference; may run beside writers. */
+export async function* verify(verifiable: Verifiable): AsyncGenerator<string> {
+  yield* verifiable.problems()
+  for await (const ref of verifiable.conversations()) {
+    try {
+      yield* await verifiable.differences(ref)
+    } catch (error) {
+      yield damageOf(error)
+    }
+  }
+}
+
+/** What is damaged, in words; rethrows any other failure. */
+export function damageOf(error: unknown): string {
+  if (error instanceof StoreError && error.code === 'corrupt') return error.detail ?? error.message
+  throw error
+}
+
+/** A log, folded commit by commit as it was written. */
+export class Replay {
+  readonly #ref: Ref
+  readonly #storable: (text: string) => string
+  readonly #snapshot: StoredSnapshot | undefined
+  readonly #tasks = new Map<string, TaskRow>()
+  readonly #turns = new Map<string, TurnRow>()
+  readonly #reviews = new Map<string, ReviewRow>()
+  readonly #documents: ExpectedDocuments
+  readonly #found: string[] = []
+  #state: Conversation
+  #conversation: Rows['conversation'] | undefined
+  /** The events of a commit that may not have ended. */
+  #open: StoredEvent[] = []
+  #seq = 0
+
+  /** `storable`: a text as the store can hold it, if it cannot hold every text as it is. */
+  constructor(ref: Ref, snapshot: StoredSnapshot | undefined, storable = (text: string): string => text) {
+    this.#ref = ref
+    this.#storable = storable
+    this.#documents = new ExpectedDocuments(storable)
+    this.#snapshot = snapshot?.v === SNAPSHOT_VERSION ? snapshot : undefined
+    this.#state = emptyConversation(ref.conversation)
+  }
+
+  /** The seq of the newest event so far. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** The next events, in order. */
+  add(events: Iterable<StoredEvent>): void {
+    for (const event of events) {
+      if (event.seq !== this.#seq + 1) this.#differs(`event ${this.#seq + 1} is missing`)
+      this.#seq = event.seq
+      if (this.#open.length > 0 && this.#open[0]?.timestamp !== event.timestamp) this.#commit()
+      this.#open.push(event)
+    }
+  }
+
+  /** What differs from the rows, in words. */
+  differences({ conversation, tasks, turns, reviews, documents }: StoredRows): readonly string[] {
+    this.#commit()
+    if (this.#found.length > 0) return this.#found
+    if (this.#snapshot && this.#snapshot.seq > this.#seq) this.#differs('its log is shorter than its snapshot')
+    if (this.#conversation) this.#compare('its row', conversation, this.#conversation)
+    this.#compareAll('task', tasks, 'id', this.#tasks)
+    this.#compareAll('turn', turns, 'turn', this.#turns)
+    this.#compareAll('review', reviews, 'id', this.#reviews)
+    const expected = this.#documents.all(this.#conversation?.title ?? null)
+    if (documents) this.#compareAll('the search entry of', documents, 'name', expected)
+    return this.#found
+  }
+
+  #commit(): void {
+    if (this.#open.length === 0 || this.#found.length > 0) return
+    const commit = commitOf(this.#open)
+    const before = this.#state
+    this.#open = []
+    for (const event of commit.events) this.#documents.add(event)
+    try {
+      this.#state = fold(before, commit.events)
+      const rows = rowsOf(before, this.#state, [commit])
+      const title = this.#conversation?.title ?? rows.conversation.title
+      this.#conversation = { ...rows.conversation, title }
+      for (const row of rows.tasks) this.#tasks.set(row.id, row)
+      for (const row of rows.turns) this.#turns.set(row.turn, row)
+      for (const row of rows.reviews) this.#reviews.set(row.id, row)
+    } catch (error) {
+      this.#differs(`event ${commit.seq} cannot be folded (${(error as Error).message})`)
+    }
+    if (this.#state.seq === this.#snapshot?.seq && !isSameJson(this.#snapshot.state, freeze(this.#state))) {
+      this.#differs(`its snapshot at ${this.#state.seq} differs from its log`)
+    }
+  }
+
+  #compareAll<R extends object>(kind: string, stored: readonly R[], key: keyof R, expected: Map<string, R>): void {
+    const left = new Map(expected)
+    for (const row of stored) {
+      const id = String(row[key])
+      const wanted = left.get(id)
+      left.delete(id)
+      if (wanted) this.#compare(`${kind} ${id}`, row, wanted)
+      else this.#differs(`${kind} ${id} is not in its log`)
+    }
+    for (const id of left.keys()) this.#differs(`${kind} ${id} is missing, though its log has it`)
+  }
+
+  /** Compares the fields that the store keeps. */
+  #compare<R extends object>(what: string, stored: Partial<R> | undefined, expected: R): void {
+    if (!stored) return this.#differs(`${what} is missing`)
+    const asStored = (value: unknown): unknown => (typeof value === 'string' ? this.#storable(value) : value)
+    const names = Object.keys(stored) as (keyof R)[]
+    const wrong = names.filter(name => !isSame(stored[name], asStored(expected[name])))
+    if (wrong.length > 0) this.#differs(`${what} differs from its log (${wrong.join(', ')})`)
+  }
+
+  #differs(what: string): void {
+    this.#found.push(`${refKey(this.#ref)}: ${what}`)
+  }
+}
+
+/** Compares plain data. Not with `node:util`, which would load `net` into every program with the library. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return one === other
+  const names = Object.keys(one)
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    names.length === Object.keys(other).length &&
+    names.every(name => Object.hasOwn(other, name) && isSame(one[name], other[name]))
+  )
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+function isSameJson(one: string, other: string): boolean {
+  try {
+    return one === other || isSame(JSON.parse(one), JSON.parse(other))
+  } catch {
+    return false
+  }
+}

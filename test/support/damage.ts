@@ -1,0 +1,87 @@
+import { closeSync, cpSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { freeze } from '../../src/domain/snapshot.ts'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import { LOCAL_TENANT } from '../../src/store/store.ts'
+import { wholeLog } from './ledger.ts'
+import { scratchFolder } from './scratch.ts'
+
+/** The same numbers in [0, 1) for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed * 2_654_435_761
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Flips one bit of a file, chosen by the seed, and says where. */
+export function flipBit(file: string, seed: number): string {
+  const random = randomFrom(seed)
+  const handle = openSync(file, 'r+')
+  try {
+    const at = Math.floor(random() * fstatSync(handle).size)
+    const byte = Buffer.alloc(1)
+    readSync(handle, byte, 0, 1, at)
+    byte[0] = (byte[0] ?? 0) ^ (1 << Math.floor(random() * 8))
+    writeSync(handle, byte, 0, 1, at)
+    return `byte ${at}`
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** A copy of a data folder. */
+export function copyOf(folder: string): { folder: string; path: string } {
+  const copy = scratchFolder()
+  cpSync(folder, copy, { recursive: true })
+  return { folder: copy, path: join(copy, 'runsheet.db') }
+}
+
+/** All that a database answers, as text. */
+export type Content = Readonly<Record<string, string>>
+
+/** Reads everything that people and programs can ask for. */
+export async function contentOf(store: SqliteStore): Promise<Content> {
+  const content: Record<string, string> = {}
+  const { items } = await store.queries.conversations(LOCAL_TENANT, { limit: 1_000 })
+  content['conversations'] = JSON.stringify(items)
+  for (const { session_id } of items) {
+    const ref = { tenant: LOCAL_TENANT, conversation: session_id }
+    const log = await wholeLog(store, ref)
+    const state = await store.load(ref)
+    content[`log of ${session_id}`] = JSON.stringify(log)
+    content[`state of ${session_id}`] = freeze(state)
+    for (const event of log) {
+      if (event.type !== 'task_create_review_required') continue
+      const { review_id } = event.data
+      content[`review ${review_id}`] = JSON.stringify(await store.queries.review(LOCAL_TENANT, review_id))
+    }
+  }
+  content['templates'] = JSON.stringify(await store.templates.list(LOCAL_TENANT))
+  return content
+}
+
+/** What becomes of damage: noticed when opening or when reading, harmless, or a silent change. */
+export type Outcome = 'refused' | 'noticed' | 'intact' | 'silent'
+
+/** Opens the database and reads all of it. */
+export async function outcomeOf(path: string, expected: Content): Promise<{ outcome: Outcome; detail: string }> {
+  let store: SqliteStore | undefined
+  try {
+    store = await openSqliteStore({ path })
+    const content = await contentOf(store)
+    const changed = [...new Set([...Object.keys(expected), ...Object.keys(content)])].filter(
+      name => content[name] !== expected[name],
+    )
+    return { outcome: changed.length > 0 ? 'silent' : 'intact', detail: changed.join(', ') }
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'corrupt') throw error
+    return { outcome: store ? 'noticed' : 'refused', detail: `${error.message} (${error.detail ?? ''})` }
+  } finally {
+    await store?.close().catch(() => {})
+  }
+}

@@ -1,0 +1,42 @@
+import { writeSync } from 'node:fs'
+import type { NewEvent } from '../../src/domain/event.ts'
+import type { Door } from '../../src/door/door.ts'
+
+/** Where a process ends or freezes: before or after a commit with events. */
+export interface EndAt {
+  readonly when: 'before' | 'after'
+  /** Of those that it makes, or of those with these event types. */
+  readonly nth: number
+  readonly line?: string
+  readonly signal: 'SIGKILL' | 'SIGSTOP'
+}
+
+/** Prints the commit first, so that a test knows where the process ended. */
+export function endingAt(door: Door, { when, nth, line, signal }: EndAt): void {
+  let count = 0
+  const reached = (events: readonly NewEvent[]): void => {
+    const types = events.map(({ type }) => type).join(' ')
+    if (events.length === 0 || (line !== undefined && types !== line)) return
+    count += 1
+    if (count === nth) freeze(types, signal)
+  }
+  const transact = door.transact.bind(door)
+  door.transact = async (where, work) => {
+    const committed = await transact(where, transaction => {
+      const value = work(transaction)
+      if (when === 'before') reached(transaction.events)
+      return value
+    })
+    // Later, since a process that freezes with SQLite's lock would block all others.
+    if (when === 'after' && signal === 'SIGSTOP') await new Promise(resolve => setTimeout(resolve, 5))
+    if (when === 'after') reached(committed.events)
+    return committed
+  }
+}
+
+export function freeze(line: string, signal: NodeJS.Signals): void {
+  writeSync(1, `at ${line}\n`)
+  process.kill(process.pid, signal)
+  // A signal takes a moment: nothing may start meanwhile, above all no lock.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+}

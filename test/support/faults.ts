@@ -1,0 +1,55 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { aroundEach } from 'vitest'
+
+/*
+ * How a test gets into the table of faults that `npm run test:long` prints:
+ * 1. `fault('one flipped bit in the WAL')` in a describe, or at the top of a file, names the row of its tests. Each test that passes counts as one fault that held.
+ * 2. `held()` after each round, or `held(100, { writes: 4_000 })` once, in a test that injects more than one; the counts are added up and shown.
+ * 3. `answered(promise)` around calls: the row shows the slowest answer.
+ */
+
+/** What a test has to say in the table of faults. */
+export interface FaultReport {
+  readonly row: string
+  /** How many faults held; undefined where the test does not count. */
+  times?: number
+  slowestMs?: number
+  readonly counts: Record<string, number>
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    fault?: FaultReport
+  }
+}
+
+// Not a variable: concurrent tests report at the same time.
+const reports = new AsyncLocalStorage<FaultReport>()
+
+/** Names the row in which the tests of this describe, or of this file, are counted. */
+export function fault(row: string): void {
+  aroundEach(async (runTest, { task }) => {
+    const report: FaultReport = { row, counts: {} }
+    task.meta.fault = report
+    await reports.run(report, runTest)
+  })
+}
+
+/** Reports that so many more faults were injected and held, and what else was counted. */
+export function held(times = 1, counts: Readonly<Record<string, number>> = {}): void {
+  const report = reports.getStore()
+  if (!report) return
+  report.times = (report.times ?? 0) + times
+  for (const [what, count] of Object.entries(counts)) report.counts[what] = (report.counts[what] ?? 0) + count
+}
+
+/** Measures how long an answer takes. */
+export async function answered<T>(answer: Promise<T>): Promise<T> {
+  const report = reports.getStore()
+  const from = performance.now()
+  try {
+    return await answer
+  } finally {
+    if (report) report.slowestMs = Math.max(report.slowestMs ?? 0, performance.now() - from)
+  }
+}
