@@ -60,6 +60,19 @@ export function addDataCommands(program: Command, environment: Environment, invo
     })
 
   program
+    .command('receipt')
+    .description('print what a plan was, who confirmed it, and how each step was proven')
+    .addOption(new Option('--session <id>', 'the conversation (default: the newest with a plan)'))
+    .addOption(new Option('--turn <id>', 'the turn (default: the newest with a plan)'))
+    .addOption(new Option('--format <format>', 'Markdown, or JSON').choices(['md', 'json']).default('md'))
+    .addOption(dataOption())
+    .addOption(storeOption())
+    .action(async (options: Omit<ReceiptOptions, 'environment'>) => {
+      const { printReceipt } = await import('./receipt.ts')
+      await printReceipt({ ...options, environment })
+    })
+
+  program
     .command('verify')
     .description('check all that is stored for damage, while a server runs')
     .addOption(dataOption())
@@ -76,18 +89,5 @@ export function addDataCommands(program: Command, environment: Environment, invo
     .action(async (options: { data: string }) => {
       const { recover } = await import('./recover.ts')
       await recover({ ...options, environment, invocation })
-    })
-
-  program
-    .command('receipt')
-    .description('print what a plan was, who confirmed it, and how each step was proven')
-    .addOption(new Option('--session <id>', 'the conversation (default: the newest with a plan)'))
-    .addOption(new Option('--turn <id>', 'the turn (default: the newest with a plan)'))
-    .addOption(new Option('--format <format>', 'Markdown, or JSON').choices(['md', 'json']).default('md'))
-    .addOption(dataOption())
-    .addOption(storeOption())
-    .action(async (options: Omit<ReceiptOptions, 'environment'>) => {
-      const { printReceipt } = await import('./receipt.ts')
-      await printReceipt({ ...options, environment })
     })
 }

@@ -60,7 +60,7 @@ describe.concurrent("the demo's sandbox", () => {
       expect.stringMatching(/\| done \| proven \|$/),
     ])
     expect(receipt.lines.join('\n')).toMatch(
-      /- Check `node --test`: approved by a person \(HTTP\)[^]*claimed: passed, exit code 0/,
+      /- Check `node --test`: approved by a person \(HTTP[^]*claimed: passed, exit code 0/,
     )
     expect(readFileSync(join(server.data, 'sandbox/greeting.mjs'), 'utf8')).toContain("greet(name = 'stranger')")
   })
