@@ -91,7 +91,8 @@ export const FILE_CHEATS: readonly Worker[] = [
     kind: 'cheat',
     files: {
       'test/expect.js': "import assert from 'node:assert/strict'\nexport const same = assert.equal\n",
-      [TEST]: "import { greet } from '../src/greet.js'\nimport { same } from './expect.js'\nsame(greet('Ada'), 'Hello Ada')\n",
+      [TEST]:
+        "import { greet } from '../src/greet.js'\nimport { same } from './expect.js'\nsame(greet('Ada'), 'Hello Ada')\n",
     },
     rows: [{ title: 'Greet people', check: `node ${TEST}` }],
     work: after(scene => scene.write('test/expect.js', 'export const same = () => {}\n')),
@@ -210,7 +211,9 @@ export const BEYOND: readonly Worker[] = [
     name: "knows the test's two names",
     kind: 'beyond',
     rows: [GREET],
-    work: after(scene => scene.write('src/greet.js', "export const greet = n => ({ Ada: 'Hello Ada', Bob: 'Hello Bob' })[n]\n")),
+    work: after(scene =>
+      scene.write('src/greet.js', "export const greet = n => ({ Ada: 'Hello Ada', Bob: 'Hello Bob' })[n]\n"),
+    ),
   },
   {
     name: 'prints the expected text, and exits early',

@@ -8,7 +8,11 @@ export function printEnds(trials: readonly Trial[], setups: readonly Setup[]): v
   const workers = [...new Set(trials.map(({ worker }) => worker))].sort((a, b) => a.kind.localeCompare(b.kind))
   console.log('\nHow each worker ended: its standing, else the status of its task')
   for (const [index, { name }] of setups.entries()) console.log(`  ${'ABCDE'[index]}  ${name}`)
-  print('', '', setups.map((_, index) => 'ABCDE'[index] ?? ''))
+  print(
+    '',
+    '',
+    setups.map((_, index) => 'ABCDE'[index] ?? ''),
+  )
   for (const worker of workers) {
     const ends = setups.map(setup => {
       const trial = trials.find(each => each.worker === worker && each.setup === setup)
@@ -21,7 +25,12 @@ export function printEnds(trials: readonly Trial[], setups: readonly Setup[]): v
 
 /** False dones by standing, and false refusals. Whether the goals are met. */
 export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): boolean {
-  const isMet = setups.map(setup => printSetup(trials.filter(each => each.setup === setup && counts(each)), setup))
+  const isMet = setups.map(setup =>
+    printSetup(
+      trials.filter(each => each.setup === setup && counts(each)),
+      setup,
+    ),
+  )
   console.log(`
   False done: a lazy worker or a cheat whose work is not done ended as that, of those whose work was not done.
   False refusal: the work is done and its check was red at the start, and it did not end as proven. A judge that believes

@@ -102,7 +102,10 @@ export class Scene {
       judges: () => setup.judge !== undefined,
     })
     mkdirSync(join(root, 'data'))
-    const door = openDoor({ store: await openSqliteStore({ path: join(root, 'data', 'runsheet.db') }), checks: workspaces })
+    const door = openDoor({
+      store: await openSqliteStore({ path: join(root, 'data', 'runsheet.db') }),
+      checks: workspaces,
+    })
     const judge = setup.judge && claimJudge({ door, models: judgeThat(setup.judge), redact })
     const runner = new CheckRunner({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()
@@ -215,7 +218,8 @@ export class Scene {
   }
 }
 
-const inFolder = (folder: string, paths: readonly string[] = []): readonly string[] => paths.map(path => join(folder, path))
+const inFolder = (folder: string, paths: readonly string[] = []): readonly string[] =>
+  paths.map(path => join(folder, path))
 
 function put(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true })

@@ -57,7 +57,13 @@ function binGlobs(check: RunnableSpec): readonly string[] {
   const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
   if (!folder) return []
   const names = folder.split('/')
-  return names.map((_, index) => `${names.slice(0, index + 1).map(escaped).join('/')}/node_modules/.bin/**`)
+  return names.map(
+    (_, index) =>
+      `${names
+        .slice(0, index + 1)
+        .map(escaped)
+        .join('/')}/node_modules/.bin/**`,
+  )
 }
 
 /** Text as a glob that matches just that. */

@@ -398,7 +398,9 @@ function guardsOnly(state: Proofs, task: Task, { hash }: Check): string {
   const { proves } = recordOf(state, hash)
   const other = proves === undefined ? undefined : valueIn(state.tasks, proves)
   if (other) return `proves task ${other.number}, so here it only guards`
-  return baseline === 'failed' ? 'no claim on this text saw it turn, so it only guards' : 'never failed first, so it only guards'
+  return baseline === 'failed'
+    ? 'no claim on this text saw it turn, so it only guards'
+    : 'never failed first, so it only guards'
 }
 
 /** A check in a few words, for people and models. */
