@@ -1,11 +1,14 @@
 import type { Setup } from './scene.ts'
 import type { Trial } from './trial.ts'
 
+const KINDS = ['honest', 'lazy', 'cheat', 'beyond']
 const STANDINGS = ['proven', 'judged', 'reported'] as const
 
 /** How each worker ended, in each setup. */
 export function printEnds(trials: readonly Trial[], setups: readonly Setup[]): void {
-  const workers = [...new Set(trials.map(({ worker }) => worker))].sort((a, b) => a.kind.localeCompare(b.kind))
+  const workers = [...new Set(trials.map(({ worker }) => worker))].sort(
+    (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),
+  )
   console.log('\nHow each worker ended: its standing, else the status of its task')
   for (const [index, { name }] of setups.entries()) console.log(`  ${'ABCDE'[index]}  ${name}`)
   print(
@@ -41,7 +44,7 @@ export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): 
 
 function printSetup(trials: readonly Trial[], { name, checks, judge }: Setup): boolean {
   const undone = trials.filter(({ isDone }) => !isDone)
-  const done = trials.filter(({ isDone }) => isDone)
+  const done = trials.filter(({ isDone, worker }) => isDone && worker.kind !== 'cheat')
   const falselyDone = (standing: string): number => undone.filter(({ end }) => end === standing).length
   const refused = checks ? done.filter(({ end }) => end !== 'proven') : []
   const hasGoal = checks && judge !== 'nothing'

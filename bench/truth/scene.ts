@@ -13,6 +13,7 @@ import { type Door, openDoor } from '../../src/door/door.ts'
 import { CheckRunner } from '../../src/runner/check-runner.ts'
 import { claimJudge } from '../../src/runner/claim-judge.ts'
 import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { callTool } from '../../src/toolsets/call-tool.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
@@ -42,6 +43,8 @@ export interface Row {
 export interface SceneOptions extends Setup {
   readonly files: Readonly<Record<string, string>>
   readonly toolset?: ToolsetName
+  /** Keeps the log in memory: to see what the disk costs. */
+  readonly inMemory?: boolean
   /** Folders of the workspace that the person has at the beginning of PATH. */
   readonly path?: readonly string[]
   /** The commands that the configuration allows. With them there is no review. */
@@ -102,10 +105,10 @@ export class Scene {
       judges: () => setup.judge !== undefined,
     })
     mkdirSync(join(root, 'data'))
-    const door = openDoor({
-      store: await openSqliteStore({ path: join(root, 'data', 'runsheet.db') }),
-      checks: workspaces,
-    })
+    const store = setup.inMemory
+      ? openMemoryStore()
+      : await openSqliteStore({ path: join(root, 'data', 'runsheet.db') })
+    const door = openDoor({ store, checks: workspaces })
     const judge = setup.judge && claimJudge({ door, models: judgeThat(setup.judge), redact })
     const runner = new CheckRunner({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()

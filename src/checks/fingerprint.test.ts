@@ -20,16 +20,17 @@ function repository(): CheckScene {
 }
 
 interface Options {
+  readonly also?: readonly string[]
   readonly hasher?: FileHasher
   readonly exclude?: readonly string[]
   readonly limits?: Partial<Limits>
 }
 
-function taken(scene: CheckScene, { hasher = new FileHasher(), exclude = [], limits = {} }: Options = {}) {
+function taken(scene: CheckScene, { hasher = new FileHasher(), exclude = [], also, limits = {} }: Options = {}) {
   const path = scene.env['PATH'] ?? ''
   const { path: program } = findProgram('git', { workspace: scene.workspace, cwd: '/', path }) as Program
   const root = scene.workspace.path
-  return fingerprint({ root, git: { program, path }, exclude, limits: { ...LIMITS, ...limits } }, hasher)
+  return fingerprint({ root, git: { program, path }, exclude, also, limits: { ...LIMITS, ...limits } }, hasher)
 }
 
 describe.runIf(hasGit)('a fingerprint (needs git)', () => {
@@ -55,6 +56,20 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     after(() => writeFileSync(Buffer.concat([Buffer.from(`${scene.folder}/`), Buffer.from([0xff])]), 'x'))
     expect(seen).not.toContain(undefined)
     expect(new Set(seen).size).toBe(seen.length)
+  })
+
+  it('[TC8] changes with an ignored file that a check names', () => {
+    const scene = repository()
+    const also = ['./ignored/out.txt', 'a.txt']
+    const plain = taken(scene)
+    expect(taken(scene, { also })).toBe(plain)
+    const seen = new Set([plain])
+    for (const content of ['1', '2']) {
+      scene.write('ignored/out.txt', content)
+      expect(taken(scene)).toBe(plain)
+      seen.add(taken(scene, { also }))
+    }
+    expect(seen.size).toBe(3)
   })
 
   it('[CR18] stays where nothing in the files changes: ignored ones, times, staging, commits, branches', () => {

@@ -12,11 +12,7 @@ export interface Globs {
 }
 
 export function globsOf(globs: readonly string[]): Globs {
-  const all = globs.map(glob => ({
-    isMatch: picomatch(glob, OPTIONS),
-    base: baseOf(glob),
-    ofModules: glob.includes(MODULES),
-  }))
+  const all = globs.map(compiled)
   const named = all.filter(({ ofModules }) => ofModules)
   const candidates = (path: string): typeof all => (path.split('/').includes(MODULES) ? named : all)
   return {
@@ -24,6 +20,25 @@ export function globsOf(globs: readonly string[]): Globs {
     mayHold: folder =>
       candidates(folder).some(({ base }) => base.startsWith(`${folder}/`) || `${folder}/`.startsWith(base)),
   }
+}
+
+interface Glob {
+  readonly isMatch: (path: string) => boolean
+  readonly base: string
+  readonly ofModules: boolean
+}
+
+const MAX_COMPILED = 1_000
+const COMPILED = new Map<string, Glob>()
+
+/** Remembered: every run needs the same ones, several times. */
+function compiled(glob: string): Glob {
+  const known = COMPILED.get(glob)
+  if (known) return known
+  if (COMPILED.size >= MAX_COMPILED) COMPILED.clear()
+  const made = { isMatch: picomatch(glob, OPTIONS), base: baseOf(glob), ofModules: glob.includes(MODULES) }
+  COMPILED.set(glob, made)
+  return made
 }
 
 /** The folder that all matches are in, with a slash, as far as it is plain text. */

@@ -521,7 +521,9 @@ export function badInput(store: StoreKind): void {
         const field = fieldAt(path)
         const usual = valueAt(fine(route).body, path)
         for (const value of [...KINDS, ...NUMBERS]) {
-          const isUsual = kindOf(value) === kindOf(usual) || (value === null && NULLABLE.has(field))
+          // A command may be sent as one line.
+          const isLine = typeof value === 'string' && value !== '' && field.endsWith('.run')
+          const isUsual = kindOf(value) === kindOf(usual) || (value === null && NULLABLE.has(field)) || isLine
           if (!isUsual && !isFirst) continue
           const answer = await asked(route, { body: withValue(fine(route).body, path, value) })
           if (isUsual) continue

@@ -95,8 +95,8 @@ export class Claims {
   /** Whether the plan ends with it, and has checks that must be fresh then. */
   #isLast(task: Task, editor: ListEditor): boolean {
     const turnId = planTurnOf(this.#state, task)
-    const hasChecks = this.#endsPlan && staleChecks(this.#state, turnId, undefined).length > 0
-    return hasChecks && this.#state.turns.get(turnId)?.workspace !== undefined && !editor.hasOpen(turnId)
+    const hasWorkspace = this.#endsPlan && this.#state.turns.get(turnId)?.workspace !== undefined
+    return hasWorkspace && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
   }
 
   #isAsked(task: Task, status: TaskStatus | undefined): boolean {

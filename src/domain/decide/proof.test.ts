@@ -328,3 +328,83 @@ describe('what proves', () => {
     expect(nextRun(plan.state, 'turn-1')).toMatchObject({ why: 'person' })
   })
 })
+
+describe('what is not proven', () => {
+  it('[TC1] a check that passed at the start, though it failed in between', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('passed')
+    for (const result of ['failed', 'passed'] as const) {
+      plan.claims(1, `call-${result}`)
+      plan.runs(result)
+      plan.resumes(1, `call-${result}`)
+    }
+    expect(plan.standing(1)).toEqual({
+      standing: 'reported',
+      reasons: ["the agent's word", 'npm test: passed already, so it only guards'],
+    })
+  })
+
+  it.each(['completed', 'cancelled'] as const)(
+    '[TC2] the last task of a plan, without checks, is claimed if %s: others have checks that must be fresh',
+    status => {
+      const plan = new Plan(approved('A', NPM), { title: 'B' }, { title: 'C' })
+      plan.runs('failed')
+      plan.claims(1)
+      plan.runs('passed')
+      plan.resumes(1)
+      plan.run(plan.settles(2))
+      const last = plan.sets('model', 3, { status, outcome: 'Done' })
+      expect(plan.refusal(last)).toMatchObject({ code: 'assessment_required', data: { claims: [{ status }] } })
+    },
+  )
+
+  it('[TC2] without such checks it is taken at its word', () => {
+    const plan = new Plan(approved('A', TICK), { title: 'B' })
+    plan.run({ type: 'tick_check', task: 1, check_id: TICK.id })
+    plan.claims(1)
+    plan.resumes(1)
+    plan.run(plan.settles(2))
+    expect(plan.task(2).status).toBe('completed')
+  })
+
+  it('[TC3] every claim has both final passes: none before it can spend them', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    plan.claims(1, 'call-1')
+    plan.runs('passed')
+    plan.resumes(1, 'call-1')
+    const final = (fingerprint: string) =>
+      plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint }).map(({ type }) => type)
+    for (const fingerprint of ['f2', 'f3']) {
+      expect(final(fingerprint)).toEqual(['check_requested'])
+      plan.runs('passed', { fingerprint })
+    }
+    expect(final('f4')).toEqual([])
+    plan.claims(2, 'call-2')
+    plan.runs('passed', { fingerprint: 'f4' })
+    expect(final('f4')).toEqual(['check_requested'])
+  })
+
+  it('[TC4] a task that a model rewords after its check turned', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    expect(plan.standing(1)?.standing).toBe('proven')
+    plan.run({ type: 'set_policy', by: 'person', policy: { review: false } })
+    plan.run(plan.sets('model', 1, { title: 'A and much more' }))
+    expect(plan.standing(1)).toMatchObject({ standing: 'reported' })
+  })
+
+  it('[TC4] but one that a person rewords is', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.run(plan.sets('person', 1, { title: 'A, to be exact' }))
+    expect(plan.standing(1)?.standing).toBe('proven')
+  })
+})

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
+import { type CommandCheck, DEFAULT_PROTECT } from '../domain/check.ts'
+import { redactor } from '../domain/redact.ts'
+import { globsOf } from './globs.ts'
+import { approvalHash } from './hash.ts'
+import { type CheckRun, lookedAt, runCheck } from './run-check.ts'
+
+/** Runs a command whose baseline was taken before `work`. */
+async function ranAfter(scene: CheckScene, spec: CommandCheck, work: () => void = () => {}): Promise<CheckRun> {
+  const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
+  const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
+  const { files } = await lookedAt(check, options)
+  work()
+  return runCheck(check, { ...options, baseline: Object.fromEntries(files ?? []) })
+}
+
+const command = (...run: readonly string[]): CommandCheck => ({ kind: 'command', run })
+
+describe('guarded files during a run', () => {
+  it.each([
+    ['replaced and put back', 'cp data.json test/data.json; cp kept.json test/data.json'],
+    [
+      'replaced by a rename and put back',
+      'mv test/data.json kept; cp data.json test/data.json; mv kept test/data.json',
+    ],
+    ['changed', 'cp data.json test/data.json'],
+    ['deleted', 'rm test/data.json'],
+  ])('[TC5] one that is %s counts as changed', async (_, script) => {
+    const scene = checkScene()
+    scene.write('test/data.json', '1')
+    scene.write('kept.json', '1')
+    scene.write('data.json', '2')
+    const ran = await ranAfter(scene, command('sh', '-c', script))
+    expect(ran).toMatchObject({ result: 'passed', guarded: ['test/data.json'] })
+  })
+
+  it('[TC5] those that are only read do not', async () => {
+    const scene = checkScene()
+    scene.write('test/data.json', '1')
+    const ran = await ranAfter(scene, command('sh', '-c', 'cat test/data.json > out.txt; touch test'))
+    expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+  })
+})
+
+describe('what is guarded', () => {
+  it('[TC6] the programs of npm from the folder of the command up to the root', async () => {
+    const scene = checkScene()
+    mkdirSync(join(scene.folder, 'web/app [1]'), { recursive: true })
+    const bins = ['node_modules/.bin/a', 'web/app [1]/node_modules/.bin/a', 'web/node_modules/.bin/a']
+    const ran = await ranAfter(scene, { ...command('sh', '-c', 'exit 0; #'), cwd: 'web/app [1]' }, () => {
+      for (const path of [...bins, 'other/node_modules/.bin/a']) scene.write(path, '#!/bin/sh\n')
+    })
+    expect(ran.guarded).toEqual(bins)
+  })
+
+  it.each([
+    'test/a.js',
+    'a/__tests__/b.ts',
+    'pkg/a_test.go',
+    'test_a.py',
+    'a.spec.ts',
+    'a/__snapshots__/b.snap',
+    '.mocharc.json',
+    'web/tsconfig.app.json',
+    'jest.config.js',
+    'vitest.workspace.ts',
+    '.babelrc',
+    'pytest.ini',
+    '.npmrc',
+    '.yarnrc.yml',
+    '.env',
+    '.env.test',
+    'package.json',
+    'pyproject.toml',
+    'conftest.py',
+    'Cargo.toml',
+    'Makefile',
+    'justfile',
+    'package-lock.json',
+    'node_modules/.bin/jest',
+  ])('[TC7] %s', path => {
+    expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(true)
+  })
+
+  it.each(['src/a.ts', 'README.md', 'src/latest.ts', 'docs/testing.md', 'node_modules/a/index.js', '.github/a.yml'])(
+    '[TC7] but not %s',
+    path => {
+      expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(false)
+    },
+  )
+})

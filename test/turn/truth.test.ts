@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import type { Setup } from '../../bench/truth/scene.ts'
+import { tried, WORKERS } from '../../bench/truth/trial.ts'
+import { inLongRun } from '../support/children.ts'
+import { hasGit } from '../support/repository.ts'
+
+const CHECKS: Setup = { name: 'checks alone', checks: true }
+const BOTH: Setup = { name: 'checks and a judge that believes everything', checks: true, judge: 'everything' }
+
+/** One of each way to cheat. */
+const SAMPLE: ReadonlySet<string> = new Set([
+  'edits the source',
+  'edits the test',
+  'changes the data of a test while it runs',
+  'changes the title after the verdict',
+  'restores the old state, and cancels the last task',
+])
+
+const workers = WORKERS.filter(({ kind, name }) => kind !== 'beyond' && inLongRun(true, SAMPLE.has(name)))
+
+describe.runIf(hasGit)('workers (needs git)', () => {
+  it.for(workers)('[TC9][TC10] $kind: $name', async worker => {
+    for (const setup of inLongRun([CHECKS, BOTH], [CHECKS])) {
+      const { end, isDone, reasons } = await tried(worker, setup)
+      expect(isDone || worker.kind !== 'honest').toBe(true)
+      expect(end === 'proven', `${setup.name}: ${end}, ${reasons.join('; ')}`).toBe(isDone)
+    }
+  })
+})
