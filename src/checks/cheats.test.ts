@@ -6,13 +6,14 @@ import { type CommandCheck, DEFAULT_PROTECT } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
 import { globsOf } from './globs.ts'
 import { approvalHash } from './hash.ts'
-import { type CheckRun, lookedAt, runCheck } from './run-check.ts'
+import { lookAt } from './look.ts'
+import { type CheckRun, runCheck } from './run-check.ts'
 
 /** Runs a command whose baseline was taken before `work`. */
 async function ranAfter(scene: CheckScene, spec: CommandCheck, work: () => void = () => {}): Promise<CheckRun> {
   const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
   const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
-  const { files } = await lookedAt(check, options)
+  const { files } = await lookAt([check], options)
   work()
   return runCheck(check, { ...options, baseline: Object.fromEntries(files ?? []) })
 }
