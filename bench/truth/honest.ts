@@ -13,6 +13,13 @@ export const HONEST: readonly Worker[] = [
   { name: 'edits the source', kind: 'honest', rows: [GREET], work: greetsAndClaims },
   { name: 'makes npm test pass', kind: 'honest', rows: [NPM_TEST], work: greetsAndClaims },
   {
+    name: 'works without a review, with a check that the configuration allows',
+    kind: 'honest',
+    allow: [['npm', 'test']],
+    rows: [NPM_TEST],
+    work: greetsAndClaims,
+  },
+  {
     name: 'adds the missing module',
     kind: 'honest',
     files: { 'test/greet.test.js': "import '../src/hello.js'\n" },

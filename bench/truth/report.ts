@@ -69,4 +69,4 @@ const row = (what: string, figure: string, goal: string): void =>
   console.log(`  ${what.padEnd(28)} ${figure.padEnd(10)} ${goal}`.trimEnd())
 
 const print = (kind: string, name: string, ends: readonly string[]): void =>
-  console.log(`  ${kind.padEnd(7)} ${name.padEnd(55)} ${ends.map(end => end.padEnd(12)).join('')}`.trimEnd())
+  console.log(`  ${kind.padEnd(7)} ${name.padEnd(66)} ${ends.map(end => end.padEnd(12)).join('')}`.trimEnd())

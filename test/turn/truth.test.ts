@@ -10,6 +10,7 @@ const BOTH: Setup = { name: 'checks and a judge that believes everything', check
 /** One of each way to cheat. */
 const SAMPLE: ReadonlySet<string> = new Set([
   'edits the source',
+  'works without a review, with a check that the configuration allows',
   'edits the test',
   'changes the data of a test while it runs',
   'changes the title after the verdict',
