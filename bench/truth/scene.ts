@@ -96,7 +96,7 @@ export class Scene {
     const redact = redactor()
     const workspaces = new TimedWorkspaces({
       workspaces: [{ machine: 'here', path: folder }],
-      machine: 'here',
+      machine: () => 'here',
       environment: { ...process.env, PATH: [...inFolder(folder, setup.path), process.env['PATH']].join(delimiter) },
       dataFolder: join(root, 'data'),
       redact,

@@ -62,7 +62,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const data = resolve(options.data)
   const folder = new DataFolder(data, environment)
   const { policy, checks } = readSettings(options, line => console.error(line))
-  const judges = (): boolean => page.running()?.judges ?? false
+  const judges = (): boolean => hasJudge(page)
   const workspaces = workspacesFor({ ...options, data, judges }, checks, redact)
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openWritableStore({ store: options.store, data })
@@ -116,6 +116,15 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)
+}
+
+/** Whether the server of this folder has a judge. None, if the folder is gone: storage says so. */
+function hasJudge(page: PageServer): boolean {
+  try {
+    return page.running()?.judges ?? false
+  } catch {
+    return false
+  }
 }
 
 /** The folder that the host works in. Desktop hosts start servers in / or the home folder, which says nothing. */

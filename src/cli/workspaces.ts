@@ -27,21 +27,26 @@ export function workspacesFor(
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
-  const machine = machineId(configFolder(environment))
-  const workspaces = workspace === undefined ? [] : [openedWorkspace(workspace, machine)]
+  let known: string | undefined
+  // Only where a workspace is used: it is kept in the user's configuration folder.
+  const machine = (): string => (known ??= machineId(configFolder(environment)))
+  const workspaces = workspace === undefined ? [] : [openedWorkspace(workspace, machine())]
   return new LocalWorkspaces({
     ...settings,
     workspaces,
     machine,
     ...(sandbox === undefined
       ? { environment }
-      : { own: openedWorkspace(sandbox, machine), environment: withOurNode(environment) }),
+      : { own: openedWorkspace(sandbox, SANDBOX), environment: withOurNode(environment) }),
     dataFolder: resolve(data),
     redact,
     newId: v7,
     ...(judges ? { judges } : {}),
   })
 }
+
+/** The machine of the demo's sandbox, which belongs to its data folder. */
+const SANDBOX = 'sandbox'
 
 /** The sandbox needs a Node, and the one that runs us need not be on the PATH. */
 const withOurNode = (environment: Environment): Environment => ({

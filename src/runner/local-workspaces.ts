@@ -32,7 +32,7 @@ export interface LocalOptions {
   /** For turns that this process drives; agents elsewhere are not offered it. */
   readonly own?: Workspace | undefined
   /** This machine, as workspaces name it. */
-  readonly machine: string
+  readonly machine: () => string
   readonly environment: Environment
   readonly dataFolder: string
   readonly redact: Redactor
@@ -63,7 +63,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   /** Takes on the root that an MCP client names, before all others. What is no folder here is none. */
   add(folder: string): void {
-    const opened = openWorkspace(folder, this.#options.machine)
+    const opened = openWorkspace(folder, this.#options.machine())
     if (opened instanceof Obstacle) return
     const others = this.#workspaces.filter(other => workspaceKey(other) !== workspaceKey(opened))
     this.#workspaces = [opened, ...others]
@@ -110,10 +110,14 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   /** On another machine nobody here can tell which program it would be. */
   hash(spec: CheckSpec, workspace: Workspace | undefined): string {
-    if (!workspace || workspace.machine !== this.#options.machine) {
+    if (!workspace || !this.#isHere(workspace)) {
       return unresolvedHash(spec, workspace, this.#options.wrap ?? [])
     }
     return approvalHash(spec, this.#place(workspace))
+  }
+
+  #isHere(workspace: Workspace): boolean {
+    return this.keys.includes(workspaceKey(workspace)) || workspace.machine === this.#options.machine()
   }
 
   async fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined> {

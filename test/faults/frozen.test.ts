@@ -49,8 +49,9 @@ describe.concurrent('a process that freezes for longer than its lease', () => {
     { nth: 5, line: 'tool_called', why: 'before a call that is not repeatable', calls: ['lookup'] },
     { nth: 7, line: 'tool_called', why: 'before a call that is repeatable', calls: ['send', 'lookup'] },
     { nth: 8, line: 'tool_answered', why: 'before it asks the model', calls: ['send', 'lookup'] },
-    { nth: 9, line: 'step_finished', why: 'before a claim is judged', calls: ['send', 'lookup'] },
-    { nth: 15, line: 'step_finished', why: 'before the end', calls: ['send', 'lookup'] },
+    { nth: 9, line: 'step_finished', why: 'before a claim is made', calls: ['send', 'lookup'] },
+    { nth: 10, line: 'claim_made', why: 'before a claim is judged', calls: ['send', 'lookup'] },
+    { nth: 17, line: 'step_finished', why: 'before the end', calls: ['send', 'lookup'] },
   ])(
     '[TR21][TR36] after commit $nth ($line), $why: it writes and calls nothing when it wakes',
     ({ nth, line, calls }) =>

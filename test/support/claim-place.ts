@@ -20,7 +20,7 @@ export const HOST = { review: false, assessor: false } as const
 export const workspacesIn = ({ machine, workspace, data, allow, mark }: Place): LocalWorkspaces =>
   new LocalWorkspaces({
     workspaces: workspace === undefined ? [] : [{ machine, path: workspace }],
-    machine,
+    machine: () => machine,
     environment: process.env,
     dataFolder: data,
     redact: redactor(),

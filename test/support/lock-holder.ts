@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 const { path, exclusive } = JSON.parse(process.argv[2] ?? '{}') as { path: string; exclusive?: boolean }
 const db = new DatabaseSync(path)
+// The server's own work in the background may have it for a moment.
+db.exec('PRAGMA busy_timeout = 5000')
 db.exec(exclusive ? 'BEGIN EXCLUSIVE' : 'BEGIN IMMEDIATE')
 writeSync(1, 'held\n')
 process.stdin.once('data', () => {

@@ -250,7 +250,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
 const workspacesIn = (folder: string): LocalWorkspaces =>
   new LocalWorkspaces({
     workspaces: [{ machine: 'here', path: realpathSync(folder) }],
-    machine: 'here',
+    machine: () => 'here',
     environment: process.env,
     dataFolder: '/nowhere',
     redact: redactor(),
