@@ -523,7 +523,8 @@ describe('what we make', () => {
       const modes = Object.fromEntries(
         readdirSync(data).map(name => [name, (statSync(join(data, name)).mode & 0o777).toString(8)]),
       )
-      const { '.agents': tasks, ...ours } = modes
+      const { '.agents': tasks, sandbox, ...ours } = modes
+      expect(sandbox).toBe('700')
       expect(Object.keys(ours)).toEqual(
         expect.arrayContaining(['runsheet.db', 'runsheet.db-wal', 'runsheet.db-shm', 'server.lock', 'server.json']),
       )

@@ -175,6 +175,7 @@ export function Chat(props: ChatProps): ReactElement {
             covered={covered}
             outgoing={outgoing?.message}
             isStopping={isStopping}
+            isDemo={model === 'demo'}
             onExample={sendTyped}
             onRetry={retryTurn}
           />

@@ -40,8 +40,8 @@ export const englishPage: PageStrings = {
   signedOut: 'You have been signed out.',
   emptyTitle: 'What do you want to get done?',
   emptyHint: 'You review the plan before anything runs. Edit it, confirm it, and follow the work step by step.',
+  demoExample: 'Fix the greeting in the sandbox, and prove it',
   examples: [
-    'Fix the greeting in the sandbox, and prove it',
     'Plan a birthday party for 20 people',
     'Compute 12*7, compute 84 / 4 and then write the report.',
     'Write a haiku about autumn',

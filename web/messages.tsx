@@ -24,6 +24,8 @@ interface MessagesProps {
   readonly onExample: (message: string) => void
   /** Tries again what a turn has left, or its message. */
   readonly onRetry: (turn: string, message: string) => void
+  /** The model is the built-in one, which has a sandbox. */
+  readonly isDemo: boolean
 }
 
 /** The messages, scrolled to the newest; examples before there are any. */
@@ -34,6 +36,7 @@ export function Messages({
   covered,
   outgoing,
   isStopping,
+  isDemo,
   onExample,
   onRetry,
 }: MessagesProps): ReactElement {
@@ -67,7 +70,7 @@ export function Messages({
           <h2>{strings.emptyTitle}</h2>
           <p>{strings.emptyHint}</p>
           <ul>
-            {strings.examples.map(each => (
+            {[...(isDemo ? [strings.demoExample] : []), ...strings.examples].map(each => (
               <li key={each}>
                 <button type="button" className="rs-button" onClick={() => onExample(each)}>
                   {each}

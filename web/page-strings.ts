@@ -44,6 +44,8 @@ export interface PageStrings {
   readonly signedOut: string
   readonly emptyTitle: string
   readonly emptyHint: string
+  /** For the built-in model. */
+  readonly demoExample: string
   readonly examples: readonly string[]
   readonly otherAgent: string
   readonly working: string

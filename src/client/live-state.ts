@@ -12,11 +12,13 @@ export interface LiveState extends View {
   readonly conversation: ConversationSnapshot
   /** The text of the step that is being written. */
   readonly text: { readonly message_id: string; readonly text: string } | null
+  /** The end of the output of the check that is running. */
+  readonly output: { readonly run_id: string; readonly text: string } | null
   readonly error: RunsheetError | null
 }
 
 /** What a live conversation has besides the folded log. */
-export type Connection = Pick<LiveState, 'status' | 'text' | 'error'>
+export type Connection = Pick<LiveState, 'status' | 'text' | 'output' | 'error'>
 
 /** The log of a conversation, folded as far as it was read. */
 export interface Folded {
@@ -69,4 +71,4 @@ function shown(conversation: Conversation): ConversationSnapshot {
 
 /** The state before anything is known of a conversation. */
 export const initialState = (sessionId: string, status: LiveState['status'] = 'connecting'): LiveState =>
-  liveState(emptyFold(sessionId), { status, text: null, error: null })
+  liveState(emptyFold(sessionId), { status, text: null, output: null, error: null })

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { StoredEvent } from '../domain/event.ts'
+import { CHECK_OUTPUT } from '../domain/proof.ts'
 import type { TransientEvent, SnapshotAnswer } from '../domain/wire.ts'
 import { ask, askJson, type ClientOptions } from './http.ts'
 import { type Connection, emptyFold, type Folded, folded, foldOf, type LiveState, liveState } from './live-state.ts'
@@ -63,7 +64,7 @@ class Live implements LiveConversation {
     this.#more = { pauseMs: 250, maxPauseMs: 5_000, silenceMs: 45_000, ...more }
     this.#path = `/api/sessions/${encodeURIComponent(sessionId)}`
     this.#folded = emptyFold(sessionId)
-    this.#connection = { status: more.isNew ? 'waiting' : 'connecting', text: null, error: null }
+    this.#connection = { status: more.isNew ? 'waiting' : 'connecting', text: null, output: null, error: null }
   }
 
   readonly snapshot = (): LiveState => (this.#shown ??= liveState(this.#folded, this.#connection))
@@ -113,7 +114,7 @@ class Live implements LiveConversation {
     const answer = await askJson<SnapshotAnswer>(this.#options, `${this.#path}/snapshot`, { signal })
     const loaded = foldOf(answer)
     this.#isLoaded = true
-    this.#set({ text: null }, loaded)
+    this.#set({ text: null, output: null }, loaded)
   }
 
   async #poll(): Promise<void> {
@@ -154,12 +155,14 @@ class Live implements LiveConversation {
     if ('seq' in event) return this.#fold(event)
     switch (event.type) {
       case 'text_snapshot':
-        this.#set({ text: event.data })
+        this.#show(event.data)
         return true
       case 'text_delta': {
-        const { text } = this.#connection
-        const before = text?.message_id === event.data.message_id ? text.text : ''
-        this.#set({ text: { message_id: event.data.message_id, text: before + event.data.text } })
+        const { text, output } = this.#connection
+        const { message_id } = event.data
+        const isOutput = message_id === `${CHECK_OUTPUT}${output?.run_id}`
+        const before = isOutput ? output?.text : text?.message_id === message_id ? text.text : ''
+        this.#show({ message_id, text: `${before}${event.data.text}` })
         return true
       }
       case 'reset':
@@ -171,12 +174,20 @@ class Live implements LiveConversation {
     }
   }
 
+  #show({ message_id, text }: { readonly message_id: string; readonly text: string }): void {
+    const isOutput = message_id.startsWith(CHECK_OUTPUT)
+    this.#set(
+      isOutput ? { output: { run_id: message_id.slice(CHECK_OUTPUT.length), text } } : { text: { message_id, text } },
+    )
+  }
+
   #fold(event: StoredEvent): boolean {
     const { seq } = this.#folded.conversation
     if (event.seq <= seq) return true
     if (event.seq !== seq + 1) return false
     const isWritten = event.type === 'step_finished' || event.type === 'turn_finished'
-    this.#set(isWritten ? { text: null } : {}, folded(this.#folded, event))
+    const written = isWritten ? { text: null } : event.type === 'check_ran' ? { output: null } : {}
+    this.#set(written, folded(this.#folded, event))
     for (const listener of this.#eventListeners) listener(event)
     return true
   }

@@ -78,6 +78,7 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
       </span>
       {note !== undefined && <p className="rs-note">{note}</p>}
       {last?.reason !== undefined && of.state === 'inconclusive' && <p className="rs-note">{last.reason}</p>}
+      {of.output !== undefined && <Output text={of.output} about={about} />}
       {output.text !== undefined && of.state !== 'running' && <Output text={output.text} about={about} />}
     </li>
   )

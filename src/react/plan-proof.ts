@@ -30,6 +30,8 @@ export interface TaskCheck {
   readonly last: CheckRun | undefined
   /** When the run that is under way began. */
   readonly startedAt: Instant | undefined
+  /** The end of what the run under way has printed. */
+  readonly output: string | undefined
   /** It can be run: it is approved, and the plan has a workspace. */
   readonly isRunnable: boolean
 }
@@ -68,9 +70,11 @@ export function planProof(
   session: string,
   state: Proofs,
   tasks: readonly Task[],
+  live: { readonly run_id: string; readonly text: string } | null,
   attempt: (work: Promise<unknown>) => Promise<boolean>,
 ): PlanProof {
-  const checksOf = (task: Task): readonly TaskCheck[] => (task.checks ?? []).map(check => taskCheck(state, task, check))
+  const checksOf = (task: Task): readonly TaskCheck[] =>
+    (task.checks ?? []).map(check => taskCheck(state, task, check, live))
   return {
     hasChecks: tasks.some(({ checks }) => checks !== undefined),
     standings: standingsOf(state, tasks),
@@ -93,7 +97,7 @@ export function planProof(
   }
 }
 
-function taskCheck(state: Proofs, task: Task, check: Check): TaskCheck {
+function taskCheck(state: Proofs, task: Task, check: Check, live: Parameters<typeof planProof>[4]): TaskCheck {
   const { last, started } = recordOf(state, check.hash)
   const finding = findingOf(state, task, check)
   const now = checkState(state, task, check)
@@ -105,6 +109,7 @@ function taskCheck(state: Proofs, task: Task, check: Check): TaskCheck {
     guards: waitingGuards(state, task, check),
     last,
     startedAt: started?.at,
+    output: live !== null && live.run_id === started?.run_id ? live.text : undefined,
     isRunnable: check.kind !== 'person' && finding !== 'unapproved' && workspaceOf(state, task) !== undefined,
   }
 }

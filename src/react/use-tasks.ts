@@ -121,7 +121,9 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     },
     move,
     add,
-    proof: planProof(client, session, conversation, tasks, work => attempt(work.then(() => true)).then(Boolean)),
+    proof: planProof(client, session, conversation, tasks, view.state.output, work =>
+      attempt(work.then(() => true)).then(Boolean),
+    ),
     error,
   }
 }

@@ -207,6 +207,8 @@ describe('the plan', () => {
     const byPerson = await person.addTask('c1', { title: 'B' })
     await person.changeTask('c1', byPerson.task.id, byPerson.task.version, { status: 'completed' })
     const byModel = await person.addTask('c1', { title: 'C' })
+    // The call that leaves nothing open would wait for the checks of the plan.
+    await person.addTask('c1', { title: 'D' })
     const change = [{ task: byModel.task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
     const { seq } = await bench.server.door.read({ tenant: 'local', conversation: 'c1' })
     await bench.run({ type: 'edit_tasks', by: 'model', turn_id: 't1', basis: seq, change })
