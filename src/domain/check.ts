@@ -51,6 +51,7 @@ export type RunnableCheck = RunnableSpec & Identified
 /** A folder on one machine, in which checks run. */
 export type Workspace = { readonly machine: string; readonly path: string }
 
+/** What a run came to. */
 export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 
 export const MAX_CHECKS = 8

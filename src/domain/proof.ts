@@ -310,6 +310,7 @@ export const failingDoneChecks = (state: Pick<Proofs, 'runs' | 'turns'>, turnId:
     ({ hash }) => recordOf(state, hash).last?.result === 'failed',
   )
 
+/** How a check stands; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
 
 /** How a check of a task stands, for people. */
@@ -341,6 +342,7 @@ export function waitingGuards(state: Pick<Proofs, 'runs' | 'proof'>, task: Task,
 /** How a completed task got there, strongest first. */
 export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
 
+/** A standing and its reasons. */
 export interface Stood {
   readonly standing: Standing
   readonly reasons: readonly string[]

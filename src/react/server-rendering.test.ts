@@ -27,7 +27,10 @@ afterEach(() => {
 })
 
 const view = ({ state, log }: Driver): ConversationView => ({
-  state: liveState({ conversation: state, view: domain.view.of(log) }, { status: 'live', text: null, output: null, error: null }),
+  state: liveState(
+    { conversation: state, view: domain.view.of(log) },
+    { status: 'live', text: null, output: null, error: null },
+  ),
   onEvent: () => () => {},
   retry: () => {},
 })

@@ -7,7 +7,10 @@ import { isUnseen } from './unseen-changes.ts'
 
 /** The numbers of the tasks that are marked. */
 function unseenIn({ state, log }: Driver): number[] {
-  const live = liveState({ conversation: state, view: view.of(log) }, { status: 'live', text: null, output: null, error: null })
+  const live = liveState(
+    { conversation: state, view: view.of(log) },
+    { status: 'live', text: null, output: null, error: null },
+  )
   return listed(live.conversation).flatMap(task => (isUnseen(live, task) ? task.number : []))
 }
 
