@@ -16,7 +16,8 @@ export default defineConfig({
       ...(process.env['LONG'] ? ['./test/support/fault-table.ts'] : []),
       './test/support/counts-reporter.ts',
     ],
-    testTimeout: 60_000,
+    // Larger numbers take longer.
+    testTimeout: process.env['LONG'] ? 900_000 : 60_000,
     hookTimeout: 60_000,
     // Generous, since other work may share the machine.
     expect: { poll: { timeout: 20_000 } },

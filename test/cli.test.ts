@@ -243,7 +243,11 @@ describe('serve', () => {
     const closed = scratchFolder()
     for (const mode of [0o000, 0o555]) {
       chmodSync(closed, mode)
-      const child = runCli(['serve', '--port', '0', '--data', closed], { cwd: '/', uid: 65_534 })
+      const child = runCli(['serve', '--port', '0', '--data', closed], {
+        cwd: '/',
+        uid: 65_534,
+        env: { XDG_CONFIG_HOME: join(folder, 'none') },
+      })
       children.push(child)
       const { code, stderr } = await said(child)
       expect(code).toBe(1)

@@ -24,6 +24,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+fault('power loss: what is acknowledged was flushed before')
+
 it('[SQ1] the database is in WAL mode with synchronous=FULL', async () => {
   const path = join(folder, 'runsheet.db')
   const db = await openDatabase(path)
@@ -35,7 +37,6 @@ it('[SQ1] the database is in WAL mode with synchronous=FULL', async () => {
 })
 
 describe('flushes, counted', () => {
-  fault('power loss: what is acknowledged was flushed before')
   /** What the kernel was asked for, in order: a flush of the WAL or another file, or an acknowledgement on stdout. */
   async function trace(
     store: 'sqlite' | 'json',

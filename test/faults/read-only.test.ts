@@ -27,8 +27,12 @@ afterEach(async () => {
 })
 
 /** Starts a command as a user whom permissions hold back; on a disk that is read-only root is held back, too. */
-const started = (...args: readonly string[]): Child =>
-  runCli([...args, '--data', data], NOBODY === undefined || isReadOnlyDisk ? {} : { uid: NOBODY, cwd: '/' })
+function started(...args: readonly string[]): Child {
+  // Not the usual place without settings: root may have made it, for itself only.
+  const env = { XDG_CONFIG_HOME: join(data, '..', 'config') }
+  const isHeldBack = NOBODY === undefined || isReadOnlyDisk
+  return runCli([...args, '--data', data], isHeldBack ? { env } : { env, uid: NOBODY, cwd: '/' })
+}
 
 async function said(
   ...args: readonly string[]

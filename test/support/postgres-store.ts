@@ -63,14 +63,27 @@ export interface Line {
   readonly url: string
   /** Drops the server's next message, and the connection with it. */
   loseNextAnswer(): void
+  /** Ends the next connection with its start: the server's last word comes together with its first. */
+  endNextStart(): void
   /** Cuts every connection, and refuses new ones. */
   cut(): void
 }
+
+/** What the server says when it is shut down. */
+const FATAL = (() => {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(4 + fields.length, 1)
+  return Buffer.concat([head, fields])
+})()
+/** Whether this is what the server begins a connection with: that it is authenticated, and ready. */
+const isStart = (chunk: Buffer): boolean => chunk.indexOf('R') === 0 && chunk.includes('Z\0\0\0\u0005I')
 
 export async function lineTo(url: string): Promise<Line> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   let losing = false
+  let ending = false
   let isCut = false
   const proxy = createServer(near => {
     const far = connect(Number(port), hostname)
@@ -85,7 +98,10 @@ export async function lineTo(url: string): Promise<Line> {
     near.on('data', chunk => far.write(chunk))
     far.on('data', chunk => {
       if (losing) drop()
-      else near.write(chunk)
+      else if (ending && isStart(chunk)) {
+        near.end(Buffer.concat([chunk, FATAL]))
+        ending = false
+      } else near.write(chunk)
       losing = false
     })
     if (isCut) drop()
@@ -107,6 +123,9 @@ export async function lineTo(url: string): Promise<Line> {
     url: own.href,
     loseNextAnswer: () => {
       losing = true
+    },
+    endNextStart: () => {
+      ending = true
     },
     cut,
   }

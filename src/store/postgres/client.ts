@@ -11,6 +11,8 @@ export class OwnClient extends Client {
   heardAt = 0
   isIdle = false
   isSetUp = false
+  /** Whether its connection has ended with an error. */
+  hasFailed = false
   readonly #socket: Socket
 
   constructor(config: ClientConfig = {}) {
@@ -24,6 +26,10 @@ export class OwnClient extends Client {
       pipeline: true,
     })
     this.#socket = socket
+    // From the start: between its connecting and its first use nobody else listens, and an error would end the process.
+    this.on('error', () => {
+      this.hasFailed = true
+    })
   }
 
   /** Grows with everything that arrives. */

@@ -80,7 +80,6 @@ export class Listener {
         application_name: 'runsheet-listen',
         connectionTimeoutMillis: this.#limits.connectMs,
       })
-      client.on('error', () => {})
       client.on('notification', ({ payload }) => {
         for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
       })

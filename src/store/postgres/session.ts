@@ -35,13 +35,14 @@ export class Session {
   #until: number
   #deadline: NodeJS.Timeout
   #silence: NodeJS.Timeout | undefined
-  #lost = false
+  #lost: boolean
   #isOver = false
 
   constructor(client: PoolClient, options: SessionOptions) {
     if (!(client instanceof OwnClient)) throw new TypeError('not a client of ours')
     this.#client = client
     client.isIdle = false
+    this.#lost = client.hasFailed
     this.#options = options
     this.#until = options.until
     this.#deadline = this.#cutAt(options.until)
