@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -157,10 +158,11 @@ describe('runsheet serve --store file, with something else in the place of a tas
     const call = (tool: string, args: object): Promise<unknown> =>
       agent.call('task_list', tool, { session_id: 'c1', turn_id: 't1', arguments: args })
     await call('AddTask', { title: 'a' })
-    renameSync(file(), outside)
-    fifo(file())
+    copyFileSync(file(), outside)
+    fifo(join(scratch, 'pipe'))
+    // At once: a server that finds no file in between makes a new one.
+    renameSync(join(scratch, 'pipe'), file())
     expect(await call('ListTasks', {})).toEqual({ result: `Error: ${INVALID}` })
-    rmSync(file())
     renameSync(outside, file())
     expect(JSON.stringify(await call('ListTasks', {}))).toContain('a')
     await stop()
