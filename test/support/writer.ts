@@ -5,6 +5,7 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export interface WriterOrder {
@@ -46,11 +47,22 @@ writeSync(1, 'ready\n')
 
 let next = order.from
 const lane = async (): Promise<void> => {
-  for (let number = next++; number < order.to; number = next++) await write(number)
+  for (let number = next++; number < order.to; number = next++) await written(number)
 }
 await Promise.all(Array.from({ length: order.abreast ?? 1 }, lane))
 await door.close()
 writeSync(1, 'done\n')
+
+/** A store that is busy has written nothing: where many processes write, a caller tries again. */
+async function written(number: number): Promise<void> {
+  for (;;) {
+    try {
+      return await write(number)
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'busy') throw error
+    }
+  }
+}
 
 async function write(number: number): Promise<void> {
   if (order.bulk) await door.liveText.write(ref, { turn_id: 't1', message_id: 'm', text: `${number}` })

@@ -31,6 +31,8 @@ export class Session {
   readonly #client: PoolClient & OwnClient
   readonly #options: SessionOptions
   readonly #startedAt = performance.now()
+  /** When its last statement was sent. */
+  #askedAt = this.#startedAt
   readonly #onError = (): void => this.discard()
   #until: number
   #deadline: NodeJS.Timeout
@@ -62,6 +64,7 @@ export class Session {
   }
 
   async query<R extends QueryResultRow>(statement: Statement, values: readonly Value[] = []): Promise<R[]> {
+    this.#askedAt = performance.now()
     if (!this.#silence) this.#prove()
     try {
       const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
@@ -144,7 +147,7 @@ export class Session {
     if (this.#isOver) return
     this.#lost = true
     this.#client.cut(new StoreError('io', 'The database did not answer in time.'))
-    this.#options.onCut(this.#startedAt)
+    this.#options.onCut(this.#askedAt)
   }
 }
 
