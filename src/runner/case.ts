@@ -5,7 +5,7 @@ import { checkState, type CheckState, countingChecks, labelOf, recordOf } from '
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 import { type Evidence, evidenceFor, type LeftOut, leftOut, mostTelling, type Work } from './evidence.ts'
-import { excerpt } from './excerpt.ts'
+import { excerpt } from '../domain/excerpt.ts'
 
 const MAX_EVIDENCE = { usual: 20, max: 100 } as const
 /** Characters of one answer, or of one call's arguments. Less each if there is more evidence than usual. */
