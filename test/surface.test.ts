@@ -32,6 +32,7 @@ it.each([
       'findingOf',
       'labelOf',
       'listed',
+      'liveEvidence',
       'openTasks',
       'planHistory',
       'planTurnOf',
