@@ -1,8 +1,9 @@
 import { taskInProgress } from '../domain/conversation.ts'
-import type { Json } from '../domain/event.ts'
+import type { EventType, Json, StoredEvent } from '../domain/event.ts'
 import { type EvidenceSource, plainJson } from '../domain/evidence.ts'
 import type { Redactor } from '../domain/redact.ts'
-import type { EvidenceAdded } from '../domain/wire.ts'
+import { RUN_CALL_TYPES, TASK_EVIDENCE_TYPES, taskEvidence } from '../domain/task-evidence.ts'
+import type { EvidenceAdded, EvidenceAnswer } from '../domain/wire.ts'
 import type { Ref } from '../store/store.ts'
 import type { Door } from './door.ts'
 
@@ -46,6 +47,18 @@ export async function addEvidence(
     return { stored: false, because } as const
   })
   return { ...value, seq: conversation.seq }
+}
+
+/** What is known of a task, also of a removed one; undefined if there is no such task. */
+export async function evidenceOf(door: Door, ref: Ref, task: string): Promise<EvidenceAnswer | undefined> {
+  const { seq, tasks, turns } = await door.read(ref)
+  const read = async (types: readonly EventType[], about?: string): Promise<readonly StoredEvent[]> =>
+    (await door.conversations.events(ref, { types, task: about })).filter(event => event.seq <= seq)
+  const own = await read(TASK_EVIDENCE_TYPES, task)
+  if (own.length === 0 && !tasks.has(task)) return undefined
+  // Agents elsewhere have no calls of outside tools in the log.
+  const isOurs = [...turns.values()].some(({ model }) => model !== undefined)
+  return { ...taskEvidence(own, isOurs ? await read(RUN_CALL_TYPES) : [], task), seq }
 }
 
 /** A program may pass anything; only JSON is stored. */

@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import type { EvidenceAnswer } from '../../domain/wire.ts'
-import { RUN_CALL_TYPES, TASK_EVIDENCE_TYPES, taskEvidence } from '../../domain/task-evidence.ts'
-import { addEvidence, type Door, type Ref } from '../../door/door.ts'
+import type { EvidenceAdded, EvidenceAnswer } from '../../domain/wire.ts'
+import { addEvidence, evidenceOf } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { notFound } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
-import { eventsUpTo, known } from './sessions.ts'
+import { known } from './sessions.ts'
 import { ofTask } from './tasks.ts'
 
 export const evidenceRoutes = [
@@ -26,7 +25,8 @@ export const evidenceRoutes = [
     handle: async ({ params, body: { task_id: task, ...call }, caller }, { door, redact }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       await known(door, ref)
-      return { body: await addEvidence(door, ref, { ...call, task }, { source: 'agent', redact }) }
+      const added = await addEvidence(door, ref, { ...call, task }, { source: 'agent', redact })
+      return { body: added satisfies EvidenceAdded }
     },
   }),
   route({
@@ -40,17 +40,10 @@ export const evidenceRoutes = [
     answers: { 200: { description: 'Each list in log order', schema: a.evidence } },
     handle: async ({ params, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
-      return { body: await evidenceOf(door, ref, params.task_id) }
+      await known(door, ref)
+      const found = await evidenceOf(door, ref, params.task_id)
+      if (!found) throw notFound('task_not_found', `There is no task ${params.task_id}.`)
+      return { body: found satisfies EvidenceAnswer }
     },
   }),
 ]
-
-async function evidenceOf(door: Door, ref: Ref, task: string): Promise<EvidenceAnswer> {
-  const { seq, tasks, turns } = await known(door, ref)
-  const own = await eventsUpTo(door, ref, seq, TASK_EVIDENCE_TYPES, task)
-  if (own.length === 0 && !tasks.has(task)) throw notFound('task_not_found', `There is no task ${task}.`)
-  // Agents elsewhere have no calls in the log.
-  const isOurs = [...turns.values()].some(({ model }) => model !== undefined)
-  const calls = isOurs ? await eventsUpTo(door, ref, seq, RUN_CALL_TYPES) : []
-  return { ...taskEvidence(own, calls, task), seq }
-}

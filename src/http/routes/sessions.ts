@@ -233,15 +233,14 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
   }
 }
 
-/** The events of these types, or of one task, up to `seq`; the stream has the later ones. */
-export async function eventsUpTo(
+/** The events of these types up to `seq`; the stream has the later ones. */
+async function eventsUpTo(
   door: Door,
   ref: Ref,
   seq: number,
   types: readonly EventType[],
-  task?: string,
 ): Promise<readonly StoredEvent[]> {
-  const events = await door.conversations.events(ref, { types, task })
+  const events = await door.conversations.events(ref, { types })
   return events.filter(event => event.seq <= seq)
 }
 
