@@ -85,11 +85,10 @@ export const MAX_RED_CLAIMS = MAX_REDS + 1
 /** A run that died with its process is tried again this often. */
 export const MAX_TRIES = 2
 
-/** A model's word that a task is settled, while it is checked and judged. */
-export interface OpenClaim {
+/** A model's word that a task is settled. */
+export interface MadeClaim {
   readonly claim_id: string
   readonly task_id: string
-  readonly turn_id: string
   readonly tool_call_id: string
   readonly status: 'completed' | 'cancelled'
   readonly outcome: string
@@ -97,8 +96,13 @@ export interface OpenClaim {
   readonly seal: string
   /** The seq that the call was based on. */
   readonly basis: number
-  /** An agent elsewhere whose claim a judge of ours rules on. */
+  /** A judge of ours rules on it, although the agent is elsewhere. */
   readonly judge?: true
+}
+
+/** The same while it is checked and judged. */
+export interface OpenClaim extends MadeClaim {
+  readonly turn_id: string
   /** The seq of its call, whose arguments are in the log. */
   readonly seq: number
   readonly at: Instant
