@@ -320,6 +320,11 @@ export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclu
 /** How a check of a task stands, for people. */
 export function checkState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
+  return runState(state, check)
+}
+
+/** How a check that runs stands, whichever task or plan has it. */
+export function runState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
   const { last, started } = recordOf(state, check.hash)
   if (started) return 'running'
   if (!last) return 'waiting'
@@ -327,7 +332,7 @@ export function checkState(state: Proofs, task: Task, check: Check): CheckState 
 }
 
 /** Whether a later run in the same workspace saw other files. Runs of a final pass are fresh whatever the others of it write. */
-function isStale(state: Proofs, run: CheckRun): boolean {
+function isStale(state: Pick<Proofs, 'runs' | 'turns'>, run: CheckRun): boolean {
   const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
   for (const { last } of valuesIn(state.runs)) {
     if (!last || last.seq <= run.seq || place(last.turn_id) !== place(run.turn_id)) continue

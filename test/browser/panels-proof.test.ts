@@ -105,6 +105,22 @@ describe('the review', () => {
     })
   })
 
+  it('[PA33] the commands of the workspace are offered to pick from', async () => {
+    await bench.offers(['npm test', 'npm run lint'], { title: 'A' })
+    const page = await visit()
+    await button(page, 'More fields, 1').click()
+    await button(page, 'Add a check, 1').click()
+    const input = page.getByRole('combobox', { name: 'Add a check, 1' })
+    const offered = await input.evaluate((each: HTMLInputElement) =>
+      [...(each.list?.options ?? [])].map(({ value }) => value),
+    )
+    expect(offered).toEqual(['npm test', 'npm run lint'])
+    await input.fill('npm run lint')
+    await page.keyboard.press('Enter')
+    await confirm(page)
+    expect((await bench.task()).checks).toMatchObject([{ run: ['npm', 'run', 'lint'], approved: true }])
+  })
+
   it('[PA33] what the server refuses is said at the row, with the focus on the check', async () => {
     await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
     const page = await visit()
@@ -331,6 +347,45 @@ describe('the plan', () => {
     await says(tally, ["2 of 2 done: 1 proven, 1 on the agent's word"])
     expect((await boxOf(tally)).height).toBeGreaterThan(30)
     await says(plan(page).locator('p[role=status]').first(), ["2 of 2 done: 1 proven, 1 on the agent's word"])
+  })
+
+  it('[PA42] an open row lists verdicts with their reasons, and tool calls with their answers', async () => {
+    const task = await red()
+    const { agent } = bench.server
+    const answer = 'expected <b>200</b>'
+    await agent.addEvidence('c1', { tool: 'Bash', arguments: { command: 'curl' }, answer, ok: false })
+    const page = await opened()
+    await button(page, '1 check: A').click()
+    const calls = section(page).getByRole('list', { name: 'Evidence' }).getByRole('listitem')
+    await says(calls.locator('summary'), ['Bash {"command":"curl"}\nagent says\nfailed'])
+    await calls.locator('summary').click()
+    await calls.getByText(answer).waitFor()
+    await bench.run({ type: 'set_policy', by: 'person', policy: { assessor: true } })
+    await bench.claims(task, 'call-2', true)
+    const model = 'scripted:judge'
+    const said = { type: 'assess_task', turn_id: 't1', task: task.id, model } as const
+    await bench.run({ ...said, verdict: 'not_ok', reason: 'The request still fails.' })
+    const verdicts = section(page).getByRole('list', { name: 'Verdicts' }).getByRole('listitem')
+    await says(verdicts, ['The request still fails. scripted:judge\nnot accepted'])
+    await bench.run({ ...said, verdict: 'ok', reason: '', rests: 'words' })
+    await says(verdicts.last(), ['No reason given scripted:judge · on words alone\naccepted'])
+    await agent.addEvidence('c1', { tool: 'Read', answer: 'fine', ok: true })
+    await says(calls.locator('.rs-check-label'), ['Bash {"command":"curl"}', 'Read'])
+  })
+
+  it('[PA43] the checks of the whole plan are below its tasks, and named in its review', async () => {
+    bench = await Bench.set(true, { page: builtPage, done: [proposed(NPM_TEST, 'done-1')] })
+    await bench.proposes({ title: 'A' })
+    const page = await visit()
+    await page.getByText('Before the plan ends: npm test').waitFor()
+    await button(page, 'Confirm').click()
+    await page.locator('.rs-summary').click()
+    const own = page.locator('.rs-plan-checks')
+    await says(own.locator('.rs-check-state'), ['not run yet'])
+    await bench.run({ type: 'request_final', turn_id: 't1' })
+    await bench.ran(HASH, 'final', FAILED)
+    await says(own.locator('.rs-check-state'), ['failed · exit 1 · 1.2s'])
+    await own.getByText('expected <b>200</b> to be 302').waitFor()
   })
 
   it('[PA40] the history tells what was approved, ran, was accepted and ticked', async () => {

@@ -27,7 +27,7 @@ it('[CH23] the build prints the size of the first load; what loads later does no
   })
 })
 
-it('[CH23] a first load over 128 kB fails the build', async () => {
+it('[CH23] a first load over 130 kB fails the build', async () => {
   expect(await judged(randomBytes(129_000), Buffer.alloc(0))).toEqual({
     code: 1,
     said: expect.stringContaining('over budget'),
