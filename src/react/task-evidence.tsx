@@ -87,7 +87,7 @@ function Call({ of }: { readonly of: EvidenceView }): ReactElement {
       <details className="rs-call">
         <summary>
           <span className="rs-check-label rs-code">
-            {of.tool} {shown(of.arguments)}
+            {of.tool} {shown(onlyText(of.arguments))}
           </span>
           <span className="rs-check-state">
             {of.source !== 'run' && says[of.source]}
@@ -101,11 +101,17 @@ function Call({ of }: { readonly of: EvidenceView }): ReactElement {
           role="group"
           aria-label={`${strings.checks.output}: ${of.tool}`}
         >
-          {`${shown(of.arguments, 2)}\n\n${shown(of.answer, 2)}`.trim()}
+          {`${shown(onlyText(of.arguments), 2)}\n\n${shown(of.answer, 2)}`.trim()}
         </pre>
       </details>
     </li>
   )
+}
+
+/** The text of arguments that are one text, such as a command; else all of them. */
+function onlyText(args: Json): Json {
+  const values = typeof args === 'object' && args !== null ? Object.values(args) : []
+  return values.length === 1 && typeof values[0] === 'string' ? values[0] : args
 }
 
 /** A value as text: words as they are, anything else as JSON. */

@@ -357,7 +357,7 @@ describe('the plan', () => {
     const page = await opened()
     await button(page, '1 check: A').click()
     const calls = section(page).getByRole('list', { name: 'Evidence' }).getByRole('listitem')
-    await says(calls.locator('summary'), ['Bash {"command":"curl"}\nagent says\nfailed'])
+    await says(calls.locator('summary'), ['Bash curl\nagent says\nfailed'])
     await calls.locator('summary').click()
     await calls.getByText(answer).waitFor()
     await bench.run({ type: 'set_policy', by: 'person', policy: { assessor: true } })
@@ -370,7 +370,7 @@ describe('the plan', () => {
     await bench.run({ ...said, verdict: 'ok', reason: '', rests: 'words' })
     await says(verdicts.last(), ['No reason given scripted:judge · on words alone\naccepted'])
     await agent.addEvidence('c1', { tool: 'Read', answer: 'fine', ok: true })
-    await says(calls.locator('.rs-check-label'), ['Bash {"command":"curl"}', 'Read'])
+    await says(calls.locator('.rs-check-label'), ['Bash curl', 'Read'])
   })
 
   it('[PA43] the checks of the whole plan are below its tasks, and named in its review', async () => {
