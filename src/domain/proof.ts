@@ -1,6 +1,6 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { VerdictBasis } from './claim.ts'
-import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -268,6 +268,10 @@ export function findCheck(
 export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
 
+/** Whether checks of a plan have still to be run before it ends. */
+export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
+
 /** Whether all claims of a call are checked: then it is performed. */
 export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
   claims.every(claim => resolutionOf(state, claim).result !== 'waiting')
@@ -451,20 +455,6 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return 'never failed first, so it only guards'
     case 'not_seen':
       return 'no claim on this text saw it turn, so it only guards'
-  }
-}
-
-/** A check in a few words, for people and models. */
-export function labelOf(check: Check): string {
-  switch (check.kind) {
-    case 'command':
-      return quoteWords(check.run)
-    case 'file':
-      return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
-    case 'unchanged':
-      return `${check.paths.join(', ')} unchanged`
-    case 'person':
-      return check.ask
   }
 }
 

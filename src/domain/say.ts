@@ -1,6 +1,6 @@
 import type { Check } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
-import { labelOf } from './proof.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
