@@ -9,9 +9,13 @@ import type { Door } from './door.ts'
 
 /** A call that is reported, as a caller has it. */
 export interface ReportedCall {
+  /** Its name: one line of up to 200 characters. */
   readonly tool: string
+  /** What it was given, as JSON. */
   readonly arguments?: unknown
+  /** What it answered, as JSON. */
   readonly answer?: unknown
+  /** Whether the call succeeded. */
   readonly ok: boolean
   /** The id or number of a task. Default: the task in progress. */
   readonly task?: string | number | undefined
