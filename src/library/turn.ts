@@ -1,6 +1,7 @@
 import type { Json } from '../domain/event.ts'
 import { openTasks } from '../domain/conversation.ts'
-import type { ToolsetName } from '../domain/policy.ts'
+import { type ToolsetName, TOOLSETS } from '../domain/policy.ts'
+import type { Standing } from '../domain/proof.ts'
 import { invalidField, invalidId, type Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
@@ -14,6 +15,7 @@ import { namesOf, promptFor, retryFor, withPrefix } from '../toolsets/guidance.t
 import { toolsets } from '../toolsets/index.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
+import { nextFollowUp } from './gate.ts'
 
 /** Which tools a turn offers, and under which names. */
 export interface TurnOptions {
@@ -62,6 +64,8 @@ export interface FinishedTurn {
   readonly remaining: number
   /** How many tasks of the plan ended in which way. */
   readonly counts: PlanCounts
+  /** How far the completed ones can be trusted. */
+  readonly standings: Readonly<Record<Standing, number>>
 }
 
 /** One turn of an agent: its tools, and where its plan stands. */
@@ -119,7 +123,10 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    return promptFor(this.#toolset)
+    const { door, policy: host } = this.#deps
+    const { name } = this.#toolset
+    const assessor = (await this.#read()).policy?.assessor ?? host.assessor ?? TOOLSETS[name].assessor
+    return promptFor(this.#toolset, { judged: assessor && (door.checks.judges?.() ?? false) })
   }
 
   /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */
@@ -135,6 +142,16 @@ export class Turn {
   /** The open tasks of this turn's plan. Send the model back to them before you take its answer as the last one. */
   async openTasks(): Promise<readonly Task[]> {
     return openTasks(await this.#read(), this.id)
+  }
+
+  /**
+   * The gate, where the policy has it on: what to tell a model that answered, as the user's next message; undefined if its
+   * plan is done, or three follow-ups in a row settled nothing. Each is in the log. A failing check of the whole plan runs
+   * again first.
+   */
+  async followUp({ signal }: { readonly signal?: AbortSignal } = {}): Promise<string | undefined> {
+    const { door, ref, workspaces } = this.#deps
+    return nextFollowUp({ door, ref, turn: this.id, toolset: this.#toolset, workspaces, signal })
   }
 
   /** Stops the turn: its waiting reviews are cancelled and it takes no more calls. */
@@ -153,8 +170,8 @@ export class Turn {
     })
     for (const event of events) {
       if (event.type !== 'turn_finished') continue
-      const { status, remaining, counts } = event.data
-      return { status, remaining, counts }
+      const { status, remaining, counts, standings = NO_STANDINGS } = event.data
+      return { status, remaining, counts, standings }
     }
     throw new TypeError('the turn did not finish')
   }
@@ -178,6 +195,8 @@ export class Turn {
     } satisfies ToolContext
   }
 }
+
+const NO_STANDINGS = { proven: 0, confirmed: 0, judged: 0, reported: 0 } as const
 
 /** The toolset with the named tools only. */
 function offered(name: ToolsetName, names: readonly string[] | undefined): Toolset {
