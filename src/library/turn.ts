@@ -1,8 +1,8 @@
 import type { Json } from '../domain/event.ts'
-import { openTasks } from '../domain/conversation.ts'
-import { type ToolsetName, TOOLSETS } from '../domain/policy.ts'
+import { type Conversation, openTasks } from '../domain/conversation.ts'
+import { type Policy, policyWith, type ToolsetName } from '../domain/policy.ts'
 import type { Standing } from '../domain/proof.ts'
-import { invalidField, invalidId, type Refusal } from '../domain/refusal.ts'
+import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
@@ -68,6 +68,22 @@ export interface FinishedTurn {
   readonly standings: Readonly<Record<Standing, number>>
 }
 
+/** @internal */
+export interface TurnInside {
+  readonly deps: ConversationDeps
+  readonly toolset: Toolset
+  readonly context: (callId: string) => ToolContext
+  /** The state, and the policy that counts. */
+  readonly plan: () => Promise<{ readonly state: Conversation; readonly policy: Policy }>
+  /** Stores a call of another tool as evidence. */
+  readonly report: (tool: string, input: unknown, output: ToolOutput) => Promise<void>
+}
+
+/** @internal */
+export type ToolOutput =
+  | { readonly type: 'tool-result'; readonly output: unknown }
+  | { readonly type: 'tool-error'; readonly error: unknown }
+
 /** One turn of an agent: its tools, and where its plan stands. */
 export class Turn {
   /** The id that `Conversation.turn` was given. */
@@ -123,10 +139,8 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    const { door, policy: host } = this.#deps
-    const { name } = this.#toolset
-    const assessor = (await this.#read()).policy?.assessor ?? host.assessor ?? TOOLSETS[name].assessor
-    return promptFor(this.#toolset, { judged: assessor && (door.checks.judges?.() ?? false) })
+    const { assessor } = (await this.#read()).policy ?? this.#newPolicy()
+    return promptFor(this.#toolset, { judged: assessor && (this.#deps.door.checks.judges?.() ?? false) })
   }
 
   /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */
@@ -154,6 +168,20 @@ export class Turn {
     return nextFollowUp({ door, ref, turn: this.id, toolset: this.#toolset, workspaces, signal })
   }
 
+  /** What our own entry points need. @internal */
+  get inside(): TurnInside {
+    return {
+      deps: this.#deps,
+      toolset: this.#toolset,
+      context: id => this.#context(id, {}),
+      plan: async () => {
+        const state = await this.#read()
+        return { state, policy: state.policy ?? this.#newPolicy() }
+      },
+      report: async () => {},
+    }
+  }
+
   /** Stops the turn: its waiting reviews are cancelled and it takes no more calls. */
   async stop(): Promise<void> {
     await this.#deps.door.run(this.#deps.ref, { type: 'stop_turn', turn_id: this.id })
@@ -174,6 +202,13 @@ export class Turn {
       return { status, remaining, counts, standings }
     }
     throw new TypeError('the turn did not finish')
+  }
+
+  /** The policy that a new conversation of this turn would get. */
+  #newPolicy(): Policy {
+    const policy = policyWith(null, this.#deps.policy, { toolset: this.#toolset.name })
+    if (policy instanceof Refusal) throw policy
+    return policy
   }
 
   #read() {

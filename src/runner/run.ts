@@ -90,7 +90,7 @@ export const advanceRun = (run: Run, state: Conversation, events: readonly Store
   state,
 })
 
-export const openInPlan = ({ state, turn }: Run): Task[] => openTasks(state, turn)
+export const openInPlan = ({ state, turn }: Pick<Run, 'state' | 'turn'>): Task[] => openTasks(state, turn)
 
 export const lastStep = ({ steps }: Run): Step | undefined => steps.at(-1)
 
