@@ -41,6 +41,7 @@ const TYPES: Record<EventType, true> = {
   baseline_taken: true,
   guard_accepted: true,
   check_ticked: true,
+  evidence_added: true,
   review_panel_opened: true,
   review_panel_left: true,
 }

@@ -34,6 +34,7 @@ it.each([
       'findingOf',
       'labelOf',
       'listed',
+      'liveEvidence',
       'openTasks',
       'planHistory',
       'planTurnOf',

@@ -1,6 +1,7 @@
 import type { Check, Workspace } from './check.ts'
 import type { Judged, Opinion } from './claim.ts'
 import type { ClaimEnd, DecisionVia, EventData, NewEvent, Usage } from './event.ts'
+import type { ToolFact } from './evidence.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
@@ -204,6 +205,14 @@ export type Command =
   | ({ readonly type: 'take_baseline' } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
   | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
+  | (ToolFact & {
+      /** A host or an agent elsewhere reports a call of a tool of its own. */
+      readonly type: 'add_evidence'
+      readonly evidence_id: string
+      readonly source: EventData['evidence_added']['source']
+      /** Default: the task in progress. */
+      readonly task?: string | number | undefined
+    })
   | { readonly type: 'expire_review'; readonly review_id: string }
   | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }
   | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }

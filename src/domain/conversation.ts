@@ -144,6 +144,15 @@ export const currentTask = (
   turnId?: string,
 ): Task | undefined => openTasks(state, turnId).find(task => task.status === 'in_progress')
 
+/** The task that an agent elsewhere works on: of the latest turn's plan, else the one that was started last. */
+export function taskInProgress(
+  state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted' | 'latest_turn'>,
+): Task | undefined {
+  const started = openTasks(state).filter(({ status }) => status === 'in_progress')
+  const own = started.find(task => planTurnOf(state, task) === state.latest_turn)
+  return own ?? started.toSorted((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
+}
+
 export function planCounts(state: Conversation, turnId: string): PlanCounts {
   const removed = state.turns.get(turnId)?.removed ?? 0
   const counts = { completed: 0, blocked: 0, cancelled: 0, removed, open: 0 }

@@ -1,5 +1,6 @@
 import type { Check, CheckResult, Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
+import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
@@ -155,6 +156,8 @@ export interface EventData {
     readonly seal?: string
     /** What an ok rests on. Absent in older logs. */
     readonly rests?: VerdictBasis
+    /** The evidence that it names, by id. */
+    readonly cited?: readonly string[]
     /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
     readonly fenced?: true
   }
@@ -235,6 +238,13 @@ export interface EventData {
   }
   guard_accepted: Attributed & { readonly task_id: string; readonly paths: readonly string[]; readonly guard: string }
   check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
+  /** What a host or an agent says that one of its own tools answered. Runs of ours have `tool_answered`. */
+  evidence_added: ToolFact & {
+    readonly evidence_id: string
+    /** The task that was in progress, or that the report names. */
+    readonly task_id: string
+    readonly source: Exclude<EvidenceSource, 'run'>
+  }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
 }

@@ -15,7 +15,10 @@ import { valuesIn } from './table.ts'
 import { ASKED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
-type ProofEvent = Extract<EventType, `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted'>
+type ProofEvent = Extract<
+  EventType,
+  `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted' | 'evidence_added'
+>
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
 /** Of an output, in the state: enough for an answer. The log keeps more. */
@@ -61,6 +64,11 @@ export const PROOF_REDUCERS: Reducers = {
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
+  // Only counted: evidence informs people and the judge, and settles nothing.
+  evidence_added: (state, { turn_id }) => {
+    const turn = state.turns.get(turn_id ?? '')
+    return turn ? { turns: state.turns.with(turn.id, { ...turn, reports: (turn.reports ?? 0) + 1 }) } : {}
+  },
 }
 
 /** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */

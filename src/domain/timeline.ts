@@ -17,6 +17,7 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   check_requested: false,
   check_started: false,
   baseline_taken: false,
+  evidence_added: false,
   policy_set: false,
   turn_opened: false,
   turn_started: false,

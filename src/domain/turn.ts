@@ -54,6 +54,8 @@ export interface Turn {
   readonly passes?: number
   /** The seq of its newest record of guarded files. */
   readonly baseline?: number
+  /** How many calls others have reported as evidence. */
+  readonly reports?: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
   /** Where its checks run, fixed when it began. */

@@ -33,6 +33,7 @@ import type {
 // Edges import everything that comes through the door from here, and nothing from the store.
 export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
+export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
 export { Transaction } from './transaction.ts'

@@ -2,6 +2,8 @@ import * as ai from 'ai'
 import type { Instructions, ModelMessage, ToolApprovalStatus, ToolSet, UserModelMessage } from 'ai'
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import type { Policy } from '../domain/policy.ts'
+import { redactor } from '../domain/redact.ts'
+import { addEvidence } from '../door/door.ts'
 import { budgetOf, MAX_REPEATS } from '../runner/move.ts'
 import { approvalsOf, hearDenials } from './ai-approval.ts'
 import { toolsOf } from './ai-tools.ts'
@@ -100,11 +102,22 @@ export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promi
     stopWhen: ({ steps }) => gate.ends(steps),
     experimental_steering: gate.steering,
     toolApproval: approvals ? approvalsOf(turn) : {},
-    onToolExecutionEnd: async ({ toolCall: { toolName, input }, toolOutput }) => {
-      if (evidence && !Object.hasOwn(tools, toolName)) await turn.inside.report(toolName, input, toolOutput)
+    onToolExecutionEnd: async end => {
+      if (evidence && !Object.hasOwn(tools, end.toolCall.toolName)) await report(turn, end)
     },
     toolCallConcurrency: 1,
   }
+}
+
+/** Knows secrets by their shapes. */
+const REDACT = redactor()
+
+/** Stores a call of another tool for the task in progress, if there is one. */
+async function report(turn: Turn, { toolCall: { toolName: tool, input }, toolOutput }: ToolEnd): Promise<void> {
+  const { door, ref } = turn.inside.deps
+  const ok = toolOutput.type === 'tool-result'
+  const answer = ok ? toolOutput.output : String(toolOutput.error)
+  await addEvidence(door, ref, { tool, arguments: input, answer, ok }, { source: 'agent', redact: REDACT })
 }
 
 const LAST = 'This is the last call of this turn: answer now, and say what is not done.'

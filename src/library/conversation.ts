@@ -1,24 +1,29 @@
 import {
+  addEvidence,
   type Commit,
   type Decision,
   type Door,
+  evidenceOf,
   preparedChange,
   preparedTask,
   type Ref,
+  type ReportedCall,
   type TailOptions,
 } from '../door/door.ts'
 import type { CommandOf } from '../domain/command.ts'
 import { type Conversation as State, listed } from '../domain/conversation.ts'
+import { findTask, openIn } from '../domain/decide/tasks.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import type { Policy, PolicyPatch } from '../domain/policy.ts'
 import { taskOnWire } from '../domain/proof-view.ts'
+import { redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Resolution } from '../domain/resolution.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { type ConversationSnapshot, snapshotOf } from '../domain/snapshot.ts'
 import type { Task } from '../domain/task.ts'
-import type { SentChecks, TaskView } from '../domain/wire.ts'
+import type { EvidenceAdded, EvidenceAnswer, SentChecks, TaskView } from '../domain/wire.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
 import { reviewAnswer } from '../toolsets/review-answer.ts'
 import type { Reviewer } from './reviewer.ts'
@@ -157,6 +162,24 @@ export class Conversation {
     return this.#onTask({ type: 'accept_guards', task, paths })
   }
 
+  /**
+   * Reports a call of one of the agent's own tools, for the task in progress: for people and for the judge. It proves
+   * nothing. While no task is in progress, nothing is stored.
+   */
+  addEvidence(call: ReportedCall): Promise<EvidenceAdded> {
+    return addEvidence(this.#deps.door, this.#deps.ref, call, { source: 'agent', redact: REDACT })
+  }
+
+  /** The verdicts on a task, by id or number, what was claimed, and the tool calls that tell most. */
+  async evidence(task: string | number): Promise<EvidenceAnswer> {
+    const { door, ref } = this.#deps
+    const state = await this.#read()
+    const id = typeof task === 'string' ? task : findTask(state, task)?.id
+    const found = id === undefined ? undefined : await evidenceOf(door, ref, id)
+    if (!found) throw new Refusal('task_not_found', { ref: task, ...openIn(state) })
+    return found
+  }
+
   /** The reviews that wait for a decision. */
   async reviews(): Promise<readonly ReviewRequest[]> {
     const { door, ref } = this.#deps
@@ -208,6 +231,9 @@ export class Conversation {
 }
 
 const PAGE = 200
+
+/** Knows secrets by their shapes. */
+const REDACT = redactor()
 
 function viewOf(state: State, task: string | number): TaskView {
   const byId = typeof task === 'string' ? state.tasks.get(task) : undefined

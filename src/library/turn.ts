@@ -75,14 +75,7 @@ export interface TurnInside {
   readonly context: (callId: string) => ToolContext
   /** The state, and the policy that counts. */
   readonly plan: () => Promise<{ readonly state: Conversation; readonly policy: Policy }>
-  /** Stores a call of another tool as evidence. */
-  readonly report: (tool: string, input: unknown, output: ToolOutput) => Promise<void>
 }
-
-/** @internal */
-export type ToolOutput =
-  | { readonly type: 'tool-result'; readonly output: unknown }
-  | { readonly type: 'tool-error'; readonly error: unknown }
 
 /** One turn of an agent: its tools, and where its plan stands. */
 export class Turn {
@@ -178,7 +171,6 @@ export class Turn {
         const state = await this.#read()
         return { state, policy: state.policy ?? this.#newPolicy() }
       },
-      report: async () => {},
     }
   }
 

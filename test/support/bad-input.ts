@@ -98,6 +98,9 @@ const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
 /** Fields in which null is a value. */
 const NULLABLE = new Set(['review_timeout_ms', 'panel_grace_ms'])
 
+/** Fields that take any JSON. */
+const ANY_JSON: ReadonlySet<unknown> = new Set(['arguments', 'answer'])
+
 /** A check of each kind, with every field. */
 const CHECKS = [
   { kind: 'command', run: ['npm', 'test'], cwd: 'app', exit: 1, contains: 'ok', timeout_ms: 5_000 },
@@ -308,6 +311,13 @@ export function badInput(store: StoreKind): void {
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
       'POST /api/sessions/:session_id/tasks/:task_id/guards/accept': { paths: ['package.json'] },
+      'POST /api/sessions/:session_id/evidence': {
+        tool: 'Bash',
+        arguments: { command: 'npm test' },
+        answer: 'ok',
+        ok: true,
+        task_id: world.task,
+      },
       'POST /api/task-manager/reviews/:review_id/decision': {
         action: 'confirm',
         tasks: [{ ...row, draft_index: 0 }],
@@ -517,7 +527,7 @@ export function badInput(store: StoreKind): void {
     test('[HT6] a field of another type is refused, with its row', async () => {
       for (const path of leaves(fine(route).body)) {
         const [top] = path
-        if (top === 'arguments') continue
+        if (ANY_JSON.has(top)) continue
         const field = fieldAt(path)
         const usual = valueAt(fine(route).body, path)
         for (const value of [...KINDS, ...NUMBERS]) {

@@ -4,6 +4,7 @@ import type { Refusal } from '../refusal.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
+import { addEvidence } from './evidence.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { expireReview, leavePanel, showPanel } from './reviews.ts'
 import {
@@ -51,6 +52,7 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   tick_check: tickCheck,
   accept_guards: acceptGuards,
   take_baseline: takeBaseline,
+  add_evidence: addEvidence,
   expire_review: expireReview,
   show_panel: showPanel,
   leave_panel: leavePanel,
