@@ -51,14 +51,14 @@ export interface PlanLoop {
 /** What `prepareStep` reads. */
 export interface StepInput {
   readonly steps: readonly unknown[]
-  readonly messages: readonly ModelMessage[]
+  readonly initialMessages: readonly ModelMessage[]
   readonly initialInstructions: Instructions | undefined
 }
 
 /** What `prepareStep` sets. */
 export interface PreparedStep {
   instructions: Instructions
-  toolChoice?: 'none' | 'required'
+  toolChoice?: 'required'
 }
 
 /** What `stopWhen` reads of a step. */
@@ -92,12 +92,12 @@ export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promi
   return {
     tools,
     instructions: joined([instructions, await turn.prompt()]),
-    prepareStep: async ({ steps, messages, initialInstructions }) => {
-      if (approvals && steps.length === 0) await hearDenials(turn, messages)
+    prepareStep: async ({ steps, initialMessages, initialInstructions }) => {
+      if (approvals && steps.length === 0) await hearDenials(turn, initialMessages)
       const { isLast, isOpen } = await gate.before(steps.length)
       const digest = joined([await turn.digest(), isLast ? LAST : ''])
-      const toolChoice = isLast ? 'none' : force && isOpen ? 'required' : undefined
-      return { instructions: withText(initialInstructions, digest), ...(toolChoice ? { toolChoice } : {}) }
+      const forced = force && isOpen && !isLast
+      return { instructions: withText(initialInstructions, digest), ...(forced ? { toolChoice: 'required' } : {}) }
     },
     stopWhen: ({ steps }) => gate.ends(steps),
     experimental_steering: gate.steering,
