@@ -20,7 +20,7 @@ it.each([
   ['runsheet/files', files, ['openFileStore']],
   ['runsheet/postgres', postgres, ['openPostgresStore']],
   ['runsheet/checks', checks, ['openChecks']],
-  ['runsheet/ai-sdk', aiSdk, ['aiSdkTools']],
+  ['runsheet/ai-sdk', aiSdk, ['aiSdkTools', 'createJudge', 'planAgent', 'planLoop']],
   ['runsheet/runner', runner, ['createRunner', 'demoModel', 'mcpTools']],
   ['runsheet/http', http, ['createHandler', 'toNodeHandler']],
   [

@@ -3,7 +3,7 @@ import type { Check } from '../domain/check.ts'
 import { labelOf } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
-import type { Decision } from '../door/door.ts'
+import { type Decision, StoreError } from '../door/door.ts'
 import { beginCall } from '../toolsets/calls.ts'
 import { namesOf } from '../toolsets/guidance.ts'
 import type { Turn } from './turn.ts'
@@ -12,10 +12,8 @@ type Approval = (input: unknown, options: { readonly toolCallId: string }) => Pr
 
 /** AI SDK's approval for the tools of a turn that plan: their review is in the log before the request goes out. */
 export function approvalsOf(turn: Turn): Record<string, Approval> {
-  const { toolset } = turn.inside
-  const planning = toolset.tools.filter(({ created }) => created).map(({ name }) => namesOf(toolset)(name))
   return Object.fromEntries(
-    planning.map(name => [
+    planningTools(turn).map(name => [
       name,
       async (input, { toolCallId }) => {
         const review = await propose(turn, name, input, toolCallId)
@@ -25,23 +23,9 @@ export function approvalsOf(turn: Turn): Record<string, Approval> {
   )
 }
 
-/** Begins a call. Resolves with the review that it waits for; undefined if it is answered without one. */
-async function propose(turn: Turn, name: string, input: unknown, id: string): Promise<ReviewRequest | undefined> {
-  const { toolset, deps, context } = turn.inside
-  const { door, ref, reviewer } = deps
-  // A call that cannot be begun is answered when it is made.
-  const call = await beginCall(toolset, name, input, context(id)).catch((error: unknown) => {
-    if (error instanceof Refusal) return undefined
-    throw error
-  })
-  if (call?.status !== 'pending_review') return undefined
-  reviewer.leave(call.review_id)
-  return (await door.reviews.get(ref.tenant, call.review_id)).record.review
-}
-
-/** Confirms the plan of a call as it was proposed, with the checks that its approval request named. */
-export async function confirmAsShown(turn: Turn, callId: string): Promise<void> {
-  const review = await waitingReview(turn, callId)
+/** Confirms the plan of an approved call as it was proposed, with the checks that the request named. */
+export async function confirmAsShown(turn: Turn, { id, name, input }: AskedCall): Promise<void> {
+  const review = await propose(turn, name, input, id)
   if (!review) return
   const tasks = review.draft_tasks.map((row, draft_index) => ({
     draft_index,
@@ -53,13 +37,32 @@ export async function confirmAsShown(turn: Turn, callId: string): Promise<void> 
 /** Cancels the plans whose approval was denied, with the reason as the person's comment. */
 export async function hearDenials(turn: Turn, messages: readonly ModelMessage[]): Promise<void> {
   for (const { call, approved, reason } of asked(messages)) {
-    const review = approved ? undefined : await waitingReview(turn, call.id)
+    if (approved || !planningTools(turn).includes(call.name)) continue
+    const review = await propose(turn, call.name, call.input, call.id)
     if (!review) continue
     const comment = reason === undefined || reason.trim() === '' ? {} : { comment: reason }
     await decide(turn, review, { action: 'cancel', ...comment })
     // AI SDK answers the model; this is the answer in the log.
     await turn.call(call.name, call.input, { id: call.id })
   }
+}
+
+function planningTools({ inside: { toolset } }: Turn): readonly string[] {
+  return toolset.tools.filter(({ created }) => created).map(({ name }) => namesOf(toolset)(name))
+}
+
+/** Begins a call, or finds it by its id. Resolves with the review that it waits for; undefined if there is none. */
+async function propose(turn: Turn, name: string, input: unknown, id: string): Promise<ReviewRequest | undefined> {
+  const { toolset, deps, context } = turn.inside
+  const { door, ref, reviewer } = deps
+  // What cannot be begun is answered when it is called: also an id that was used with other arguments.
+  const call = await beginCall(toolset, name, input, context(id)).catch((error: unknown) => {
+    if (error instanceof Refusal || error instanceof StoreError) return undefined
+    throw error
+  })
+  if (call?.status !== 'pending_review') return undefined
+  reviewer.leave(call.review_id)
+  return (await door.reviews.get(ref.tenant, call.review_id)).record.review
 }
 
 async function decide(turn: Turn, { review_id }: ReviewRequest, decision: Decision): Promise<void> {
@@ -71,15 +74,6 @@ async function decide(turn: Turn, { review_id }: ReviewRequest, decision: Decisi
     if (error instanceof Refusal && (error.is('review_already_decided') || error.is('review_expired'))) return
     throw error
   }
-}
-
-async function waitingReview(turn: Turn, callId: string): Promise<ReviewRequest | undefined> {
-  const { door, ref } = turn.inside.deps
-  const { reviews } = await door.read(ref)
-  return [...reviews.values()].find(
-    ({ tool_call_id, conversation_turn_id, status }) =>
-      tool_call_id === callId && conversation_turn_id === turn.id && status === 'pending',
-  )
 }
 
 /** What an approver is shown: every task, and every command that the approval allows. */
@@ -98,14 +92,24 @@ function shownText({ draft_tasks }: ReviewRequest): string {
 const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] =>
   checks.filter(check => !/\p{C}/u.test(labelOf(check)))
 
+interface AskedCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
 interface Asked {
-  readonly call: { readonly id: string; readonly name: string; readonly input: unknown }
+  readonly call: AskedCall
   readonly approved: boolean
   readonly reason: string | undefined
 }
 
+/** Whether a person approved this call, with exactly this tool. */
+export const isApproved = (messages: readonly ModelMessage[], { id, name }: Omit<AskedCall, 'input'>): boolean =>
+  asked(messages).some(({ call, approved }) => call.id === id && call.name === name && approved)
+
 /** The answered approval requests in the last message, as AI SDK reads them: the first answer to a call counts. */
-export function asked(messages: readonly ModelMessage[]): readonly Asked[] {
+function asked(messages: readonly ModelMessage[]): readonly Asked[] {
   const last = messages.at(-1)
   if (last?.role !== 'tool') return []
   const parts = messages.flatMap(({ role, content }) =>

@@ -1,5 +1,5 @@
-import { jsonSchema, type ModelMessage, type ToolSet, tool } from 'ai'
-import { asked, confirmAsShown } from './ai-approval.ts'
+import { jsonSchema, type ToolSet, tool } from 'ai'
+import { confirmAsShown, isApproved } from './ai-approval.ts'
 import type { Turn } from './turn.ts'
 
 /**
@@ -17,13 +17,11 @@ export function toolsOf(turn: Turn, { approvals = false }: { readonly approvals?
         description,
         inputSchema: jsonSchema(parameters),
         execute: async (input, { toolCallId, abortSignal, messages }) => {
-          if (approvals && isApproved(messages, toolCallId)) await confirmAsShown(turn, toolCallId)
+          const asked = { id: toolCallId, name, input }
+          if (approvals && isApproved(messages, asked)) await confirmAsShown(turn, asked)
           return turn.call(name, input, { id: toolCallId, ...(abortSignal ? { signal: abortSignal } : {}) })
         },
       }),
     ]),
   )
 }
-
-const isApproved = (messages: readonly ModelMessage[], toolCallId: string): boolean =>
-  asked(messages).some(({ call, approved }) => call.id === toolCallId && approved)

@@ -29,7 +29,7 @@ export class Reviewer {
 
   /** The host asks about it: no hint is due. */
   leave(reviewId: string): void {
-    this.#left.add(reviewId)
+    if (!this.#onReview) this.#left.add(reviewId)
   }
 
   /** Runs `wait` while the program is asked. A throwing `onReview` fails the call instead of leaving it waiting. */
