@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { machineId } from '../src/checks/workspace.ts'
+import { configFolder } from '../src/cli/config-folder.ts'
 import {
   createRunsheet,
   openMemoryStore,
@@ -146,6 +148,11 @@ describe('checks in the process of the library', () => {
     onTestFinished(() => second.close())
     const [ran] = await seen(second.conversation('chat-1'), 'check_ran', 1)
     expect(ran).toMatchObject({ why: 'baseline', result: 'passed' })
+  })
+
+  it('[LI7] names the workspace as the program does, so that both share its lease', () => {
+    const machine = machineId(configFolder(process.env))
+    expect(openChecks({ workspace }).workspace).toEqual({ machine, path: realpathSync(workspace) })
   })
 
   it('[LI8] a person asks for a run, ticks what only a person can see, and accepts changed files', async () => {

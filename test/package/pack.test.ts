@@ -80,7 +80,7 @@ describe('the tarball', () => {
   it('[PK3] a class of the library is there once, whichever entry point it comes from', () => {
     const library = scripts().filter(isLibrary)
     const holds = (name: string) =>
-      library.filter(path => new RegExp(`class ${name}\\b|${name} = class`).test(packed.read(path)))
+      library.filter(path => new RegExp(`class ${name}\\b|\\b${name} = class`).test(packed.read(path)))
     for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runsheet', 'Runner']) {
       expect(holds(name), name).toHaveLength(1)
     }
