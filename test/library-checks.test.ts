@@ -243,7 +243,22 @@ describe('the gate', () => {
     expect(await turn.finish()).toMatchObject({ status: 'done' })
   })
 
-  it('[LI10] does the same in a turn that a runner drives', async () => {
+  it('[LI10] waits for the last runs of a plan that nobody claimed, and goes on with what they reopened', async () => {
+    write('check.sh', 'test -s sum.txt\n')
+    const checked = { allow: [['sh', 'check.sh']] }
+    const runsheet = open(openMemoryStore(), { ...planned, checked })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
+    write('sum.txt', '42')
+    expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 1 })
+    rmSync(join(workspace, 'sum.txt'))
+    await chat.changeTask(2, { status: 'completed' })
+    expect(await turn.followUp()).toMatch(/Open: 1 Write the sum\./)
+  })
+
+  it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
     write('lint.sh', 'test -s clean\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
     const provider = await Provider.start([

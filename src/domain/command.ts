@@ -5,7 +5,7 @@ import type { ToolFact } from './evidence.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
-import type { ResolvedClaim, RunReason } from './proof.ts'
+import type { MadeClaim, ResolvedClaim, RunReason } from './proof.ts'
 import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
@@ -218,13 +218,7 @@ export type Command =
   | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }
 
 /** A claim on a listed task. */
-export interface NewClaim {
-  readonly claim_id: string
-  readonly task_id: string
-  readonly status: 'completed' | 'cancelled'
-  readonly outcome: string
-  readonly seal: string
-}
+export type NewClaim = Pick<MadeClaim, 'claim_id' | 'task_id' | 'status' | 'outcome' | 'seal'>
 
 /** A check of a task, for a person's command. */
 export interface CheckTarget {

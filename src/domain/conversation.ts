@@ -3,7 +3,7 @@ import type { Instant } from './instant.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
-import { awaitsBaseline, claimsOf, isResolved } from './proof.ts'
+import { awaitsBaseline, awaitsFinal, claimsOf, isResolved } from './proof.ts'
 import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutPasses, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
@@ -205,9 +205,7 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn waits for runs in its workspace, or for a person's tick. */
 export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
-  awaitsBaseline(state, turnId) ||
-  state.requests.some(request => request.turn_id === turnId && request.why === 'final') ||
-  !isResolved(state, claimsOf(state, turnId))
+  awaitsBaseline(state, turnId) || awaitsFinal(state, turnId) || !isResolved(state, claimsOf(state, turnId))
 
 /** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>

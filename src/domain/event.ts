@@ -4,7 +4,7 @@ import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
-import type { RunReason, Standing } from './proof.ts'
+import type { MadeClaim, RunReason, Standing } from './proof.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
@@ -177,18 +177,7 @@ export interface EventData {
     readonly continued_by?: string
   }
   /** A model says that a task is settled. Nothing is granted before `claim_settled`. */
-  claim_made: {
-    readonly claim_id: string
-    readonly task_id: string
-    readonly tool_call_id: string
-    readonly status: 'completed' | 'cancelled'
-    readonly outcome: string
-    readonly seal: string
-    /** The seq that the call was based on. */
-    readonly basis: number
-    /** A judge of ours rules on it, although the agent is elsewhere. */
-    readonly judge?: true
-  }
+  claim_made: MadeClaim
   claim_settled: {
     readonly claim_id: string
     readonly task_id: string

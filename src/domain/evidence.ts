@@ -37,6 +37,12 @@ export function plainJson(value: Json): Json {
   )
 }
 
+/** What is too long to stay as it is, as one text: that is redacted in a fraction of the time of its many parts. */
+export function asTextIfLong(value: Json): Json {
+  const text = JSON.stringify(value)
+  return typeof value === 'string' || text.length <= MAX_BYTES ? value : text
+}
+
 /** How many calls are shown: usually, and if it takes more for the last of each tool. */
 export interface Shown {
   readonly usual: number

@@ -1,6 +1,6 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { VerdictBasis } from './claim.ts'
-import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -85,11 +85,10 @@ export const MAX_RED_CLAIMS = MAX_REDS + 1
 /** A run that died with its process is tried again this often. */
 export const MAX_TRIES = 2
 
-/** A model's word that a task is settled, while it is checked and judged. */
-export interface OpenClaim {
+/** A model's word that a task is settled. */
+export interface MadeClaim {
   readonly claim_id: string
   readonly task_id: string
-  readonly turn_id: string
   readonly tool_call_id: string
   readonly status: 'completed' | 'cancelled'
   readonly outcome: string
@@ -97,8 +96,13 @@ export interface OpenClaim {
   readonly seal: string
   /** The seq that the call was based on. */
   readonly basis: number
-  /** An agent elsewhere whose claim a judge of ours rules on. */
+  /** A judge of ours rules on it, although the agent is elsewhere. */
   readonly judge?: true
+}
+
+/** The same while it is checked and judged. */
+export interface OpenClaim extends MadeClaim {
+  readonly turn_id: string
   /** The seq of its call, whose arguments are in the log. */
   readonly seq: number
   readonly at: Instant
@@ -263,6 +267,10 @@ export function findCheck(
 /** Whether the checks of a plan have still to be run as they are at the start. */
 export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
+
+/** Whether checks of a plan have still to be run before it ends. */
+export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
 
 /** Whether all claims of a call are checked: then it is performed. */
 export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
@@ -442,20 +450,6 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return 'never failed first, so it only guards'
     case 'not_seen':
       return 'no claim on this text saw it turn, so it only guards'
-  }
-}
-
-/** A check in a few words, for people and models. */
-export function labelOf(check: Check): string {
-  switch (check.kind) {
-    case 'command':
-      return quoteWords(check.run)
-    case 'file':
-      return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
-    case 'unchanged':
-      return `${check.paths.join(', ')} unchanged`
-    case 'person':
-      return check.ask
   }
 }
 

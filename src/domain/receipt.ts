@@ -1,4 +1,5 @@
 import type { Check, CheckResult, CheckSpec, Workspace } from './check.ts'
+import { labelOf } from './check-label.ts'
 import { type Conversation, lineage, planHistory } from './conversation.ts'
 import type { EventType, StoredEvent, Verdict } from './event.ts'
 import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './evidence.ts'
@@ -9,7 +10,6 @@ import {
   type CheckState,
   checkState,
   isApproved,
-  labelOf,
   proofOf,
   recordOf,
   type RunReason,

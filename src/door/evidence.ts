@@ -1,6 +1,6 @@
 import { taskInProgress } from '../domain/conversation.ts'
 import type { EventType, Json, StoredEvent } from '../domain/event.ts'
-import { type EvidenceSource, plainJson } from '../domain/evidence.ts'
+import { asTextIfLong, type EvidenceSource, plainJson } from '../domain/evidence.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { RUN_CALL_TYPES, TASK_EVIDENCE_TYPES, taskEvidence } from '../domain/task-evidence.ts'
 import type { EvidenceAdded, EvidenceAnswer } from '../domain/wire.ts'
@@ -34,7 +34,7 @@ export async function addEvidence(
   { source, redact }: Reporting,
 ): Promise<EvidenceAdded> {
   // Escape sequences go first: they could split a secret.
-  const clean = (value: unknown): Json => redact.entry(plainJson(asJson(value)))
+  const clean = (value: unknown): Json => redact.entry(asTextIfLong(plainJson(asJson(value))))
   const call = { tool: clean(tool) as string, arguments: clean(args), answer: clean(answer), ok }
   const evidence_id = `evd_${door.newId()}`
   const { value, conversation } = await door.transact(ref, transaction => {

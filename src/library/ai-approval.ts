@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolApprovalStatus } from 'ai'
 import type { Check } from '../domain/check.ts'
-import { labelOf } from '../domain/proof.ts'
+import { labelOf } from '../domain/check-label.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { type Decision, StoreError } from '../door/door.ts'

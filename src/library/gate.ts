@@ -1,5 +1,5 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
-import { failingDoneChecks, namedFiles } from '../domain/proof.ts'
+import { awaitsFinal, failingDoneChecks, namedFiles } from '../domain/proof.ts'
 import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { followUpText } from '../runner/messages.ts'
@@ -47,17 +47,21 @@ async function followUpsIn({ conversations }: Door, ref: Ref, state: Conversatio
   }, 0)
 }
 
-/** A check of the whole plan that failed when the last task was claimed runs again: the model may have mended it since. */
-async function rechecked({ door, ref, turn, workspaces, signal }: GateDeps): Promise<Conversation> {
-  const state = await door.read(ref)
+/**
+ * The plan after its final runs. A check of the whole plan that failed runs again: the model may have mended it since.
+ */
+async function rechecked(deps: GateDeps): Promise<Conversation> {
+  const { door, ref, turn, workspaces } = deps
+  const state = await afterFinalRuns(deps)
   const workspace = state.turns.get(turn)?.workspace
   const isOpen = openTasks(state, turn).length > 0
   if (!workspace || isOpen || failingDoneChecks(state, turn).length === 0) return state
   const fingerprint = await workspaces?.fingerprint(workspace, namedFiles(state))
-  const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
-  if (events.length === 0) return state
-  const isOver = ({ requests }: Conversation): boolean =>
-    !requests.some(({ turn_id, why }) => turn_id === turn && why === 'final')
-  await servedUntil({ door, ...ref, turn }, turn, isOver, signal)
+  await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
+  return afterFinalRuns(deps)
+}
+
+async function afterFinalRuns({ door, ref, turn, signal }: GateDeps): Promise<Conversation> {
+  await servedUntil({ door, ...ref, turn }, turn, state => !awaitsFinal(state, turn), signal)
   return door.read(ref)
 }

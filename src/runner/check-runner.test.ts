@@ -140,3 +140,16 @@ it('[CF17] the claims of a turn of ours are left to its driver', async () => {
   expect((await log(door)).at(-1)?.type).toBe('check_ran')
   expect(reported).toEqual([])
 })
+
+it('[TC11] the checks of a plan run once more when a person settles its last open task', async () => {
+  const door = await planned()
+  runs(door, { run: async () => ({ result: 'failed', duration_ms: 1 }) })
+  await reached(door, 'check_ran')
+  const change = [{ task: 'task-1', fields: { status: 'completed' } as const }]
+  await door.run(HERE, { type: 'edit_tasks', by: 'person', change })
+  await reached(door, 'check_ran', 2)
+  const state = await door.read(HERE)
+  expect((await log(door)).at(-1)).toMatchObject({ data: { why: 'final', result: 'failed' } })
+  // What a person settled is only marked.
+  expect([state.tasks.get('task-1')?.status, state.requests]).toEqual(['completed', []])
+})

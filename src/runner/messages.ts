@@ -1,5 +1,6 @@
 import { listed, openTasks, planCounts } from '../domain/conversation.ts'
-import { failingDoneChecks, labelOf, recordOf, type Standing, standingsOf } from '../domain/proof.ts'
+import { labelOf } from '../domain/check-label.ts'
+import { failingDoneChecks, recordOf, type Standing, standingsOf } from '../domain/proof.ts'
 import { isOpen } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'

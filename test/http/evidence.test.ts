@@ -78,6 +78,12 @@ describe('POST …/evidence', () => {
       expect(text).not.toContain(secret)
     }
     expect(text).toContain('characters left out')
+    // Many parts become one text.
+    const parts = Array.from({ length: 3_000 }, () => 'x')
+    await agent.addEvidence('c1', { tool: 'Bash', answer: [KEY, { password: 'hunter2-hunter2' }, ...parts], ok: true })
+    const { evidence } = await agent.evidence('c1', tasks[0] ?? '')
+    expect(evidence.at(-1)?.answer).toMatch(/^\["[\s\S]* characters left out/)
+    expect(JSON.stringify(evidence)).not.toMatch(new RegExp(`${KEY}|hunter2`))
     expect(text.length).toBeLessThan(9_000)
   })
 })

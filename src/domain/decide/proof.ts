@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts'
+import { labelOf } from '../check-label.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import type { ClaimEnd, NewEvent } from '../event.ts'
@@ -6,7 +7,6 @@ import type { Instant } from '../instant.ts'
 import {
   claimsOf,
   isApproved,
-  labelOf,
   MAX_REDS,
   nextRun,
   type OpenClaim,
@@ -14,7 +14,6 @@ import {
   recordOf,
   type ResolvedClaim,
   type StartedRun,
-  staleChecks,
   waitingGuards,
   workspaceOf,
 } from '../proof.ts'
@@ -22,6 +21,7 @@ import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
 import { refOf } from './approvals.ts'
+import { finalRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
 
@@ -139,12 +139,7 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
 export function requestFinal(state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] {
   const pass = (state.turns.get(turn_id)?.passes ?? 0) + 1
-  if (pass > MAX_PASSES) return []
-  return staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
-    type: 'check_requested',
-    turn_id,
-    data: { ...(task_id === undefined ? {} : { task_id }), check_id, hash, why: 'final', pass },
-  }))
+  return pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, fingerprint)
 }
 
 /** A person stops a run. The process that makes it hears of it. */
