@@ -4,6 +4,7 @@ export { Conversation } from './library/conversation.ts'
 export type { DecidedReview, StartOptions, TaskEdit } from './library/conversation.ts'
 export { Turn } from './library/turn.ts'
 export type { CallOptions, FinishedTurn, FunctionDefinition, ToolDefinition, TurnOptions } from './library/turn.ts'
+export type { Checks, Judge } from './library/handles.ts'
 export type { OnReview } from './library/reviewer.ts'
 export { openMemoryStore } from './library/memory.ts'
 

@@ -4,7 +4,7 @@ import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { awaitsBaseline, awaitsFinal, claimsOf, isResolved } from './proof.ts'
-import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutPasses, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -293,7 +293,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   }),
   todos_resubmitting: unchanged,
   todos_limit_reached: unchanged,
-  gate_followed: unchanged,
+  // The model works on, so that the plan's checks may run again.
+  gate_followed: (state, { turn_id }) => withoutPasses(state, turn_id ?? ''),
 
   task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),

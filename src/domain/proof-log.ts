@@ -72,7 +72,8 @@ export const PROOF_REDUCERS: Reducers = {
 }
 
 /** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */
-function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
+/** Counts the final passes of a turn anew. */
+export function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
   const turn = turns.get(turnId)
   if (turn?.passes === undefined) return {}
   const { passes: _passes, ...rest }: Turn = turn

@@ -80,7 +80,7 @@ describe('the tarball', () => {
   it('[PK3] a class of the library is there once, whichever entry point it comes from', () => {
     const library = scripts().filter(isLibrary)
     const holds = (name: string) =>
-      library.filter(path => new RegExp(`class ${name}\\b|${name} = class`).test(packed.read(path)))
+      library.filter(path => new RegExp(`class ${name}\\b|\\b${name} = class`).test(packed.read(path)))
     for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runsheet', 'Runner']) {
       expect(holds(name), name).toHaveLength(1)
     }
@@ -327,7 +327,8 @@ console.log(JSON.stringify({ urls, builtins }))
 /** Each expected error would be missing if a declaration were not found: an unknown type fits anywhere. */
 const CONSUMER = `
 import { createRunsheet, openMemoryStore, type Task } from 'runsheet'
-import { aiSdkTools } from 'runsheet/ai-sdk'
+import { createJudge, planLoop } from 'runsheet/ai-sdk'
+import { openChecks } from 'runsheet/checks'
 import { createClient, RunsheetError } from 'runsheet/client'
 import { openFileStore } from 'runsheet/files'
 import { createHandler } from 'runsheet/http'
@@ -339,7 +340,8 @@ import { openSqliteStore } from 'runsheet/sqlite'
 const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
 const turn = runsheet.conversation('c').turn('t')
 export const title = (task: Task): string => task.title
-export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, aiSdkTools(turn), TodosPanel]
+export const used = [createClient({ url: 'http://127.0.0.1' }), RunsheetError, planLoop(turn), createJudge, TodosPanel]
+export const checked = createRunsheet({ store: openMemoryStore(), checks: openChecks({ workspace: '.' }) })
 export const runner = createRunner({ runsheet, models: { demo: demoModel() } })
 export const handler = createHandler({ runsheet, authenticate: () => ({ role: 'person' }) })
 export const stores = [openFileStore('f'), openPostgresStore('u'), openSqliteStore('p')]
@@ -356,7 +358,9 @@ createHandler({ runsheet })
 // @ts-expect-error
 createRunner(1)
 // @ts-expect-error
-aiSdkTools(1)
+planLoop(1)
+// @ts-expect-error
+openChecks({ folder: '.' })
 // @ts-expect-error
 TodosPanel(1)
 // @ts-expect-error
