@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { inLongRun } from '../support/children.ts'
+import { CLI, inLongRun } from '../support/children.ts'
 import { claim, ClaimScene, HERE, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
 import { hostOf, overHttp, overStdio, startMcpServer } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
@@ -162,7 +162,7 @@ describe('over MCP', () => {
         writeFileSync(join(config, 'runsheet', 'runsheet.json'), JSON.stringify(settings))
         const args = ['--workspace', scene.workspace, '--session', 'c1', '--review', 'off']
         const connect = () =>
-          overStdio(scene.order.data, hostOf({ era: '2025' }), args, 'src/cli/main.ts', {
+          overStdio(scene.order.data, hostOf({ era: '2025' }), args, CLI, {
             env: { XDG_CONFIG_HOME: config },
           })
         const first = await connect()
