@@ -16,13 +16,14 @@ export interface Child {
 
 /** Runs one of our files as a child process. */
 export function runChild(file: URL, argument: unknown, prefix: readonly string[] = []): Child {
-  return runProcess([...prefix, process.execPath, bundleOf(fileURLToPath(file)), JSON.stringify(argument)])
+  return runProcess([...prefix, process.execPath, programOf(file), JSON.stringify(argument)])
 }
 
-/** What `global-children.ts` made of a file, if it did. */
-function bundleOf(file: string): string {
-  const bundle = join(process.env['TEST_CHILDREN'] ?? '/nowhere', basename(file).replace(/\.ts$/, '.js'))
-  return existsSync(bundle) ? bundle : file
+/** The path of one of our files as a program: its bundle, if `global-children.ts` made one. */
+export function programOf(file: URL): string {
+  const path = fileURLToPath(file)
+  const bundle = join(process.env['TEST_CHILDREN'] ?? '/nowhere', basename(path).replace(/\.ts$/, '.js'))
+  return existsSync(bundle) ? bundle : path
 }
 
 /** No settings of whoever runs the tests. */

@@ -6,7 +6,7 @@ import { bundleWorker } from '../../scripts/bundle-worker.ts'
 import { BUILT } from './children.ts'
 
 /** The programs that tests start most often. */
-const PROGRAMS = ['check-runner', 'claim-child', 'turn-child', 'writer']
+const PROGRAMS = ['check-runner', 'claim-child', 'mcp-fixture', 'turn-child', 'writer']
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = join(ROOT, 'node_modules/.cache/children')
 
