@@ -1,10 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
 import type { RunOutcome } from '../../src/domain/command.ts'
 import type { TaskView } from '../../src/domain/wire.ts'
 import { plainMaker } from '../../src/door/checks.ts'
+import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { Bench, LOOK, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
 import { boxOf, builtPage, hasFocus, holds, says, SLOW_BROWSER } from './panels.ts'
@@ -416,8 +416,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const found: string[] = []
     const look = async (page: Page, view: string, width: number): Promise<void> => {
       await page.setViewportSize({ width, height: 800 })
-      const { violations } = await new AxeBuilder({ page }).analyze()
-      for (const { id, nodes } of violations) found.push(`${view} ${width}: ${id} ${String(nodes[0]?.target)}`)
+      const complaints = await complaintsOfAxe(page, colorScheme)
+      found.push(...complaints.map(each => `${view} ${width}: ${each}`))
     }
     const measure = async (page: Page, view: string): Promise<void> => {
       for (const width of [390, 1280, 1920]) {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { claim, ClaimScene, HERE, resultOf, SOON } from '../support/claim-scene.ts'
+import { fault } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'
 
 /** A scene with a claim of task 1 whose check runs, in this process. */
@@ -17,6 +18,7 @@ const said = async (answered: ReturnType<ClaimScene['call']>): Promise<string> =
   JSON.stringify(resultOf(await answered))
 
 describe.concurrent('two claims of the same task at once', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF4] are one: both calls get its answer, and find it again by their ids', () =>
     running(async (scene, first) => {
       const second = scene.call(claim(1, 'call-other'))
@@ -46,6 +48,7 @@ describe.concurrent('two claims of the same task at once', () => {
 })
 
 describe.concurrent('a person acts while a check runs', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF5] edits the check: its process ends, and the claim is refused, not counted', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
@@ -123,6 +126,7 @@ describe.concurrent('a person acts while a check runs', () => {
 })
 
 describe.concurrent('a call that does not wait', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF7] a caller who leaves does not end the run; who repeats the call gets its answer', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -159,6 +163,7 @@ describe.concurrent('a call that does not wait', () => {
 })
 
 describe.concurrent('no process with the workspace', () => {
+  fault('a claim that no process can check')
   it('[CF8] a claim says so and is not counted; later the task can be claimed', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child()
@@ -204,6 +209,7 @@ describe.concurrent('no process with the workspace', () => {
 })
 
 describe.concurrent('two processes with the same workspace', () => {
+  fault('two processes on one workspace, one of them frozen')
   it('[CF9] run one check at a time, for two conversations, too', () =>
     ClaimScene.play(async scene => {
       const [one, other] = await Promise.all([scene.child(), scene.child()])

@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { inLongRun } from '../support/children.ts'
+import { CLI, inLongRun } from '../support/children.ts'
 import { claim, ClaimScene, HERE, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
+import { fault } from '../support/faults.ts'
 import { hostOf, overHttp, overStdio, startMcpServer } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { describePostgres } from '../support/postgres-store.ts'
@@ -21,6 +22,7 @@ async function unproven(scene: ClaimScene, answered: ReturnType<ClaimScene['call
 }
 
 describe.concurrent('a workspace that fails', () => {
+  fault('a workspace or program that is gone')
   it('[CF11] vanishes before the run: inconclusive; back again, the task can be claimed', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -53,6 +55,7 @@ describe.concurrent('a workspace that fails', () => {
 })
 
 describe.concurrent('a check that attacks', () => {
+  fault('a check that attacks')
   it.each([
     ['kills its parent', 'kill -9 $PPID; sleep 1'],
     ['prints 1 GB', 'exec head -c 1000000000 /dev/zero'],
@@ -71,6 +74,7 @@ describe.concurrent('a check that attacks', () => {
 })
 
 describe('a full disk', () => {
+  fault('a disk that is full or read-only')
   it('[CF13] while the result is written: nothing is granted, /readyz says so, and with room the run is made again', async ({
     skip,
   }) => {
@@ -101,6 +105,7 @@ describe('a full disk', () => {
 })
 
 describePostgres('two nodes on PostgreSQL', () => {
+  fault('kill -9 of a process that has a claim checked')
   it('[CF14] the one without the workspace waits for the other; killed in mid-run and started again, that goes on', () =>
     ClaimScene.play(
       async scene => {
@@ -125,6 +130,7 @@ describePostgres('two nodes on PostgreSQL', () => {
 })
 
 describe('over MCP', () => {
+  fault('a claim over MCP whose caller leaves or whose process dies')
   it('[CF7] a client that cannot wait longer is told `checking`, and waits on with the claim’s id', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -162,7 +168,7 @@ describe('over MCP', () => {
         writeFileSync(join(config, 'runsheet', 'runsheet.json'), JSON.stringify(settings))
         const args = ['--workspace', scene.workspace, '--session', 'c1', '--review', 'off']
         const connect = () =>
-          overStdio(scene.order.data, hostOf({ era: '2025' }), args, 'src/cli/main.ts', {
+          overStdio(scene.order.data, hostOf({ era: '2025' }), args, CLI, {
             env: { XDG_CONFIG_HOME: config },
           })
         const first = await connect()

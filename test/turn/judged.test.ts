@@ -446,7 +446,7 @@ describe('how it is asked', () => {
 
   it.each([
     ['fails', { status: 500, headers: { 'retry-after-ms': '1' } }, {}],
-    ['hangs', { hangs: true, raw: '{' }, { silenceMs: 50 }],
+    ['hangs', { hangs: true, raw: '{' }, { silenceMs: 250 }],
   ] satisfies [string, Script, object][])(
     '[JU13] an assessor that %s twice in a row is not asked again in that turn',
     async (_, answer, options) => {
