@@ -1,10 +1,12 @@
 import { INDEXED_TYPES } from '../../domain/search-documents.ts'
-import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
-import { SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
+import { tokensOf } from '../../domain/search-tokens.ts'
+import { SEARCH_KINDS } from '../../domain/search.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
 import type { Database } from './connections.ts'
+import { INDEX_VERSION, lexemesOf, scopeOf, spanSql, SPANS, unitSql, wordsOf } from './search-lexemes.ts'
+import { RARE } from './search-newest.ts'
 import { type Session, type Statement, storable } from './session.ts'
 
 /** Commits and events per slice. */
@@ -31,7 +33,7 @@ export class PostgresIndexer {
 
   /** Indexes the next few events. */
   async slice(): Promise<SliceOutcome> {
-    const [state] = await this.#database.query<{ ready: boolean }>(SQL.ready, [SEARCH_VERSION])
+    const [state] = await this.#database.query<{ ready: boolean }>(SQL.ready, [INDEX_VERSION])
     if (state?.ready) return 'done'
     const outcome = await this.#database.use(session => this.#index(session), { retries: false })
     if (this.#written >= (outcome === 'done' ? ANALYZED_AFTER.due : ANALYZED_AFTER.overdue)) {
@@ -45,7 +47,7 @@ export class PostgresIndexer {
     await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}` })
     await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
     const [state] = await session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' })
-    const outcome = state?.version === SEARCH_VERSION ? await this.#next(session) : await this.#restart(session)
+    const outcome = state?.version === INDEX_VERSION ? await this.#next(session) : await this.#restart(session)
     await session.query({ text: 'COMMIT' })
     return outcome
   }
@@ -56,7 +58,7 @@ export class PostgresIndexer {
    */
   async #restart(session: Session): Promise<SliceOutcome> {
     await session.query({ text: SQL.restart.text })
-    await session.query(SQL.putVersion, [SEARCH_VERSION])
+    await session.query(SQL.putVersion, [INDEX_VERSION])
     return 'more'
   }
 
@@ -72,9 +74,12 @@ export class PostgresIndexer {
     }))
     const { taken, writes } = sliceOf<string, (typeof events)[number]>(events)
     const titles = await this.#titles(session, events.slice(0, taken))
+    const counts = new Map<string, number>()
     const documents = writes.map(({ conversation, kind, ref, text, event, first: { row } }) => {
       const content = kind === 'conversation' ? (titles.get(conversation) ?? null) : text
       const tokens = content === null ? null : tokensOf(storable(content))
+      const scope = scopeOf(row.tenant, kind)
+      for (const word of wordsOf(scope, tokens ?? [])) counts.set(word, (counts.get(word) ?? 0) + 1)
       return {
         tenant: row.tenant,
         conversation: row.conversation,
@@ -84,10 +89,13 @@ export class PostgresIndexer {
         born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
-        lexemes: tokens && [scopeOf(row.tenant), ...new Set(tokens.map(token => lexemeOf(kind, token)))],
+        lexemes: tokens && lexemesOf(scope, tokens),
       }
     })
-    if (documents.length > 0) await session.query(SQL.put, [JSON.stringify(documents)])
+    if (documents.length > 0) {
+      await session.query(SQL.count, [[...counts.keys()], Array.from(counts.values(), String)])
+      await session.query(SQL.put, [JSON.stringify(documents)])
+    }
     this.#written += documents.length
     const isPartial = taken < rows.length || rows.length === MAX_EVENTS
     const reached = isPartial ? rows[taken - 1] : undefined
@@ -109,12 +117,6 @@ export class PostgresIndexer {
   }
 }
 
-/** A lexeme that all documents of a tenant have. No token holds a slash. */
-export const scopeOf = (tenant: string): string => `/${tenant}`
-
-/** The lexeme of a token, so that a prefix is looked up among the documents of its kind. */
-export const lexemeOf = (kind: SearchKind, token: string): string => kind.charAt(0) + token
-
 /** A type, not an interface, so that a database row can be cast to it. */
 type Queued = EventRow & {
   readonly id: number
@@ -132,7 +134,7 @@ const SQL = {
     text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
   },
   restart: {
-    text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_queue;
+    text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_words; DELETE FROM runsheet.search_queue;
       INSERT INTO runsheet.search_queue (tenant, conversation, first, last, dated)
         SELECT tenant, conversation, 1, seq, true FROM runsheet.conversations WHERE seq > 0
         ORDER BY created_at, conversation FOR UPDATE`,
@@ -156,6 +158,14 @@ const SQL = {
     text: `SELECT tenant, conversation, title FROM runsheet.conversations
       WHERE (tenant, conversation) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
   },
+  // Common words are left alone.
+  count: {
+    name: 'runsheet-search-count',
+    text: `INSERT INTO runsheet.search_words AS word (lexeme, documents)
+      SELECT lexeme, documents FROM unnest($1::text[], $2::integer[]) AS given (lexeme, documents)
+      WHERE coalesce((SELECT w.documents FROM runsheet.search_words w WHERE w.lexeme = given.lexeme), 0) < ${RARE}
+      ON CONFLICT (lexeme) DO UPDATE SET documents = word.documents + excluded.documents`,
+  },
   // A document keeps its place when its text changes.
   put: {
     name: 'runsheet-search-put',
@@ -167,14 +177,23 @@ const SQL = {
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
       INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
-      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes) FROM given
+      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes || ARRAY(
+          SELECT ${spanSql('level', `${unitSql('place')} >> (${SPANS.bits} * level)`)}
+          FROM generate_series(0, ${SPANS.levels - 1}) level
+        ))
+      FROM given g CROSS JOIN LATERAL (
+        SELECT coalesce((
+          SELECT d.born FROM runsheet.search_documents d
+          WHERE (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
+        ), g.born) AS place
+      ) place
       WHERE tokens IS NOT NULL
       ON CONFLICT (tenant, conversation, kind, ref)
         DO UPDATE SET seq = excluded.seq, tokens = excluded.tokens, lexemes = excluded.lexemes
         WHERE search_documents.tokens <> excluded.tokens`,
   },
   // Only a warning where the tables belong to somebody else.
-  analyze: { text: 'ANALYZE runsheet.search_documents' },
+  analyze: { text: 'ANALYZE runsheet.search_documents, runsheet.search_words' },
   dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id < $1' },
   advance: { name: 'runsheet-search-advance', text: 'UPDATE runsheet.search_queue SET first = $2 WHERE id = $1' },
 } satisfies Record<string, Statement>
