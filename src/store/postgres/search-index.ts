@@ -20,9 +20,14 @@ function indexIn(database: Database, catchUp: () => Promise<boolean>): SearchInd
     places: ['number', 'string', 'number'],
     catchUp,
     newest: async (tenant, kinds, terms, options) => {
-      const rows = await database.query<DocumentRow>(
-        newestStatement(kinds, options.after !== undefined),
-        newestValues(tenant, kinds, terms, options),
+      const statement = newestStatement(kinds, options.after !== undefined)
+      const values = newestValues(tenant, kinds, terms, options)
+      const [, rows] = await database.use(session =>
+        Promise.all([
+          session.query(SQL.begin),
+          session.query<DocumentRow>(statement, values),
+          session.query({ text: 'COMMIT' }),
+        ]),
       )
       return rows.flatMap(({ kind: index, born, born_seq, ...row }) => {
         const kind = kinds[index]
@@ -93,6 +98,11 @@ interface DocumentRow {
 }
 
 const SQL = {
+  // One plan suits every search, however large the tables become; to make another, or to compile it, takes longer than to run it.
+  begin: {
+    text: `BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
+      SET LOCAL jit = off`,
+  },
   sessions: {
     name: 'runsheet-search-sessions',
     text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations

@@ -44,7 +44,8 @@ export class PostgresIndexer {
   }
 
   async #index(session: Session): Promise<SliceOutcome> {
-    await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}` })
+    // Plans are kept while the tables grow, so none may be made for small ones.
+    await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}; SET LOCAL enable_seqscan = off` })
     await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
     const [state] = await session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' })
     const outcome = state?.version === INDEX_VERSION ? await this.#next(session) : await this.#restart(session)
@@ -74,12 +75,10 @@ export class PostgresIndexer {
     }))
     const { taken, writes } = sliceOf<string, (typeof events)[number]>(events)
     const titles = await this.#titles(session, events.slice(0, taken))
-    const counts = new Map<string, number>()
     const documents = writes.map(({ conversation, kind, ref, text, event, first: { row } }) => {
       const content = kind === 'conversation' ? (titles.get(conversation) ?? null) : text
       const tokens = content === null ? null : tokensOf(storable(content))
       const scope = scopeOf(row.tenant, kind)
-      for (const word of wordsOf(scope, tokens ?? [])) counts.set(word, (counts.get(word) ?? 0) + 1)
       return {
         tenant: row.tenant,
         conversation: row.conversation,
@@ -90,18 +89,31 @@ export class PostgresIndexer {
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
         lexemes: tokens && lexemesOf(scope, tokens),
+        words: wordsOf(scope, tokens ?? []),
       }
     })
-    if (documents.length > 0) {
-      await session.query(SQL.count, [[...counts.keys()], Array.from(counts.values(), String)])
-      await session.query(SQL.put, [JSON.stringify(documents)])
-    }
+    if (documents.length > 0) await this.#put(session, documents)
     this.#written += documents.length
     const isPartial = taken < rows.length || rows.length === MAX_EVENTS
     const reached = isPartial ? rows[taken - 1] : undefined
     await session.query(SQL.dequeue, [reached?.id ?? lastCommit.id + 1])
     if (reached) await session.query(SQL.advance, [reached.id, reached.seq + 1])
     return isPartial || commits.length === MAX_COMMITS ? 'more' : 'done'
+  }
+
+  async #put(
+    session: Session,
+    documents: readonly (DocumentName & { readonly words: readonly string[] })[],
+  ): Promise<void> {
+    const changed = await session.query<DocumentName>(SQL.put, [
+      JSON.stringify(documents.map(({ words: _, ...row }) => row)),
+    ])
+    const words = new Map(documents.map(document => [nameOf(document), document.words]))
+    const counts = new Map<string, number>()
+    for (const word of changed.flatMap(document => words.get(nameOf(document)) ?? [])) {
+      counts.set(word, (counts.get(word) ?? 0) + 1)
+    }
+    if (counts.size > 0) await session.query(SQL.count, [[...counts.keys()], Array.from(counts.values(), String)])
   }
 
   async #titles(
@@ -117,13 +129,21 @@ export class PostgresIndexer {
   }
 }
 
-/** A type, not an interface, so that a database row can be cast to it. */
+/** Types, not interfaces, so that a database row can be cast to them. */
+type DocumentName = {
+  readonly tenant: string
+  readonly conversation: string
+  readonly kind: number
+  readonly ref: string
+}
 type Queued = EventRow & {
   readonly id: number
   readonly dated: boolean
   readonly tenant: string
   readonly conversation: string
 }
+
+const nameOf = ({ tenant, conversation, kind, ref }: DocumentName): string => `${tenant}/${conversation}/${kind}/${ref}`
 
 /** Puts a timestamp in milliseconds before every number of the queue. */
 const DATED = 2 ** 52
@@ -178,8 +198,7 @@ const SQL = {
       )
       INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
       SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes || ARRAY(
-          SELECT ${spanSql('level', `${unitSql('place')} >> (${SPANS.bits} * level)`)}
-          FROM generate_series(0, ${SPANS.levels - 1}) level
+          SELECT ${spanSql('level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
         ))
       FROM given g CROSS JOIN LATERAL (
         SELECT coalesce((
@@ -190,7 +209,8 @@ const SQL = {
       WHERE tokens IS NOT NULL
       ON CONFLICT (tenant, conversation, kind, ref)
         DO UPDATE SET seq = excluded.seq, tokens = excluded.tokens, lexemes = excluded.lexemes
-        WHERE search_documents.tokens <> excluded.tokens`,
+        WHERE search_documents.tokens <> excluded.tokens
+      RETURNING tenant, conversation, kind, ref`,
   },
   // Only a warning where the tables belong to somebody else.
   analyze: { text: 'ANALYZE runsheet.search_documents, runsheet.search_words' },

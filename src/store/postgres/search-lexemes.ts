@@ -65,13 +65,14 @@ function beginningsOf(token: string): string[] {
 }
 
 /**
- * GIN knows no order. So each document has a lexeme for the span of commits that it is in, at several levels, and a search
- * asks for the newest spans first. One of a level is as long as 2 ** `bits` of the level below.
+ * GIN knows no order. So each document has a lexeme for the span of commits that it is in, at each of several levels, and a
+ * search asks for the newest spans first. A span of a level is as long as 2 ** `bits` of the level below.
  */
-export const SPANS = { levels: 10, bits: 3 }
+export const SPANS = { levels: 9, bits: 3 }
 
-/** A place in spans counts by the number of its commit, or if it is a time, which is a negative number, by 16 ms. */
-export const unitSql = (born: string): string => `(CASE WHEN ${born} < 0 THEN ${born} >> ${TIME_BITS} ELSE ${born} END)`
-export const TIME_BITS = 4
+/** Places count by the number of their commit; those that are a time, which are negative, by 64 ms. */
+export const unitSql = (born: string): string => `(CASE WHEN ${born} < 0 THEN ${born} >> 6 ELSE ${born} END)`
 
-export const spanSql = (level: string, span: string): string => `format('#%s.%s', ${level}, ${span})`
+/** The lexeme of the span of a level that holds a unit. */
+export const spanSql = (level: string, unit: string): string =>
+  `format('#%s.%s', ${level}, ${unit} >> (${SPANS.bits} * ${level}))`

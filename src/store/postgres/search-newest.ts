@@ -1,6 +1,6 @@
 import { SEARCH_KINDS, type SearchKind, type Term } from '../../domain/search.ts'
-import type { SortKey } from '../cursor.ts'
-import { exactQuery, lookupOf, scopeOf, spanSql, SPANS, TIME_BITS, unitSql } from './search-lexemes.ts'
+import type { NewestOptions } from '../search.ts'
+import { exactQuery, lookupOf, scopeOf, spanSql, SPANS, unitSql } from './search-lexemes.ts'
 import type { Statement, Value } from './session.ts'
 
 /** A word that fewer documents have is rare: all of them are read. Words are counted up to this. */
@@ -13,7 +13,7 @@ export function newestValues(
   tenant: string,
   kinds: readonly SearchKind[],
   terms: readonly Term[],
-  { limit, enough, after }: { readonly limit: number; readonly enough: number; readonly after?: SortKey | undefined },
+  { limit, enough, after }: NewestOptions,
 ): Value[] {
   const { words, beginnings, open, openBeginning } = lookupOf(terms)
   const scopes = kinds.map(kind => scopeOf(tenant, kind))
@@ -25,14 +25,14 @@ export function newestValues(
 
 /**
  * The newest documents of each kind. If a word is rare, those that have it are read. Otherwise it reads span by span, from the
- * newest on, each level of them longer than the one before, until it has enough: a few times as many documents as it returns,
- * however many match. The plan must not depend on what is asked, since it is made once.
+ * newest on, until it has enough: a few times as many documents as it returns, however many match. The plan must not depend on
+ * what is asked: it is made once.
  */
 export function newestStatement(kinds: readonly SearchKind[], isContinued: boolean): Statement {
   const parts = kinds.map((kind, index) => partsOf(SEARCH_KINDS.indexOf(kind), index, isContinued))
   return {
     name: ['runsheet-search', ...kinds, ...(isContinued ? ['continued'] : [])].join('-'),
-    text: `WITH ${parts.join(', ')}
+    text: `WITH RECURSIVE ${parts.join(', ')}
       ${kinds.map((_, index) => `SELECT ${index} AS kind, found${index}.* FROM found${index}`).join(' UNION ALL ')}
       ORDER BY kind, born DESC, conversation DESC, born_seq DESC`,
   }
@@ -44,8 +44,7 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
   const documents = `runsheet.search_documents WHERE tenant = $1 AND kind = ${kind}`
   const upTo = isContinued ? 'AND born <= $10::float8::bigint' : ''
   const behind = isContinued ? 'AND (born, conversation, born_seq) < ($10::float8::bigint, $11, $12::integer)' : ''
-  const quoted = (lexeme: string): string => `'''' || ${lexeme} || ''''`
-  const shifted = (level: string): string => `(unit >> (${SPANS.bits} * (${level})))`
+  const quoted = (lexeme: string): string => `('''' || ${lexeme} || '''')`
   const columns = 'conversation, ref, seq, tokens, born, born_seq'
   return `
   term${index} AS MATERIALIZED (
@@ -65,40 +64,49 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
     SELECT min(documents) < ${RARE} AS is_rare, CASE WHEN min(documents) < ${RARE}
       THEN (array_agg(query ORDER BY documents))[1] ELSE string_agg('(' || query || ')', ' & ') END::tsquery AS query
     FROM term${index} WHERE ${['0', ...found].join(' + ')} < $3::bigint
-  ), head${index} AS MATERIALIZED (
-    SELECT born, ${unitSql('born')} AS unit FROM (
-      (SELECT born FROM ${documents} AND born >= 0 ${upTo} ORDER BY born DESC LIMIT 1)
+  ),
+  ${spansOf(`commits${index}`, `${documents} AND born >= 0`, upTo)},
+  ${spansOf(`times${index}`, `${documents} AND born < 0`, upTo)},
+  found${index} AS MATERIALIZED (
+    SELECT found.* FROM (
+      SELECT query, NULL AS newest FROM query${index} WHERE is_rare
       UNION ALL
-      (SELECT born FROM ${documents} AND born < 0 ${upTo} ORDER BY born DESC LIMIT 1)
-    ) head
-  ), span${index} AS MATERIALIZED (
-    SELECT NULL::boolean AS is_time, query, NULL::bigint AS older FROM query${index} WHERE is_rare
-    UNION ALL (
-      -- Each level goes back beyond the span of the next that holds its newest, so that it is not much longer than the last.
-      SELECT born < 0, coalesce(query && (
-          SELECT string_agg(${quoted(spanSql('level', 'span'))}, ' | ')::tsquery
-          FROM generate_series((${shifted('level + 1')} - 1) << ${SPANS.bits}, newest) span WHERE level < ${SPANS.levels}
-        ), query),
-        -- At last, all that is older.
-        CASE level WHEN ${SPANS.levels} THEN
-          (newest + 1) << (${SPANS.bits * SPANS.levels} + CASE WHEN born < 0 THEN ${TIME_BITS} ELSE 0 END) END
-      FROM query${index} CROSS JOIN head${index} CROSS JOIN generate_series(0, ${SPANS.levels}) level
-        CROSS JOIN LATERAL (SELECT CASE level WHEN 0 THEN unit ELSE ${shifted('level')} - 2 END AS newest) span
-      WHERE NOT is_rare AND (born < 0 OR newest >= 0)
-      ORDER BY born DESC, level
-    )
-  ), found${index} AS MATERIALIZED (
-    SELECT found.* FROM span${index} span CROSS JOIN LATERAL (
+      SELECT query && ${quoted(spanSql('level', 'newest'))}::tsquery, newest
+      FROM query${index} CROSS JOIN (SELECT * FROM commits${index} UNION ALL SELECT * FROM times${index}) span
+      WHERE NOT is_rare
+    ) span CROSS JOIN LATERAL (
       SELECT ${columns} FROM (
         -- OFFSET keeps the planner from looking at all documents of the tenant instead.
         SELECT tenant, kind, lexemes, ${columns} FROM runsheet.search_documents WHERE lexemes @@ span.query OFFSET 0
       ) looked_up
-      WHERE tenant = $1 AND kind = ${kind} AND ts_match_vq(lexemes, ($5::text[])[${index + 1}]::tsquery) ${behind}
-        AND (span.is_time IS NULL OR (born < 0) = span.is_time) AND (span.older IS NULL OR born < span.older)
+      WHERE tenant = $1 AND kind = ${kind} AND (span.newest IS NULL OR ${unitSql('born')} <= span.newest)
+        AND ts_match_vq(lexemes, ($5::text[])[${index + 1}]::tsquery) ${behind}
       ORDER BY born DESC, conversation DESC, born_seq DESC LIMIT $2
     ) found LIMIT $2
   )`
 }
+
+/**
+ * The spans of some documents from the newest on, one row after the other as they are needed, each up to `2 ** bits` times as
+ * long as all before it. A span may hold newer units than its `newest`: those were in the ones before.
+ */
+const spansOf = (name: string, documents: string, upTo: string): string => `
+  ${name}_edge AS MATERIALIZED (
+    SELECT ${unitSql('first')} AS head, ${unitSql('last')} AS tail FROM (
+      SELECT (SELECT born FROM ${documents} ${upTo} ORDER BY born DESC LIMIT 1) AS first,
+        (SELECT born FROM ${documents} ORDER BY born LIMIT 1) AS last
+    ) edge
+  ), ${name} (level, newest, oldest) AS (
+    SELECT 1, head, ${startOf('head', '1')} FROM ${name}_edge WHERE head IS NOT NULL
+    UNION ALL
+    SELECT next.level, oldest - 1, ${startOf('(oldest - 1)', 'next.level')}
+    FROM ${name} CROSS JOIN ${name}_edge CROSS JOIN LATERAL (
+      SELECT least(${SPANS.levels}, 1 + floor(ln(head - oldest + 1) / ln(${2 ** SPANS.bits})))::integer AS level
+    ) next WHERE oldest > tail
+  )`
+
+const startOf = (unit: string, level: string): string =>
+  `(${unit} >> (${SPANS.bits} * ${level})) << (${SPANS.bits} * ${level})`
 
 /** A number of a cursor, which may be anything, as one that fits its column. */
 const whole = (value: string | number | undefined, most: number): number =>
