@@ -29,16 +29,19 @@ export class MemoryIndex {
     }
   }
 
-  readonly newest = kindByKind((tenant, kind, terms, limit, [after = Infinity] = []) => {
-    const lists = terms.map(term => this.#byKey.get(listKey(tenant, kind, keyOf(term))) ?? [])
-    const [shortest = []] = lists.sort((a, b) => a.length - b.length)
-    const found: IndexedDocument[] = []
-    for (let index = shortest.length - 1; index >= 0 && found.length < limit; index -= 1) {
-      const document = shortest[index]
-      if (document && document.number < Number(after) && matchesIn(document.tokens, terms) > 0) found.push(document)
-    }
-    return found
-  })
+  readonly newest = kindByKind(
+    async () => true,
+    (tenant, kind, terms, limit, [after = Infinity] = []) => {
+      const lists = terms.map(term => this.#byKey.get(listKey(tenant, kind, keyOf(term))) ?? [])
+      const [shortest = []] = lists.sort((a, b) => a.length - b.length)
+      const found: IndexedDocument[] = []
+      for (let index = shortest.length - 1; index >= 0 && found.length < limit; index -= 1) {
+        const document = shortest[index]
+        if (document && document.number < Number(after) && matchesIn(document.tokens, terms) > 0) found.push(document)
+      }
+      return found
+    },
+  )
 
   #put(
     tenant: string,

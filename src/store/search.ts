@@ -32,8 +32,6 @@ export interface Loaded {
 export interface SearchIndex {
   /** The types of a place. */
   readonly places: readonly ('string' | 'number')[]
-  /** Indexes what was committed before the call; false if that would take too long or fails. */
-  catchUp(): Promise<boolean>
   /**
    * The documents of each kind that hold all terms, newest first: those written later, whatever the clock said. Kind after
    * kind, until there are `enough`.
@@ -43,9 +41,15 @@ export interface SearchIndex {
     kinds: readonly SearchKind[],
     terms: readonly Term[],
     options: NewestOptions,
-  ): Promise<readonly IndexedDocument[]>
+  ): Promise<FoundDocuments>
   /** In the same order; undefined where it is gone by now. */
   load(tenant: string, documents: readonly IndexedDocument[]): Promise<readonly (Loaded | undefined)[]>
+}
+
+export interface FoundDocuments {
+  readonly documents: readonly IndexedDocument[]
+  /** Whether all that was committed before the call was indexed; if not, that would have taken too long, or failed. */
+  readonly isComplete: boolean
 }
 
 export interface NewestOptions {
@@ -57,9 +61,10 @@ export interface NewestOptions {
   readonly after?: SortKey | undefined
 }
 
-/** `newest` of an index that looks for one kind at a time. */
+/** `newest` of an index that looks for one kind at a time, once `catchUp` has indexed what was committed, or says it has not. */
 export const kindByKind =
   (
+    catchUp: () => Promise<boolean>,
     newest: (
       tenant: string,
       kind: SearchKind,
@@ -69,12 +74,13 @@ export const kindByKind =
     ) => IndexedDocument[],
   ): SearchIndex['newest'] =>
   async (tenant, kinds, terms, { limit, enough, after }) => {
-    const found: IndexedDocument[] = []
+    const isComplete = await catchUp()
+    const documents: IndexedDocument[] = []
     for (const kind of kinds) {
-      if (found.length >= enough) break
-      found.push(...newest(tenant, kind, terms, limit, after))
+      if (documents.length >= enough) break
+      documents.push(...newest(tenant, kind, terms, limit, after))
     }
-    return found
+    return { documents, isComplete }
   }
 
 /** The searches of every store. */
@@ -90,12 +96,11 @@ export function searchIn(index: SearchIndex): Search {
     if (list !== kind) throw invalidCursor()
     const terms = termsOf(text)
     if (terms.length === 0) return { items: [], next_cursor: null }
-    const isComplete = await index.catchUp()
     const limit = page.limit + 1
     const continued = page.cursor === undefined ? {} : { after }
-    const found = await index.newest(tenant, [kind], terms, { limit, enough: limit, ...continued })
+    const { documents, isComplete } = await index.newest(tenant, [kind], terms, { limit, enough: limit, ...continued })
     const { items, next_cursor } = paged(
-      found,
+      documents,
       page.limit,
       each => each,
       ({ place }) => [kind, ...place],
@@ -114,10 +119,9 @@ export function searchIn(index: SearchIndex): Search {
       const terms = termsOf(text)
       const most = Math.min(limit, MAX_RESULTS)
       if (terms.length === 0) return { results: [], indexing: false }
-      const isComplete = await index.catchUp()
       const kinds = kind ? [kind] : SEARCH_KINDS
-      const found = await index.newest(tenant, kinds, terms, { limit: MAX_RANKED, enough: most })
-      const ofKind = (each: SearchKind): IndexedDocument[] => found.filter(document => document.kind === each)
+      const { documents, isComplete } = await index.newest(tenant, kinds, terms, { limit: MAX_RANKED, enough: most })
+      const ofKind = (each: SearchKind): IndexedDocument[] => documents.filter(document => document.kind === each)
       const best = kinds.flatMap(each => ranked(ofKind(each), terms))
       const loaded = await index.load(tenant, best.slice(0, most))
       return { results: loaded.flatMap(each => (each ? resultOf(each, terms) : [])), indexing: !isComplete }

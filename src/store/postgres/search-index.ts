@@ -4,9 +4,9 @@ import { type IndexedDocument, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import type { ConversationSummary, Search } from '../store.ts'
 import type { Database } from './connections.ts'
-import { PostgresIndexer } from './search-indexer.ts'
+import { isReady, PostgresIndexer, READY, type ReadyRow } from './search-indexer.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
-import type { Session, Statement } from './session.ts'
+import type { Session, Statement, Value } from './session.ts'
 
 /** The search in a database; `indexing` follows the queue. */
 export function postgresSearch(database: Database): { search: Search; indexing: CatchUp } {
@@ -18,21 +18,20 @@ export function postgresSearch(database: Database): { search: Search; indexing: 
 function indexIn(database: Database, catchUp: () => Promise<boolean>): SearchIndex {
   return {
     places: ['number', 'string', 'number'],
-    catchUp,
     newest: async (tenant, kinds, terms, options) => {
       const statement = newestStatement(kinds, options.after !== undefined)
       const values = newestValues(tenant, kinds, terms, options)
-      const [, rows] = await database.use(session =>
-        Promise.all([
-          session.query(SQL.begin),
-          session.query<DocumentRow>(statement, values),
-          session.query({ text: 'COMMIT' }),
-        ]),
-      )
-      return rows.flatMap(({ kind: index, born, born_seq, ...row }) => {
+      const look = (): Promise<{ ready: readonly ReadyRow[]; rows: readonly DocumentRow[] }> =>
+        database.use(session => lookUp(session, statement, values))
+      // Nearly always all is indexed, which the answer tells.
+      let { ready, rows } = await look()
+      const isComplete = isReady(ready) || (await catchUp())
+      if (!isReady(ready)) rows = (await look()).rows
+      const documents = rows.flatMap(({ kind: index, born, born_seq, ...row }) => {
         const kind = kinds[index]
         return kind ? { ...row, kind, place: [Number(born), row.conversation, born_seq] } : []
       })
+      return { documents, isComplete }
     },
     load: async (tenant, documents) => {
       if (documents.length === 0) return []
@@ -60,6 +59,17 @@ function indexIn(database: Database, catchUp: () => Promise<boolean>): SearchInd
       })
     },
   }
+}
+
+/** In one round trip. Who looks after the queue was found empty sees all that was in it. */
+async function lookUp(session: Session, statement: Statement, values: readonly Value[]) {
+  const [, ready, rows] = await Promise.all([
+    session.query(SQL.begin),
+    session.query<ReadyRow>(READY.statement, READY.values),
+    session.query<DocumentRow>(statement, values),
+    session.query({ text: 'COMMIT' }),
+  ])
+  return { ready, rows }
 }
 
 async function sessionsOf(session: Session, tenant: string, documents: readonly IndexedDocument[]) {
@@ -100,7 +110,7 @@ interface DocumentRow {
 const SQL = {
   // One plan suits every search, however large the tables become; to make another, or to compile it, takes longer than to run it.
   begin: {
-    text: `BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
+    text: `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
       SET LOCAL jit = off`,
   },
   sessions: {

@@ -22,6 +22,18 @@ const MAX_LOCK_MS = 500
 /** Documents after which the planner gets new statistics, in time or at the latest: without them it sorts all documents. */
 const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
 
+/** Asks whether all that was committed is indexed. */
+export const READY = {
+  statement: {
+    name: 'runsheet-search-ready',
+    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
+  },
+  values: [INDEX_VERSION],
+}
+/** A type, not an interface, so that a database row can be cast to it. */
+export type ReadyRow = { readonly ready: boolean }
+export const isReady = ([row]: readonly ReadyRow[]): boolean => row?.ready ?? false
+
 /** Indexes what the queue names, slice by slice; any node does it. */
 export class PostgresIndexer {
   readonly #database: Database
@@ -33,8 +45,7 @@ export class PostgresIndexer {
 
   /** Indexes the next few events. */
   async slice(): Promise<SliceOutcome> {
-    const [state] = await this.#database.query<{ ready: boolean }>(SQL.ready, [INDEX_VERSION])
-    if (state?.ready) return 'done'
+    if (isReady(await this.#database.query<ReadyRow>(READY.statement, READY.values))) return 'done'
     const outcome = await this.#database.use(session => this.#index(session), { retries: false })
     if (this.#written >= (outcome === 'done' ? ANALYZED_AFTER.due : ANALYZED_AFTER.overdue)) {
       this.#written = 0
@@ -149,10 +160,6 @@ const nameOf = ({ tenant, conversation, kind, ref }: DocumentName): string => `$
 const DATED = 2 ** 52
 
 const SQL = {
-  ready: {
-    name: 'runsheet-search-ready',
-    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
-  },
   restart: {
     text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_words; DELETE FROM runsheet.search_queue;
       INSERT INTO runsheet.search_queue (tenant, conversation, first, last, dated)

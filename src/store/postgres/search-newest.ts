@@ -8,6 +8,9 @@ export const RARE = 500
 /** If more words begin as asked, they are not looked up one by one. */
 const MAX_WORDS = 128
 
+/** Behind all others in the order of bytes. */
+const LAST_CHARACTER = '\u{10ffff}'
+
 /** The parameters of `newestStatement`. */
 export function newestValues(
   tenant: string,
@@ -20,7 +23,7 @@ export function newestValues(
   const exact = scopes.map(scope => exactQuery(scope, terms))
   const [born, conversation, bornSeq] = after ?? []
   const place = after ? [whole(born, 2 ** 53), conversation ?? '', whole(bornSeq, 2 ** 31 - 1)] : []
-  return [tenant, limit, enough, scopes, exact, words, beginnings, open, openBeginning, ...place]
+  return [tenant, limit, enough, scopes, exact, words, beginnings, open, openBeginning, open + LAST_CHARACTER, ...place]
 }
 
 /**
@@ -42,8 +45,8 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
   const scope = `($4::text[])[${index + 1}]`
   const found = Array.from({ length: index }, (_, before) => `(SELECT count(*) FROM found${before})`)
   const documents = `runsheet.search_documents WHERE tenant = $1 AND kind = ${kind}`
-  const upTo = isContinued ? 'AND born <= $10::float8::bigint' : ''
-  const behind = isContinued ? 'AND (born, conversation, born_seq) < ($10::float8::bigint, $11, $12::integer)' : ''
+  const upTo = isContinued ? 'AND born <= $11::float8::bigint' : ''
+  const behind = isContinued ? 'AND (born, conversation, born_seq) < ($11::float8::bigint, $12, $13::integer)' : ''
   const quoted = (lexeme: string): string => `('''' || ${lexeme} || '''')`
   const columns = 'conversation, ref, seq, tokens, born, born_seq'
   return `
@@ -57,9 +60,9 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
     SELECT CASE WHEN count(*) > ${MAX_WORDS} THEN ${quoted(`${scope} || $9`)} ELSE string_agg(${quoted('lexeme')}, ' | ') END,
       CASE WHEN count(*) > ${MAX_WORDS} THEN ${RARE} ELSE coalesce(sum(documents), 0) END
     FROM (
-      SELECT lexeme, documents FROM runsheet.search_words WHERE lexeme >= ${scope} || $8
-      ORDER BY lexeme LIMIT ${MAX_WORDS + 1}
-    ) word WHERE starts_with(lexeme, ${scope} || $8) HAVING $8 <> ''
+      SELECT lexeme, documents FROM runsheet.search_words
+      WHERE lexeme >= ${scope} || $8 AND lexeme < ${scope} || $10 LIMIT ${MAX_WORDS + 1}
+    ) word HAVING $8 <> ''
   ), query${index} AS MATERIALIZED (
     SELECT min(documents) < ${RARE} AS is_rare, CASE WHEN min(documents) < ${RARE}
       THEN (array_agg(query ORDER BY documents))[1] ELSE string_agg('(' || query || ')', ' & ') END::tsquery AS query

@@ -69,8 +69,7 @@ function indexIn(
   }
   return {
     places: ['number'],
-    catchUp,
-    newest: kindByKind((tenant, kind, terms, limit, after) =>
+    newest: kindByKind(catchUp, (tenant, kind, terms, limit, after) =>
       read(() => {
         const scope = indexer.scope(tenant, kind)
         if (scope === undefined) return []
