@@ -105,6 +105,9 @@ export interface ObservedCall {
 /** Receives observed tool calls. If it throws, the process emits a warning and the call goes on. */
 export type Observer = (call: ObservedCall) => void
 
+/** Hears of a commit that is on its way to this conversation. */
+export type Companion = (ref: Ref) => void
+
 /**
  * The door: the only way to the store. Commands are decided on the current state and committed with their events in
  * one transaction; readers get the state, the log, or the rows derived from it.
@@ -160,6 +163,11 @@ export interface Door {
    * process on the store. Returns a function that removes it.
    */
   observeEvents(observer: EventObserver, options?: { readonly others?: boolean }): () => void
+  /**
+   * Adds a companion of commits without a lease: it is called when one is on its way, and what it commits to the same
+   * conversation at once comes right behind, in the same flush. Returns a function that removes it.
+   */
+  accompany(companion: Companion): () => void
   /** Reports a tool call to all observers. For the code that performs calls. */
   observed(call: ObservedCall): void
   /** Says that this process serves the page, so that a person can decide reviews there. */

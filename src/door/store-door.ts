@@ -7,6 +7,7 @@ import type { Instant } from '../domain/instant.ts'
 import { type Origin, SYSTEM } from '../domain/origin.ts'
 import { templateOf } from '../domain/template.ts'
 import type {
+  Companion,
   Conversations,
   LiveText,
   ObservedCall,
@@ -47,6 +48,7 @@ export class StoreDoor implements Door {
   readonly #tails: Tails
   readonly #deadlines: Deadlines | undefined
   readonly #observers = new Set<Observer>()
+  readonly #companions = new Set<Companion>()
   readonly #eventObservers = new Set<EventObserver>()
   readonly #onError: (error: unknown) => void
   readonly #ending = new AbortController()
@@ -93,10 +95,12 @@ export class StoreDoor implements Door {
   }
 
   async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
-    const committed = await this.#store.commit(checked(at), (state, now) => {
+    const committing = this.#store.commit(checked(at), (state, now) => {
       const transaction = new Transaction(state, now, at.origin)
       return transaction.decided(work(transaction))
     })
+    if (!at.lease) for (const companion of this.#companions) companion(at)
+    const committed = await committing
     this.#noteDeadline(committed)
     this.#noteReviews(at, committed)
     this.#noteEvents(at, committed)
@@ -147,6 +151,11 @@ export class StoreDoor implements Door {
       this.#eventObservers.delete(note)
       ending.abort()
     }
+  }
+
+  accompany(companion: Companion): () => void {
+    this.#companions.add(companion)
+    return () => void this.#companions.delete(companion)
   }
 
   observed(call: ObservedCall): void {

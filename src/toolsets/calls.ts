@@ -192,6 +192,8 @@ async function begin(
 /** What a call that is made again has learnt since. */
 export interface Learnt {
   readonly judged?: readonly Judged[]
+  /** How the last run ended that it waits for: written in the same commit, or not at all. */
+  readonly ran?: CommandOf<'end_check'>
   /** Why its checks are not waited for any more. */
   readonly ended?: 'no_workspace' | 'no_judge'
 }
@@ -206,7 +208,7 @@ export async function resumeCall(
   input: unknown,
   callId: string,
   context: ToolContext,
-  { judged, ended }: Learnt = {},
+  { judged, ran, ended }: Learnt = {},
 ): Promise<CallState> {
   const started = performance.now()
   const tool = toolNamed(toolset, name)
@@ -217,6 +219,7 @@ export async function resumeCall(
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const at = { tenant, conversation, once, ...leaseOf(context) }
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
+    if (ran) transaction.mustRun(ran)
     const found = resolvedClaims(transaction.state, turn, callId)
     const unended = { result: 'ended', because: ended ?? '' } as const
     const resolved = found.map(each =>
