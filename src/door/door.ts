@@ -1,5 +1,6 @@
 import type { CheckMaker } from './checks.ts'
 import type { EventObserver } from './every-commit.ts'
+import type { Service } from './service-watch.ts'
 import type { StorageObserver } from './storage-health.ts'
 import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
@@ -34,6 +35,7 @@ import type {
 export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
 export type { EventObserver } from './every-commit.ts'
+export type { Service } from './service-watch.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
 export { Transaction } from './transaction.ts'
 export type { SentDecision as Decision } from '../domain/wire.ts'
@@ -276,6 +278,8 @@ export interface Turns {
   claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
   /** Whether a lease for this need is held now, by whichever process. */
   served(need: Need): Promise<boolean>
+  /** Follows whether a process is alive that does what is needed: for who waits for it. */
+  watch(): Service
   /** Extends a lease. Resolves with false if another runner has taken over. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Gives a lease back. */

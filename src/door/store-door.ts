@@ -27,6 +27,7 @@ import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
 import { OriginDoor } from './origin-door.ts'
 import { DoorReviews } from './reviews.ts'
+import { ServiceWatch } from './service-watch.ts'
 import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
@@ -253,7 +254,9 @@ function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templa
 }
 
 function turnsIn(store: Store): Turns {
+  const services = new ServiceWatch(need => store.served(need))
   return {
+    watch: () => services.watch(),
     claim: (runner, ttlMs, options) => store.claim(runner, ttlMs, options),
     served: need => store.served(need),
     renew: (lease, ttlMs) => store.renew(lease, ttlMs),
