@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { StoredEvent } from '../domain/event.ts'
 import { checkIn, workspaceKey } from '../domain/needs.ts'
+import { checkState } from '../domain/proof.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { CheckRunner } from './check-runner.ts'
@@ -88,20 +89,56 @@ describe('what fails unexpectedly', () => {
   })
 })
 
+/** A process that dies in the run leaves only its start behind. */
+const diesIn = (door: Door, run_id: string) =>
+  door.run(HERE, { type: 'start_check', turn_id: 't1', run_id, hash: CHECK.hash, why: 'baseline' })
+
+/** A runner that is closed in the middle of its run. */
+async function leaves(door: Door, times: number): Promise<void> {
+  const { runner } = runs(door, {
+    run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+  })
+  await reached(door, 'check_started', times)
+  await runner.close()
+}
+
 it('[CF3] a run that never ended is made twice, then it is inconclusive', async () => {
   const door = await planned()
-  for (let times = 1; times <= 2; times += 1) {
-    const { runner } = runs(door, {
-      run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
-    })
-    await reached(door, 'check_started', times)
-    await runner.close()
-  }
+  await diesIn(door, 'r1')
+  await diesIn(door, 'r2')
   runs(door)
   await reached(door, 'check_ran')
   expect((await log(door)).at(-1)).toMatchObject({
     data: { result: 'inconclusive', reason: 'It was interrupted 2 times.' },
   })
+})
+
+it('[CF20] a runner that is closed hands its run back, however often; only crashes count', async () => {
+  const door = await planned()
+  await diesIn(door, 'r1')
+  for (let times = 2; times <= 5; times += 1) await leaves(door, times)
+  await reached(door, 'check_handed_back', 4)
+  runs(door)
+  await reached(door, 'check_ran')
+  expect((await log(door)).at(-1)).toMatchObject({ data: { result: 'passed' } })
+})
+
+it('[CF20] handed back after a crash, the crash still counts', async () => {
+  const door = await planned()
+  await diesIn(door, 'r1')
+  await leaves(door, 2)
+  await diesIn(door, 'r3')
+  runs(door)
+  await reached(door, 'check_ran')
+  expect((await log(door)).at(-1)).toMatchObject({ data: { result: 'inconclusive' } })
+})
+
+it('[CF20] while a run is handed back, the check waits and does not run', async () => {
+  const door = await planned()
+  await leaves(door, 1)
+  const state = await door.read(HERE)
+  const task = state.tasks.get('task-1')
+  expect(task && checkState(state, task, CHECK)).toBe('waiting')
 })
 
 it('[CF10] a process that froze while it looked at the workspace starts nothing', async () => {

@@ -89,7 +89,11 @@ export class CheckWork {
   /** Ends the run under way if this state does not ask for it any more. */
   endUnwanted(state: Conversation): void {
     const run = this.#run
-    if (run && !isWanted(state, run.hash, run.run_id)) run.stop.abort(new Error('Stopped.'))
+    if (!run || isWanted(state, run.hash, run.run_id)) return
+    const { started } = recordOf(state, run.hash)
+    // Only who has the lease begins it again.
+    if (started && started.run_id !== run.run_id) this.lose()
+    else run.stop.abort(new Error('Stopped.'))
   }
 
   /** Looks by itself whether the run under way is wanted. */

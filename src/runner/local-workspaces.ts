@@ -87,7 +87,10 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     })
     return {
       workspace,
-      commands: commandsIn(workspace.path),
+      // Only a review asks for them.
+      get commands() {
+        return commandsIn(workspace.path)
+      },
       done: (this.#options.done ?? []).map(run => identified({ kind: 'command', run })),
       fromLine: line => {
         const run = this.split(line)
