@@ -284,6 +284,8 @@ export interface Turns {
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Gives a lease back. */
   release(lease: Lease): Promise<void>
+  /** Adds a listener for leases that this process gave back. Returns a function that removes it. */
+  onRelease(listener: (lease: Lease) => void): () => void
 }
 
 /** The text of a running step: replaced as it grows, never part of the log. */

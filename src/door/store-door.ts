@@ -20,7 +20,7 @@ import type {
   Turns,
 } from './door.ts'
 import { closed } from '../store/store-error.ts'
-import type { At, Committed, Hint, LiveEntry, Ref, Search, Store } from '../store/store.ts'
+import type { At, Committed, Hint, Lease, LiveEntry, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { type CheckMaker, plainMaker, preparedRows } from './checks.ts'
 import { Deadlines } from './deadlines.ts'
@@ -255,12 +255,20 @@ function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templa
 
 function turnsIn(store: Store): Turns {
   const services = new ServiceWatch(need => store.served(need))
+  const listeners = new Set<(lease: Lease) => void>()
   return {
     watch: () => services.watch(),
     claim: (runner, ttlMs, options) => store.claim(runner, ttlMs, options),
     served: need => store.served(need),
     renew: (lease, ttlMs) => store.renew(lease, ttlMs),
-    release: lease => store.release(lease),
+    release: async lease => {
+      await store.release(lease)
+      for (const listener of listeners) listener(lease)
+    },
+    onRelease: listener => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
   }
 }
 

@@ -1,9 +1,16 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { scratchFolder } from '../../test/support/scratch.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { checkIn, workspaceKey } from '../domain/needs.ts'
 import { checkState } from '../domain/proof.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import type { Store } from '../store/store.ts'
+import { callTool } from '../toolsets/call-tool.ts'
+import { toolsets } from '../toolsets/index.ts'
 import { CheckRunner } from './check-runner.ts'
 import type { Workspaces } from './workspaces.ts'
 
@@ -13,12 +20,13 @@ const CHECK = { kind: 'command', run: ['npm', 'test'], id: 'k1', hash: 'h1' } as
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
 /** A turn of an agent elsewhere, or of ours, with one task that has one approved check. */
-async function planned(own = false): Promise<Door> {
-  const door = openDoor({ store: openMemoryStore() })
+async function planned(own = false, store: Store = openMemoryStore()): Promise<Door> {
+  const door = openDoor({ store })
   ends.push(() => door.close())
   const host = { review: false, assessor: false }
   const opened = { turn_id: 't1', workspace: PLACE, host }
@@ -31,7 +39,10 @@ async function planned(own = false): Promise<Door> {
       type: 'edit_tasks',
       by: 'model',
       turn_id: 't1',
-      create: [{ id: 'task-1', title: 'a', checks: [CHECK], allowed: [CHECK.hash] }],
+      create: [
+        { id: 'task-1', title: 'a', checks: [CHECK], allowed: [CHECK.hash] },
+        { id: 'task-2', title: 'b' },
+      ],
     },
   )
   return door
@@ -176,4 +187,78 @@ it('[CF17] the claims of a turn of ours are left to its driver', async () => {
   await vi.waitFor(() => expect(runner.size).toBe(0))
   expect((await log(door)).at(-1)?.type).toBe('check_ran')
   expect(reported).toEqual([])
+})
+
+describe('a lease', () => {
+  const NEED = checkIn(workspaceKey(PLACE))
+
+  it('[CF21] that is given back is taken up at once, without a look', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const door = await planned()
+    const lease = await door.turns.claim('another', 60_000, { abilities: [NEED] })
+    const { runner } = runs(door)
+    await claims(door)
+    expect(runner.size).toBe(0)
+    if (lease) await door.turns.release(lease)
+    await reached(door, 'check_ran', 2)
+  })
+
+  it('[CM16] is kept for the next claim of its turn, and given back at the end', async () => {
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    expect(await door.turns.served(NEED)).toBe(true)
+    await runner.close()
+    expect(await door.turns.served(NEED)).toBe(false)
+  })
+
+  it('[CM16] that is kept is in nobody\'s way: another turn in the workspace is served at once', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    const there = { tenant: 'local', conversation: 'c2' }
+    const create = [{ id: 'task-3', title: 'a', checks: [CHECK], allowed: [CHECK.hash] }]
+    await door.run(
+      there,
+      { type: 'open_turn', turn_id: 't2', workspace: PLACE, host: { review: false }, toolset: 'runsheet' },
+      { type: 'edit_tasks', by: 'model', turn_id: 't2', create },
+    )
+    await vi.waitFor(async () => expect((await door.read(there)).runs.get(CHECK.hash)?.last).toBeDefined())
+  })
+
+  it('[CM16] of a turn of ours is not kept: its driver needs it', async () => {
+    const door = await planned(true)
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    expect(await door.turns.served(NEED)).toBe(false)
+  })
+})
+
+it('[CM17] a claim takes two flushes: with the start of its check, and with its result and all that follows', async () => {
+  const folder = scratchFolder()
+  ends.push(async () => rmSync(folder, { recursive: true }))
+  let flushes = 0
+  const onFaultPoint = (point: string): void => void (flushes += point === 'committed' ? 1 : 0)
+  const door = await planned(false, await openSqliteStore({ path: join(folder, 'runsheet.db'), onFaultPoint }))
+  const { runner } = runs(door)
+  await reached(door, 'check_ran')
+  await vi.waitFor(() => expect(runner.size).toBe(0))
+  const [before, { seq }] = [flushes, await door.read(HERE)]
+  const context = { door, ...HERE, turn: 't1', host: { review: false, assessor: false } }
+  expect(await callTool(toolsets.runsheet, 'update', { id: 1, outcome: 'Done.' }, context)).toMatchObject({ remaining: 1 })
+  expect(flushes - before).toBe(2)
+  expect((await door.conversations.eventsAfter(HERE, seq, 10)).map(({ type }) => type)).toEqual([
+    'tool_called',
+    'claim_made',
+    'check_started',
+    'check_ran',
+    'task_changed',
+    'task_changed',
+    'claim_settled',
+    'tool_answered',
+  ])
 })

@@ -40,9 +40,10 @@ export class CheckRunner {
   readonly #leaseMs: number
   readonly #started = new Map<string, Started>()
   readonly #ending = new AbortController()
-  readonly #unaccompany: () => void
+  readonly #unsubscribe: readonly (() => void)[]
   #timers: NodeJS.Timeout[] = []
   #claiming: Promise<void> | undefined
+  #heard: Promise<void> = Promise.resolve()
   /** A turn could not be claimed, most likely because of a lease that we hold in its workspace. */
   #isAwaited = false
 
@@ -51,9 +52,13 @@ export class CheckRunner {
     this.#door = options.door.from(originOf('system', 'system'))
     this.#id = this.#door.newId()
     this.#leaseMs = options.leaseMs ?? LEASE_MS
-    this.#unaccompany = this.#door.accompany(ref => {
-      for (const work of this.#worksOn(ref)) work.beginAlong()
-    })
+    this.#unsubscribe = [
+      this.#door.accompany(ref => {
+        for (const work of this.#worksOn(ref)) work.beginAlong()
+      }),
+      // A turn whose lease is given back may be ours to go on with, and no commit says so.
+      this.#door.turns.onRelease(lease => void this.#hear(lease)),
+    ]
   }
 
   /** More workspaces may come, as when an MCP client names its root. */
@@ -87,7 +92,7 @@ export class CheckRunner {
   /** Ends the runs under way; another process, or the next one, makes them again. */
   async close(): Promise<void> {
     this.#ending.abort()
-    this.#unaccompany()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
     for (const timer of this.#timers) clearInterval(timer)
     for (const { work } of this.#started.values()) work.leave()
     await this.#claiming
@@ -140,17 +145,12 @@ export class CheckRunner {
       }
       if (this.#started.get(key)?.work === work) this.#started.delete(key)
       await this.#door.turns.release(held.lease).catch((error: unknown) => this.#report(error))
-      if (!this.#ending.signal.aborted) await this.#afterRelease(held.lease)
+      if (this.#isAwaited && !this.#ending.signal.aborted) {
+        this.#isAwaited = false
+        await this.#claimAll()
+      }
     }
     this.#started.set(key, { work, ended: worked() })
-  }
-
-  /** More may have been asked for while the lease was held or released. */
-  async #afterRelease(ref: Ref): Promise<void> {
-    await this.#onHint(ref)
-    if (!this.#isAwaited) return
-    this.#isAwaited = false
-    await this.#claimAll()
   }
 
   /** Keeps the lease while another claim may follow, and resolves once one does. */
@@ -174,7 +174,7 @@ export class CheckRunner {
     while (!this.#ending.signal.aborted) {
       try {
         for await (const hint of this.#door.changes(this.#ending.signal)) {
-          if (hint.kind === 'log') await this.#onHint(hint)
+          if (hint.kind === 'log') await this.#hear(hint)
         }
       } catch (error) {
         if (this.#ending.signal.aborted) return
@@ -184,9 +184,15 @@ export class CheckRunner {
     }
   }
 
+  /** One hint after the other: two at once would claim the same turn. */
+  #hear(ref: Ref): Promise<void> {
+    this.#heard = this.#heard.then(() => this.#onHint(ref))
+    return this.#heard
+  }
+
   /** A conversation changed: ends a run that is not wanted any more, and takes up what has to be done. */
   async #onHint({ tenant, conversation }: Ref): Promise<void> {
-    if (this.#abilities.length === 0) return
+    if (this.#abilities.length === 0 || this.#ending.signal.aborted) return
     const ref = { tenant, conversation }
     try {
       const state = await this.#door.read(ref)

@@ -118,7 +118,7 @@ export function endCheck(state: Conversation, command: CommandOf<'end_check'>, n
   return reopened instanceof Refusal ? reopened : [ran, ...reopened]
 }
 
-/** Leaves a run to the next process. */
+/** Leaves a run to whoever comes next. */
 export function handBackCheck(
   state: Conversation,
   { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
