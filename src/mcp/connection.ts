@@ -215,11 +215,7 @@ export class Connection {
     return this.#waitForClaims(made.call, context, ctx)
   }
 
-  #waitForClaims(
-    call: CheckingCall,
-    context: ToolContext,
-    ctx: ServerContext,
-  ): Promise<CallToolResult> {
+  #waitForClaims(call: CheckingCall, context: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
     const { closing, onError } = this.#options
     return waitForClaims(call, context, ctx, { limits: this.#reviews.limits(ctx), closing, onError })
   }

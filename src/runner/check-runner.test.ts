@@ -213,7 +213,7 @@ describe('a lease', () => {
     expect(await door.turns.served(NEED)).toBe(false)
   })
 
-  it('[CM16] that is kept is in nobody\'s way: another turn in the workspace is served at once', async () => {
+  it("[CM16] that is kept is in nobody's way: another turn in the workspace is served at once", async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const door = await planned()
     const { runner } = runs(door)
@@ -249,7 +249,9 @@ it('[CM17] a claim takes two flushes: with the start of its check, and with its 
   await vi.waitFor(() => expect(runner.size).toBe(0))
   const [before, { seq }] = [flushes, await door.read(HERE)]
   const context = { door, ...HERE, turn: 't1', host: { review: false, assessor: false } }
-  expect(await callTool(toolsets.runsheet, 'update', { id: 1, outcome: 'Done.' }, context)).toMatchObject({ remaining: 1 })
+  expect(await callTool(toolsets.runsheet, 'update', { id: 1, outcome: 'Done.' }, context)).toMatchObject({
+    remaining: 1,
+  })
   expect(flushes - before).toBe(2)
   expect((await door.conversations.eventsAfter(HERE, seq, 10)).map(({ type }) => type)).toEqual([
     'tool_called',

@@ -34,8 +34,7 @@ export class CheckSettling {
     try {
       if (await this.#isRechecked(state, claim)) return
       const call = await settleCall(context, claim)
-      const judged =
-        call.status === 'claimed' ? await judge?.(this.#held, state, call.claims, this.#signal) : undefined
+      const judged = call.status === 'claimed' ? await judge?.(this.#held, state, call.claims, this.#signal) : undefined
       const { status } = judged ? await settleCall(context, claim, { judged }) : call
       if (status === 'answered' || status === 'checking') return
       onError(new Error(STUCK))

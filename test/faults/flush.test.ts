@@ -106,7 +106,8 @@ describe('flushes, counted', () => {
     expect(await child.ended).toMatchObject({ code: 0 })
     const text = readFileSync(log, 'utf8')
     const part = (from: string, to: string): string => text.slice(text.indexOf(from), text.indexOf(to))
-    const flushes = (lines: string): number => lines.split('\n').filter(line => /sync\(\d+<[^>]*-wal>/.test(line)).length
+    const flushes = (lines: string): number =>
+      lines.split('\n').filter(line => /sync\(\d+<[^>]*-wal>/.test(line)).length
     const leases = part('"leases', '"commit')
     expect(leases).toMatch(/pwrite64\(\d+<[^>]*-wal>/)
     expect(flushes(leases)).toBe(0)

@@ -124,9 +124,7 @@ export function handBackCheck(
   { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
 ): NewEvent[] {
   const { started } = recordOf(state, hash)
-  return started?.run_id === run_id
-    ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }]
-    : []
+  return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
 }
 
 /** A person asks for a run. */
