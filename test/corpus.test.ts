@@ -37,6 +37,7 @@ const TYPES: Record<EventType, true> = {
   check_approved: true,
   check_requested: true,
   check_started: true,
+  check_handed_back: true,
   check_ran: true,
   baseline_taken: true,
   guard_accepted: true,

@@ -201,6 +201,7 @@ export type Command =
       readonly hash: string
       readonly outcome: RunOutcome
     }
+  | { readonly type: 'hand_back_check'; readonly turn_id: string; readonly run_id: string; readonly hash: string }
   | { readonly type: 'request_final'; readonly turn_id: string; readonly fingerprint?: string | undefined }
   | ({ readonly type: 'take_baseline' } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)

@@ -198,6 +198,8 @@ export interface EventData {
       readonly pass?: number
     }
   check_started: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
+  /** The process that made the run ended in good order: the next one makes it again, and it does not count as a try. */
+  check_handed_back: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
   check_ran: CheckRef & {
     readonly run_id: string
     readonly why: RunReason

@@ -55,6 +55,12 @@ export const PROOF_REDUCERS: Reducers = {
     const started = { ...run, at: timestamp, tries: (record.started?.tries ?? 0) + 1 }
     return { runs: state.runs.with(hash, { ...record, started }) }
   },
+  check_handed_back: (state, { data: { hash, run_id } }) => {
+    const { started, ...record } = recordOf(state, hash)
+    if (started?.run_id !== run_id) return {}
+    const tries = started.tries - 1
+    return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
+  },
   check_ran: afterRun,
   baseline_taken: (state, { data: { turn_id }, seq }) => {
     const turn = state.turns.get(turn_id)

@@ -82,7 +82,7 @@ export const CHECK_OUTPUT = 'check:'
 export const MAX_REDS = 5
 export const MAX_RED_CLAIMS = MAX_REDS + 1
 
-/** A run that died with its process is tried again this often. */
+/** A run that died with its process is tried this often. One that a process handed back is not counted. */
 export const MAX_TRIES = 2
 
 /** A model's word that a task is settled. */

@@ -16,6 +16,7 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   check_ticked: true,
   check_requested: false,
   check_started: false,
+  check_handed_back: false,
   baseline_taken: false,
   evidence_added: false,
   policy_set: false,

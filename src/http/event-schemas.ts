@@ -320,6 +320,10 @@ export const storedEvents = [
     'A run began.',
   )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
   stored(
+    'check_handed_back',
+    'The process that made a run ended in good order. The next one makes it again.',
+  )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
+  stored(
     'check_ran',
     'A run ended.',
   )(

@@ -90,7 +90,7 @@ describe('a full disk', () => {
         const makeRoom = fill(scene.order.data)
         scene.remove('hold-a')
         const ready = async (): Promise<number> => (await fetch(new URL('/readyz', scene.turns.url))).status
-        await vi.waitFor(() => expect(lost).toContain('check_ran'), SOON)
+        await vi.waitFor(() => expect(lost.join()).toContain('check_ran'), SOON)
         expect(await ready()).toBe(503)
         expect((await scene.task(0)).status).not.toBe('completed')
         makeRoom()
@@ -157,6 +157,27 @@ describe('over MCP', () => {
       }
     }))
 
+  it('[TC9] a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
+    ClaimScene.play(async scene => {
+      scene.takeOver()
+      const waitLimits = { holdMs: 200, roundMs: 200 }
+      const server = await startMcpServer({ door: scene.turns.door, host: { review: false }, waitLimits })
+      const host = await overHttp(server, hostOf({ era: '2025' }), { headers: { 'runsheet-session': 'c1' } })
+      try {
+        scene.write('hold-a')
+        const { data } = await host.call('plan', PLAN[1])
+        expect(data).toMatchObject({ status: 'checking' })
+        const { claim_id } = data ?? {}
+        expect((await host.call('await_review', { claim_id })).data).toMatchObject({ status: 'checking', claim_id })
+        scene.remove('hold-a')
+        await scene.ran('baseline', 2)
+        expect((await host.call('await_review', { claim_id })).data).toMatchObject({ ids: [1, 2], next: '1 a' })
+      } finally {
+        await host.client.close()
+        await server.close()
+      }
+    }))
+
   // Leases of the real program last 6 s.
   it.each(inLongRun(['claim', 'baseline'], ['claim']))(
     '[CF1] `runsheet mcp` killed while a check runs (%s): the next one goes on',
@@ -173,8 +194,9 @@ describe('over MCP', () => {
           })
         const first = await connect()
         if (why === 'baseline') scene.write('hold-a')
-        await first.call('plan', PLAN[1])
+        const planned = first.call('plan', PLAN[1]).catch(() => {})
         if (why === 'claim') {
+          await planned
           await scene.ran('baseline', 2)
           scene.write('hold-a')
           scene.write('done-a')

@@ -14,8 +14,8 @@ const AGENT = [
   ...RUN,
   ...RUN,
   'tool_called claim_made',
-  ...RUN,
-  'task_changed task_changed claim_settled tool_answered',
+  'check_started',
+  'check_ran task_changed task_changed claim_settled tool_answered',
   'tool_called claim_made',
   ...RUN,
   // Without git there is no fingerprint, so that both passes are needed.

@@ -10,6 +10,7 @@ import { expireReview, leavePanel, showPanel } from './reviews.ts'
 import {
   acceptGuards,
   endCheck,
+  handBackCheck,
   makeClaims,
   refuseClaims,
   requestCheck,
@@ -46,6 +47,7 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   settle_claims: settleClaims,
   start_check: startCheck,
   end_check: endCheck,
+  hand_back_check: handBackCheck,
   request_check: requestCheck,
   request_final: requestFinal,
   stop_check: stopCheck,
