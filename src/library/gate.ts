@@ -62,6 +62,6 @@ async function rechecked(deps: GateDeps): Promise<Conversation> {
 }
 
 async function afterFinalRuns({ door, ref, turn, signal }: GateDeps): Promise<Conversation> {
-  await servedUntil({ door, ...ref, turn }, turn, state => !awaitsFinal(state, turn), signal)
+  await servedUntil({ door, ...ref, turn }, turn, state => !awaitsFinal(state, turn), { signal })
   return door.read(ref)
 }
