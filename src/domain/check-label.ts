@@ -14,3 +14,14 @@ export function labelOf(check: Check): string {
       return check.ask
   }
 }
+
+/** The same with all that it has to be: what a person approves, and what a judge or a model has to know. */
+export function describeCheck(check: Check): string {
+  const { cwd, exit, contains } = check as Partial<Extract<Check, { kind: 'command' }>>
+  const conditions = [
+    ...(cwd === undefined ? [] : [`in ${cwd}`]),
+    ...(exit === undefined ? [] : [`exits with ${exit}`]),
+    ...(contains === undefined ? [] : [`contains ${JSON.stringify(contains)}`]),
+  ]
+  return conditions.length === 0 ? labelOf(check) : `${labelOf(check)} (${conditions.join(', ')})`
+}

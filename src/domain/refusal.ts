@@ -87,6 +87,8 @@ export interface RefusalData {
     readonly task: Task
     readonly check: string
     readonly exit?: number
+    /** What is wrong, if it is not the exit code alone. */
+    readonly reason?: string
     readonly tail?: string
     readonly reds: number
   }

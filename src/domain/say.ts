@@ -139,12 +139,13 @@ const ENGLISH: Required<Sentences> = {
     return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
   claims_spent: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
-  check_failed: ({ task, check, exit, tail }, speaker) => {
-    const code = exit === undefined ? '' : ` with exit code ${exit}`
+    `Task ${speaker.id(task)} was turned down too often. Further claims are refused until a person changes it. Leave it to them, and say in your answer what is missing.`,
+  check_failed: ({ task, check, exit, reason, tail }, speaker) => {
+    const code = reason === undefined && exit !== undefined ? ` with exit code ${exit}` : ''
+    const why = reason === undefined ? '' : ` ${reason}`
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
     const output = tail ? ` The end of its output:\n${tail}` : ''
-    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${code}.${blocked}${output}`
+    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${code}.${why}${blocked}${output}`
   },
   not_checked: ({ task, check, reason }, speaker) =>
     `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,

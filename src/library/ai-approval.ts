@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolApprovalStatus } from 'ai'
 import type { Check } from '../domain/check.ts'
-import { labelOf } from '../domain/check-label.ts'
+import { describeCheck } from '../domain/check-label.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { type Decision, StoreError } from '../door/door.ts'
@@ -79,7 +79,7 @@ async function decide(turn: Turn, { review_id }: ReviewRequest, decision: Decisi
 /** What an approver is shown: every task, and every command that the approval allows. */
 function shownText({ draft_tasks }: ReviewRequest): string {
   const rows = draft_tasks.map((row, index) => {
-    const checks = shownChecks(row).map(check => `\n   check: ${labelOf(check)}`)
+    const checks = shownChecks(row).map(check => `\n   check: ${describeCheck(check)}`)
     return `${index + 1}. ${row.title}${checks.join('')}`
   })
   const allows = draft_tasks.some(row => shownChecks(row).length > 0)
@@ -90,7 +90,7 @@ function shownText({ draft_tasks }: ReviewRequest): string {
 
 /** Those that look like what they are: one with invisible or control characters could show something else. */
 const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] =>
-  checks.filter(check => !/\p{C}/u.test(labelOf(check)))
+  checks.filter(check => !/\p{C}/u.test(describeCheck(check)))
 
 interface AskedCall {
   readonly id: string

@@ -89,6 +89,7 @@ export class Connection {
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
+  #rootIsKnown: Promise<unknown> | undefined
 
   constructor(server: McpServer, options: McpOptions, connection: ConnectionOptions) {
     this.#server = server
@@ -99,8 +100,14 @@ export class Connection {
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
+  /** Calls wait for the client's root: with it, a plan has a workspace, and so checks. */
+  waitFor(root: Promise<unknown>): void {
+    this.#rootIsKnown = root
+  }
+
   callTool(name: string, input: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
+      await this.#rootIsKnown
       const toolset = this.#toolset
       const tool = toolNamed(toolset, name)
       if (!tool) throw new TypeError(`${name} is none of our tools`)

@@ -22,8 +22,12 @@ export function checkingResult(claim_id: string, isClaim: boolean): CallToolResu
   return toolResult({ status: 'checking', claim_id, message })
 }
 
-/** The answer when a client cannot wait any longer: how to wait on, and where the person decides. */
-export function pendingResult(review_id: string, url: string | undefined): CallToolResult {
+/** The answer when a client cannot wait any longer: how to wait on, and where the person decides if they have not yet. */
+export function pendingResult(review_id: string, url: string | undefined, isDecided = false): CallToolResult {
+  if (isDecided) {
+    const message = `The user has decided, and the plan's checks run for the first time. Call ${AWAIT_REVIEW} with this review_id.`
+    return toolResult({ status: 'pending_review', review_id, message })
+  }
   const where = url === undefined ? '' : ` The user can decide at ${url} now.`
   const message = `Nothing is written yet.${where} Call ${AWAIT_REVIEW} with this review_id.`
   return toolResult({ status: 'pending_review', review_id, ...(url === undefined ? {} : { url }), message })

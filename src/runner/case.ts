@@ -1,4 +1,4 @@
-import { labelOf } from '../domain/check-label.ts'
+import { describeCheck } from '../domain/check-label.ts'
 import type { Claim } from '../domain/claim.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
@@ -45,6 +45,8 @@ interface CheckFact {
   /** Whether it failed before and passes since this claim. */
   readonly proves: boolean
   readonly exit?: number
+  /** What is wrong, or why it has no result. */
+  readonly reason?: string
   readonly output_end?: string
 }
 
@@ -84,10 +86,11 @@ function checkFacts(state: Conversation, id: string | number): readonly CheckFac
   return countingChecks(state, task).map(check => {
     const { last, proves } = recordOf(state, check.hash)
     return {
-      check: labelOf(check),
+      check: describeCheck(check),
       state: checkState(state, task, check),
       proves: proves === task.id,
       ...(last?.exit === undefined ? {} : { exit: last.exit }),
+      ...(last?.reason === undefined ? {} : { reason: last.reason }),
       ...(last?.tail ? { output_end: last.tail } : {}),
     }
   })

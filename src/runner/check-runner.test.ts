@@ -242,6 +242,17 @@ describe('a lease', () => {
     await vi.waitFor(async () => expect((await door.read(there)).runs.get(CHECK.hash)?.last).toBeDefined())
   })
 
+  it('[CM16][CF20] a run that was begun under it is made or handed back, whatever ends it', async () => {
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    await Promise.all([claims(door), runner.close()])
+    const types = (await log(door)).map(({ type }) => type)
+    expect(types.filter(type => type === 'check_started')).toHaveLength(2)
+    expect(types.at(-1)).toBe('check_handed_back')
+  })
+
   it('[CM16] of a turn of ours is not kept: its driver needs it', async () => {
     const door = await planned(true)
     const { runner } = runs(door)

@@ -156,7 +156,7 @@ export class CheckRunner {
   /** Keeps the lease while another claim may follow, and resolves once one does. */
   async #isNeededAgain(work: CheckWork): Promise<boolean> {
     const state = await this.#door.read(work.held.lease)
-    return !this.#isAwaited && this.#mayRest(state, work.held.lease.turn) && work.rest.begin(KEEP_MS)
+    return !this.#isAwaited && this.#mayRest(state, work.held.lease.turn) && work.isNeededWithin(KEEP_MS)
   }
 
   /** Whether nothing is to be done in this turn, and only claims that are checked here can follow. */

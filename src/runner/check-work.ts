@@ -110,12 +110,9 @@ export class CheckWork {
   async workThrough(): Promise<void> {
     const { lease } = this.held
     for (;;) {
-      if (this.isOver) return
       const begun = await this.#takeBegun()
-      if (begun) {
-        await this.#carryOut(begun)
-        continue
-      }
+      if (begun) await this.#carryOut(begun)
+      if (this.isOver) return
       const state = await this.#door.read(lease)
       const next = nextRun(state, lease.turn)
       if (next) await this.#make(state, next)
@@ -126,6 +123,12 @@ export class CheckWork {
         await this.#settling.settle(state, claim)
       }
     }
+  }
+
+  /** Keeps the lease for so long. Whether there is more to do. */
+  async isNeededWithin(ms: number): Promise<boolean> {
+    // What was begun has to be made, or handed back.
+    return (await this.rest.begin(ms)) || (await this.#beginning) !== undefined
   }
 
   /** Begins a run together with a commit that is on its way, if that asks for one: both share a flush. */

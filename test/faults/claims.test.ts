@@ -60,7 +60,7 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
     ['after', 2],
     ['after', 9],
     ['before', 10],
-    ['after', 20],
+    ['after', 19],
   ] as const
   it.each(pointsOf(AGENT, few))(
     '[CF1] %s commit %i (%s): another one goes on, and the call finds its answer',

@@ -1,8 +1,17 @@
-import { labelOf } from '../check-label.ts'
+import type { Check } from '../check.ts'
+import { describeCheck } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import { claimOn, isChecked, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
+import {
+  claimOn,
+  isChecked,
+  MAX_RED_CLAIMS,
+  proofOf,
+  type ResolvedClaim,
+  staleChecks,
+  type CheckRun,
+} from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
@@ -138,7 +147,7 @@ export function whyNotGranted(
     return new Refusal('not_checked', { ...inRow(row), task, reason: ENDED[resolution.because] ?? 'It was ended.' })
   }
   const { result, run } = resolution
-  const check = labelOf(resolution.check)
+  const check = describeCheck(resolution.check)
   if (result === 'inconclusive') {
     return new Refusal('not_checked', { ...inRow(row), task, check, reason: run?.reason ?? 'It could not be run.' })
   }
@@ -147,10 +156,15 @@ export function whyNotGranted(
     task,
     check,
     ...(run?.exit === undefined ? {} : { exit: run.exit }),
+    ...(run?.reason === undefined || isCodeAlone(resolution.check, run) ? {} : { reason: run.reason }),
     ...(run?.tail ? { tail: run.tail } : {}),
     reds: proofOf(state, task.id).reds,
   })
 }
+
+/** Whether a command failed with its exit code, where 0 was expected: the code says it all. */
+const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
+  check.kind === 'command' && check.exit === undefined && exit !== undefined && exit !== 0
 
 const ENDED: Readonly<Record<string, string>> = {
   edited: 'A person changed its checks meanwhile.',

@@ -134,6 +134,24 @@ describe('a claim', () => {
     expect(plan.standing(1)).toEqual({ standing: 'proven', reasons: ['npm test: failed before, passes now'] })
   })
 
+  it.each([
+    [
+      'text that is missing',
+      { ...NPM, contains: 'ok 3' },
+      { exit: 0 },
+      'npm test (contains "ok 3")',
+      'It has no ok 3.',
+    ],
+    ['another exit code', { ...NPM, exit: 2 }, { exit: 1 }, 'npm test (exits with 2)', 'It exited with 1.'],
+    ['a file', FILE, { exit: undefined }, 'a.md exists', 'a.md is empty.'],
+  ] as const)('[CM3] a refusal says what is wrong besides the exit code: %s', (_, check, run, label, reason) => {
+    const plan = new Plan(approved('A', check))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('failed', { ...run, reason })
+    expect(plan.resumes(1)).toMatchObject({ code: 'check_failed', data: { check: label, reason } })
+  })
+
   it('[CM3] a red check refuses it, with exit code and output, and counts', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
