@@ -5,7 +5,7 @@ import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
 import type { Database } from './connections.ts'
-import { INDEX_VERSION, lexemesOf, scopeOf, spanSql, SPANS, unitSql, wordsOf } from './search-lexemes.ts'
+import { beginningsOf, INDEX_VERSION, scopeOf, spanSql, SPANS, unitSql, wordsOf } from './search-lexemes.ts'
 import { RARE } from './search-newest.ts'
 import { type Session, type Statement, storable } from './session.ts'
 
@@ -99,8 +99,8 @@ export class PostgresIndexer {
         born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
-        lexemes: tokens && lexemesOf(scope, tokens),
         words: wordsOf(scope, tokens ?? []),
+        beginnings: beginningsOf(scope, tokens ?? []),
       }
     })
     if (documents.length > 0) await this.#put(session, documents)
@@ -116,9 +116,7 @@ export class PostgresIndexer {
     session: Session,
     documents: readonly (DocumentName & { readonly words: readonly string[] })[],
   ): Promise<void> {
-    const changed = await session.query<DocumentName>(SQL.put, [
-      JSON.stringify(documents.map(({ words: _, ...row }) => row)),
-    ])
+    const changed = await session.query<DocumentName>(SQL.put, [JSON.stringify(documents)])
     const words = new Map(documents.map(document => [nameOf(document), document.words]))
     const counts = new Map<string, number>()
     for (const word of changed.flatMap(document => words.get(nameOf(document)) ?? [])) {
@@ -198,13 +196,13 @@ const SQL = {
     name: 'runsheet-search-put',
     text: `WITH given AS (
         SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
-          born bigint, born_seq integer, seq integer, tokens text, lexemes text[])
+          born bigint, born_seq integer, seq integer, tokens text, words text[], beginnings text[])
       ), gone AS (
         DELETE FROM runsheet.search_documents d USING given g
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
       INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
-      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes || ARRAY(
+      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(words || beginnings || ARRAY(
           SELECT ${spanSql('level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
         ))
       FROM given g CROSS JOIN LATERAL (

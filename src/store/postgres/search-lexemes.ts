@@ -19,11 +19,9 @@ export const scopeOf = (tenant: string, kind: SearchKind): string =>
 export const wordsOf = (scope: string, tokens: readonly string[]): string[] =>
   Array.from(new Set(tokens), token => scope + token)
 
-/** All lexemes of a document but its spans: its words and their beginnings. */
-export const lexemesOf = (scope: string, tokens: readonly string[]): string[] => [
-  ...wordsOf(scope, tokens),
-  ...new Set(tokens.flatMap(token => beginningsOf(token).map(beginning => scope + BEGINNING + beginning))),
-]
+/** The lexemes of their beginnings. */
+export const beginningsOf = (scope: string, tokens: readonly string[]): string[] =>
+  Array.from(new Set(tokens.flatMap(beginningsIn)), beginning => scope + BEGINNING + beginning)
 
 /** What to look up, without scopes. */
 export interface Lookup {
@@ -41,7 +39,7 @@ export function lookupOf(terms: readonly Term[]): Lookup {
   const isOpen = ({ token, prefix }: Term): boolean => prefix && charactersOf(token).length > MAX_BEGINNING
   const open = terms.findLast(isOpen)
   const others = terms.filter(term => term !== open)
-  const first = ({ token }: Term): string => beginningsOf(token).at(-1) ?? ''
+  const first = ({ token }: Term): string => beginningsIn(token).at(-1) ?? ''
   return {
     words: others.filter(({ prefix }) => !prefix).map(({ token }) => token),
     beginnings: others.filter(({ prefix }) => prefix).map(term => BEGINNING + first(term)),
@@ -59,7 +57,7 @@ const BEGINNING = '<'
 
 const charactersOf = (token: string): string[] => Array.from(token)
 
-function beginningsOf(token: string): string[] {
+function beginningsIn(token: string): string[] {
   const characters = charactersOf(token).slice(0, MAX_BEGINNING)
   return characters.map((_, index) => characters.slice(0, index + 1).join(''))
 }
