@@ -410,42 +410,40 @@ describe('the plan', () => {
   })
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  it(`[PA41] axe finds nothing to complain about, and nothing scrolls sideways (${colorScheme})`, async () => {
-    bench = await Bench.set(true, { page: builtPage })
-    const found: string[] = []
-    const look = async (page: Page, view: string, width: number): Promise<void> => {
+it('[PA41] axe finds nothing to complain about, light or dark, and nothing scrolls sideways', async () => {
+  bench = await Bench.set(true, { page: builtPage })
+  const found: string[] = []
+  const look = async (page: Page, view: string, width: number): Promise<void> => {
+    await page.setViewportSize({ width, height: 800 })
+    const complaints = await complaintsOfAxe(page)
+    found.push(...complaints.map(each => `${view} ${width}: ${each}`))
+  }
+  const measure = async (page: Page, view: string): Promise<void> => {
+    for (const width of [390, 1280, 1920]) {
       await page.setViewportSize({ width, height: 800 })
-      const complaints = await complaintsOfAxe(page, colorScheme)
-      found.push(...complaints.map(each => `${view} ${width}: ${each}`))
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+      if (isWide) found.push(`${view} ${width}: scrolls sideways`)
     }
-    const measure = async (page: Page, view: string): Promise<void> => {
-      for (const width of [390, 1280, 1920]) {
-        await page.setViewportSize({ width, height: 800 })
-        const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-        if (isWide) found.push(`${view} ${width}: scrolls sideways`)
-      }
-    }
-    const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] })
-    const page = await visit({ colorScheme, reducedMotion: 'reduce' })
-    await button(page, 'More fields, 1').click()
-    await button(page, 'Add a check, 1').click()
-    await measure(page, 'review')
-    await look(page, 'review', 390)
-    await bench.confirms(review, { draft_index: 0, approve: [HASH] })
-    const task = await bench.task()
-    await bench.ran(HASH, 'baseline', FAILED)
-    await bench.claims(task)
-    await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
-    await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
-    await bench.settles(task)
-    await page.locator('.rs-summary').click()
-    await page.locator('.rs-mark').click()
-    await button(page, 'Show output: npm test').click()
-    await page.locator('.rs-output').waitFor()
-    await measure(page, 'plan')
-    await look(page, 'plan', 390)
-    await look(page, 'plan', 1280)
-    expect(found).toEqual([])
-  })
-}
+  }
+  const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] })
+  const page = await visit({ reducedMotion: 'reduce' })
+  await button(page, 'More fields, 1').click()
+  await button(page, 'Add a check, 1').click()
+  await measure(page, 'review')
+  await look(page, 'review', 390)
+  await bench.confirms(review, { draft_index: 0, approve: [HASH] })
+  const task = await bench.task()
+  await bench.ran(HASH, 'baseline', FAILED)
+  await bench.claims(task)
+  await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
+  await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
+  await bench.settles(task)
+  await page.locator('.rs-summary').click()
+  await page.locator('.rs-mark').click()
+  await button(page, 'Show output: npm test').click()
+  await page.locator('.rs-output').waitFor()
+  await measure(page, 'plan')
+  await look(page, 'plan', 390)
+  await look(page, 'plan', 1280)
+  expect(found).toEqual([])
+})

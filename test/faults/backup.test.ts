@@ -89,7 +89,7 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
     await Promise.all(writers.map(({ child }) => child.line(line => line.startsWith('ack 5 '))))
     await server.addTask('by the server')
     const backups: { file: string; acks: Map<string, Map<number, number>> }[] = []
-    for (let count = 0; count < inLongRun(10, 2); count += 1) {
+    for (let count = 0; count < inLongRun(10, 1); count += 1) {
       const acks = new Map(writers.map(({ conversation, child }) => [conversation, acknowledged(child)]))
       const file = at(`backup-${count}.db`)
       expect(await done('backup', file, '--data', data, '--store', kind)).toMatch(

@@ -4,10 +4,14 @@ import type { Page } from 'playwright-core'
 /** The rules whose result depends on colors. */
 const OF_COLORS = ['color-contrast', 'link-in-text-block']
 
-/** What axe complains about, as rule and element: by every rule in the light scheme, by those of colors in the dark one. */
-export async function complaintsOfAxe(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
+/** What axe complains about, as rule and element: in the light scheme, and about the colors of the dark one. */
+export async function complaintsOfAxe(page: Page): Promise<string[]> {
   // In the page itself, which has no frames: otherwise each look opens another page.
-  const axe = new AxeBuilder({ page }).setLegacyMode()
-  const { violations } = await (colorScheme === 'dark' ? axe.withRules(OF_COLORS) : axe).analyze()
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${String(target)}`))
+  const light = await new AxeBuilder({ page }).setLegacyMode().analyze()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await new AxeBuilder({ page }).setLegacyMode().withRules(OF_COLORS).analyze()
+  await page.emulateMedia({ colorScheme: 'light' })
+  return [light, dark].flatMap(({ violations }, scheme) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${scheme ? 'dark ' : ''}${id} ${String(target)}`)),
+  )
 }

@@ -137,7 +137,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     const calm = new AbortController()
     const storm = async (): Promise<void> => {
       let ended = 0
-      while (ended < inLongRun(400, 40)) {
+      while (ended < inLongRun(400, 15)) {
         ended += await terminate(url, `application_name = 'runsheet' AND random() < 0.5`)
       }
       held(ended)
