@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import type { Window } from './figures.ts'
 import { judge, type Measured, type NodeSample } from './judge.ts'
 import type { Node } from './nodes.ts'
@@ -98,7 +99,17 @@ describe("the soak's judge", () => {
 })
 
 describe("the soak's world", () => {
-  const node = { name: 'server', errors: () => [], sample: async () => sample() } as unknown as Node
+  const url = new URL('http://127.0.0.1')
+  const node: Node = {
+    name: 'server',
+    url,
+    tokens: { person: '', agent: '' },
+    person: createClient({ url }),
+    agent: createClient({ url }),
+    sample: async () => sample(),
+    errors: () => [],
+    stop: async () => 0,
+  }
   const looks = (work: Actor['work']): Actor => ({ name: 'looks', perSecond: 200, most: 5, work })
 
   /** Runs an actor on a simulated server for some short windows, and judges it. */
