@@ -260,6 +260,26 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
   })
 })
 
+// Not beside others: it holds the event loop.
+describePostgres('postgres: a process that was frozen right before COMMIT', () => {
+  fault('PostgreSQL that is full, read-only, locked or stalled')
+  it('[PG10][FA3] is told that its transaction was ended, and writes it again, also without a key', async () => {
+    let freezes = false
+    const store = await ownStore({
+      url: await ownDatabase(),
+      onFaultPoint: point => {
+        if (point !== 'committing' || !freezes) return
+        freezes = false
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
+      },
+    })
+    await store.commit(ref, () => ({ events: [note('before')], value: 0 }))
+    freezes = true
+    expect(await store.commit(ref, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
+    expect(await texts(store)).toEqual(['before', 'a'])
+  })
+})
+
 /** A store whose connection is terminated once, at one point of its second commit. */
 async function killedAt(fault: PostgresFaultPoint, which = IN_TRANSACTION) {
   const url = await ownDatabase()
