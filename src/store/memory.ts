@@ -186,7 +186,6 @@ class MemoryStore implements Store {
 
   readonly search = searchIn({
     places: ['number'],
-    catchUp: async () => true,
     newest: async (...asked) => {
       this.#check()
       return this.#index.newest(...asked)
