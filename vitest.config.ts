@@ -7,7 +7,7 @@ const BROWSER = ['test/browser/**/*.test.ts']
 /** Tests in `test/` that need neither a server nor a process. */
 const PURE = ['test/{corpus,domain-properties,layers,spec,surface}.test.ts']
 const PROCESSES = ['src/{checks,cli}/**/*.test.ts']
-const POSTGRES = ['test/support/global-postgres.ts']
+const SETUP = ['test/support/global-postgres.ts', 'test/support/global-children.ts']
 
 export default defineConfig({
   test: {
@@ -38,14 +38,14 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'store', include: STORE, globalSetup: POSTGRES } },
+      { extends: true, test: { name: 'store', include: STORE, globalSetup: SETUP } },
       {
         extends: true,
         test: {
           name: 'edge',
           include: ['test/**/*.test.ts', ...PROCESSES],
           exclude: [...PURE, ...STORE, ...BROWSER],
-          globalSetup: POSTGRES,
+          globalSetup: SETUP,
         },
       },
       { extends: true, test: { name: 'browser', include: BROWSER } },

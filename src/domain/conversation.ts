@@ -3,8 +3,8 @@ import type { Instant } from './instant.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
-import { awaitsBaseline, claimsOf, isResolved } from './proof.ts'
-import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import { awaitsBaseline, awaitsFinal, claimsOf, isResolved } from './proof.ts'
+import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutPasses, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -144,6 +144,15 @@ export const currentTask = (
   turnId?: string,
 ): Task | undefined => openTasks(state, turnId).find(task => task.status === 'in_progress')
 
+/** The task that an agent elsewhere works on: of the latest turn's plan, else the one that was started last. */
+export function taskInProgress(
+  state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted' | 'latest_turn'>,
+): Task | undefined {
+  const started = openTasks(state).filter(({ status }) => status === 'in_progress')
+  const own = started.find(task => planTurnOf(state, task) === state.latest_turn)
+  return own ?? started.toSorted((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
+}
+
 export function planCounts(state: Conversation, turnId: string): PlanCounts {
   const removed = state.turns.get(turnId)?.removed ?? 0
   const counts = { completed: 0, blocked: 0, cancelled: 0, removed, open: 0 }
@@ -196,9 +205,7 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn waits for runs in its workspace, or for a person's tick. */
 export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
-  awaitsBaseline(state, turnId) ||
-  state.requests.some(request => request.turn_id === turnId && request.why === 'final') ||
-  !isResolved(state, claimsOf(state, turnId))
+  awaitsBaseline(state, turnId) || awaitsFinal(state, turnId) || !isResolved(state, claimsOf(state, turnId))
 
 /** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
@@ -286,7 +293,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   }),
   todos_resubmitting: unchanged,
   todos_limit_reached: unchanged,
-  gate_followed: unchanged,
+  // The model works on, so that the plan's checks may run again.
+  gate_followed: (state, { turn_id }) => withoutPasses(state, turn_id ?? ''),
 
   task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),

@@ -15,7 +15,10 @@ import { valuesIn } from './table.ts'
 import { ASKED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
-type ProofEvent = Extract<EventType, `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted'>
+type ProofEvent = Extract<
+  EventType,
+  `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted' | 'evidence_added'
+>
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
 /** Of an output, in the state: enough for an answer. The log keeps more. */
@@ -52,6 +55,12 @@ export const PROOF_REDUCERS: Reducers = {
     const started = { ...run, at: timestamp, tries: (record.started?.tries ?? 0) + 1 }
     return { runs: state.runs.with(hash, { ...record, started }) }
   },
+  check_handed_back: (state, { data: { hash, run_id } }) => {
+    const { started, ...record } = recordOf(state, hash)
+    if (started?.run_id !== run_id) return {}
+    const tries = started.tries - 1
+    return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
+  },
   check_ran: afterRun,
   baseline_taken: (state, { data: { turn_id }, seq }) => {
     const turn = state.turns.get(turn_id)
@@ -61,10 +70,16 @@ export const PROOF_REDUCERS: Reducers = {
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
+  // Only counted: evidence informs people and the judge, and settles nothing.
+  evidence_added: (state, { turn_id }) => {
+    const turn = state.turns.get(turn_id ?? '')
+    return turn ? { turns: state.turns.with(turn.id, { ...turn, reports: (turn.reports ?? 0) + 1 }) } : {}
+  },
 }
 
 /** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */
-function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
+/** Counts the final passes of a turn anew. */
+export function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
   const turn = turns.get(turnId)
   if (turn?.passes === undefined) return {}
   const { passes: _passes, ...rest }: Turn = turn

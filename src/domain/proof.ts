@@ -1,6 +1,6 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { VerdictBasis } from './claim.ts'
-import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -82,14 +82,13 @@ export const CHECK_OUTPUT = 'check:'
 export const MAX_REDS = 5
 export const MAX_RED_CLAIMS = MAX_REDS + 1
 
-/** A run that died with its process is tried again this often. */
+/** A run that died with its process is tried this often. One that a process handed back is not counted. */
 export const MAX_TRIES = 2
 
-/** A model's word that a task is settled, while it is checked and judged. */
-export interface OpenClaim {
+/** A model's word that a task is settled. */
+export interface MadeClaim {
   readonly claim_id: string
   readonly task_id: string
-  readonly turn_id: string
   readonly tool_call_id: string
   readonly status: 'completed' | 'cancelled'
   readonly outcome: string
@@ -97,8 +96,13 @@ export interface OpenClaim {
   readonly seal: string
   /** The seq that the call was based on. */
   readonly basis: number
-  /** An agent elsewhere whose claim a judge of ours rules on. */
+  /** A judge of ours rules on it, although the agent is elsewhere. */
   readonly judge?: true
+}
+
+/** The same while it is checked and judged. */
+export interface OpenClaim extends MadeClaim {
+  readonly turn_id: string
   /** The seq of its call, whose arguments are in the log. */
   readonly seq: number
   readonly at: Instant
@@ -264,6 +268,10 @@ export function findCheck(
 export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
 
+/** Whether checks of a plan have still to be run before it ends. */
+export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
+
 /** Whether all claims of a call are checked: then it is performed. */
 export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
   claims.every(claim => resolutionOf(state, claim).result !== 'waiting')
@@ -316,6 +324,11 @@ export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclu
 /** How a check of a task stands, for people. */
 export function checkState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
+  return runState(state, check)
+}
+
+/** How a check that runs stands, whichever task or plan has it. */
+export function runState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
   const { last, started } = recordOf(state, check.hash)
   if (started) return 'running'
   if (!last) return 'waiting'
@@ -323,7 +336,7 @@ export function checkState(state: Proofs, task: Task, check: Check): CheckState 
 }
 
 /** Whether a later run in the same workspace saw other files. Runs of a final pass are fresh whatever the others of it write. */
-function isStale(state: Proofs, run: CheckRun): boolean {
+function isStale(state: Pick<Proofs, 'runs' | 'turns'>, run: CheckRun): boolean {
   const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
   for (const { last } of valuesIn(state.runs)) {
     if (!last || last.seq <= run.seq || place(last.turn_id) !== place(run.turn_id)) continue
@@ -442,20 +455,6 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return 'never failed first, so it only guards'
     case 'not_seen':
       return 'no claim on this text saw it turn, so it only guards'
-  }
-}
-
-/** A check in a few words, for people and models. */
-export function labelOf(check: Check): string {
-  switch (check.kind) {
-    case 'command':
-      return quoteWords(check.run)
-    case 'file':
-      return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
-    case 'unchanged':
-      return `${check.paths.join(', ')} unchanged`
-    case 'person':
-      return check.ask
   }
 }
 

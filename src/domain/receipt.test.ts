@@ -116,6 +116,25 @@ describe('a receipt', () => {
   })
 })
 
+it('[PF22] lists what a host and an agent report of their own tools, by who says so', () => {
+  const chat = planned()
+  const call = { tool: 'Bash', arguments: { command: 'npm test' }, answer: 'ok 40', ok: true }
+  const report = (more: object) =>
+    chat.run({ type: 'add_evidence', evidence_id: chat.id(), source: 'agent', ...call, ...more })
+  report({ source: 'host' })
+  report({ ok: false, answer: '1 failed' })
+  for (let count = 0; count < 30; count += 1) report({ tool: 'Read' })
+  report({ task: 2, tool: 'Write' })
+  const [first, second] = receipt(chat)?.steps ?? []
+  expect(first?.reports).toEqual({
+    host: { ok: 1, failed: 0, tools: { Bash: { ok: 1, failed: 0 } } },
+    agent: { ok: 30, failed: 1, tools: { Bash: { ok: 0, failed: 1 }, Read: { ok: 30, failed: 0 } } },
+  })
+  expect(first?.reported).toHaveLength(20)
+  expect(first?.reported[0]).toMatchObject({ ...call, source: 'agent', ok: false, answer: '1 failed' })
+  expect(second?.reported).toMatchObject([{ tool: 'Write', source: 'agent' }])
+})
+
 /** A model calls a tool while a task is current, and is answered. */
 function called(
   chat: Driver,

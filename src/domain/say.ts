@@ -1,3 +1,5 @@
+import type { Check } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
@@ -117,7 +119,7 @@ const ENGLISH: Required<Sentences> = {
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
     const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
-      const value = changed[field]
+      const value = field === 'checks' ? labelsOf(changed[field]) : changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
       return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
     })
@@ -194,4 +196,18 @@ const NOT_RUNNABLE = {
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 
 /** The fields that a person can set; the rules change the others. */
-const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position'] as const
+const SET_BY_PERSONS = [
+  'title',
+  'details',
+  'criteria',
+  'priority',
+  'tags',
+  'status',
+  'outcome',
+  'position',
+  'checks',
+  'may_change',
+] as const
+
+/** The checks of a task in a few words each; a task without any has none. */
+const labelsOf = (checks: unknown): readonly string[] => ((checks ?? []) as readonly Check[]).map(labelOf)

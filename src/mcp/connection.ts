@@ -18,7 +18,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
-import { claimCall } from '../toolsets/claims.ts'
+import { type CheckingCall, claimCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import { toolNamed } from '../toolsets/guidance.ts'
@@ -212,14 +212,10 @@ export class Connection {
     const made = await claimCall(this.#door, { tenant, conversation: binding.conversation }, claimId)
     if (!made) return errorResult('Error: There is no such claim in this conversation.')
     const context = await this.#toolContext({ ...binding, turn: made.turn_id }, ctx, false)
-    return this.#waitForClaims({ status: 'checking', call_id: made.tool_call_id, claim_ids: [claimId] }, context, ctx)
+    return this.#waitForClaims(made.call, context, ctx)
   }
 
-  #waitForClaims(
-    call: Extract<CallState, { readonly status: 'checking' }>,
-    context: ToolContext,
-    ctx: ServerContext,
-  ): Promise<CallToolResult> {
+  #waitForClaims(call: CheckingCall, context: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
     const { closing, onError } = this.#options
     return waitForClaims(call, context, ctx, { limits: this.#reviews.limits(ctx), closing, onError })
   }

@@ -15,9 +15,10 @@ export function errorResult(answer: Json): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] }
 }
 
-/** The answer when a client cannot wait for the checks of a claim any longer. */
-export function checkingResult(claim_id: string): CallToolResult {
-  const message = `Its checks are still running, so nothing is settled yet. Call ${AWAIT_REVIEW} with this claim_id.`
+/** The answer when a client cannot wait for the checks of a claim, or those of a new plan, any longer. */
+export function checkingResult(claim_id: string, isClaim: boolean): CallToolResult {
+  const state = isClaim ? 'so nothing is settled yet' : 'and the work begins after them'
+  const message = `Its checks are still running, ${state}. Call ${AWAIT_REVIEW} with this claim_id.`
   return toolResult({ status: 'checking', claim_id, message })
 }
 

@@ -1,13 +1,15 @@
+import { labelOf } from '../domain/check-label.ts'
 import type { Claim } from '../domain/claim.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
-import { checkState, type CheckState, countingChecks, labelOf, recordOf } from '../domain/proof.ts'
+import { type LeftOut, leftOut, mostTelling, type Shown } from '../domain/evidence.ts'
+import { excerpt } from '../domain/excerpt.ts'
+import { checkState, type CheckState, countingChecks, recordOf } from '../domain/proof.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
-import { type Evidence, evidenceFor, type LeftOut, leftOut, mostTelling, type Work } from './evidence.ts'
-import { excerpt } from './excerpt.ts'
+import { type Evidence, evidenceFor, type Work } from './evidence.ts'
 
-const MAX_EVIDENCE = { usual: 20, max: 100 } as const
+const MAX_EVIDENCE: Shown = { usual: 20, max: 100 }
 /** Characters of one answer, or of one call's arguments. Less each if there is more evidence than usual. */
 const MAX_ANSWER = 4_000
 const MAX_REQUEST = 4_000

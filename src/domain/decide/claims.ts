@@ -1,7 +1,8 @@
+import { labelOf } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import { claimOn, isChecked, labelOf, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
+import { claimOn, isChecked, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
@@ -33,7 +34,10 @@ export class Claims {
     this.#endsPlan = endsPlan
   }
 
-  /** The drafts, with those that the model calls done as pending ones: their claims follow once they exist. */
+  /**
+   * The drafts, with those that the model calls done as pending ones. In a run of ours their claims are judged in the same
+   * call; an agent elsewhere makes them with a call of its own.
+   */
   asPending(drafts: readonly Draft[]): readonly Draft[] {
     if (!this.#isJudged) return drafts
     return drafts.map((draft, row) => {
@@ -42,7 +46,7 @@ export class Claims {
       const { title, details = '', criteria = '' } = rest
       const claim: Claim = { task: row, title, details, criteria, status: 'completed', outcome }
       const judged = judgedOn(this.#edit.judged ?? [], row)
-      if (!judged || !isSameClaim(judged.claim, claim)) this.open.push(claim)
+      if (!this.#endsPlan && !(judged && isSameClaim(judged.claim, claim))) this.open.push(claim)
       return { ...rest, status: 'pending' }
     })
   }

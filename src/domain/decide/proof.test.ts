@@ -386,6 +386,43 @@ describe('what is not proven', () => {
     expect(final('f4')).toEqual(['check_requested'])
   })
 
+  it.each([
+    ['a person settles', (plan: Plan) => plan.sets('person', 2, { status: 'completed' })],
+    ['a person removes', (plan: Plan) => plan.removes('person', 2)],
+    ['a model deletes', (plan: Plan) => plan.removes('model', 2)],
+    ['a model blocks', (plan: Plan) => plan.sets('model', 2, { status: 'blocked', outcome: 'No key.' })],
+  ])('[TC11] the checks of a plan run once more if %s its last open task, which nobody claims', (_, edit) => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.run({ type: 'set_policy', by: 'person', policy: { review: false, gate: false, assessor: false } })
+    plan.answer()
+    const asked = dataOf(plan.run(edit(plan)), 'check_requested')
+    expect(asked).toMatchObject([{ hash: NPM.hash, task_id: plan.task(1).id, why: 'final', pass: 1 }])
+    // It has not run yet: the plan is not known to be done.
+    const before = plan.state
+    expect(dataOf(plan.finish('turn-1'), 'turn_finished')).toMatchObject([{ status: 'incomplete' }])
+    plan.state = before
+    plan.runs('failed')
+    expect(plan.task(1).status).toBe('in_progress')
+  })
+
+  it('[TC11] nothing runs while a task is open, for a plan without checks, or after a claim that has seen to it', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' }, { title: 'C' })
+    plan.runs('failed')
+    expect(dataOf(plan.run(plan.removes('person', 2)), 'check_requested')).toEqual([])
+    plan.run(plan.sets('person', 3, { status: 'completed' }))
+    plan.answer()
+    plan.claims(1)
+    plan.runs('passed')
+    const answer = plan.resumes(1)
+    expect(answer).toMatchObject([{ type: 'task_changed' }])
+    const bare = new Plan({ title: 'A' })
+    expect(typesOf(bare.run(bare.sets('person', 1, { status: 'completed' })))).toEqual(['task_changed'])
+  })
+
   it('[TC4] a task that a model rewords after its check turned', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')

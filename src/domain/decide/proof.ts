@@ -1,12 +1,12 @@
 import type { Check } from '../check.ts'
+import { labelOf } from '../check-label.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import type { ClaimEnd, NewEvent } from '../event.ts'
+import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import {
   claimsOf,
   isApproved,
-  labelOf,
   MAX_REDS,
   nextRun,
   type OpenClaim,
@@ -14,7 +14,6 @@ import {
   recordOf,
   type ResolvedClaim,
   type StartedRun,
-  staleChecks,
   waitingGuards,
   workspaceOf,
 } from '../proof.ts'
@@ -22,6 +21,7 @@ import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
 import { refOf } from './approvals.ts'
+import { finalRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
 
@@ -112,13 +112,19 @@ export function endCheck(state: Conversation, command: CommandOf<'end_check'>, n
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
   if (started?.run_id !== run_id) return []
-  const { task_id, check_id, why, claim_id } = started
-  const claim = claim_id === undefined ? {} : { claim_id }
-  const ref = { ...(task_id === undefined ? {} : { task_id }), check_id, hash }
-  const ran: NewEvent = { type: 'check_ran', turn_id, data: { ...ref, run_id, why, ...claim, ...outcome } }
-  if (why !== 'final' || outcome.result !== 'failed') return [ran]
+  const ran: NewEvent = { type: 'check_ran', turn_id, data: { ...identityOf(hash, started), ...outcome } }
+  if (started.why !== 'final' || outcome.result !== 'failed') return [ran]
   const reopened = reopen(state, turn_id, hash, now)
   return reopened instanceof Refusal ? reopened : [ran, ...reopened]
+}
+
+/** Leaves a run to whoever comes next. */
+export function handBackCheck(
+  state: Conversation,
+  { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
+): NewEvent[] {
+  const { started } = recordOf(state, hash)
+  return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
 }
 
 /** A person asks for a run. */
@@ -139,12 +145,7 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
 export function requestFinal(state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] {
   const pass = (state.turns.get(turn_id)?.passes ?? 0) + 1
-  if (pass > MAX_PASSES) return []
-  return staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
-    type: 'check_requested',
-    turn_id,
-    data: { ...(task_id === undefined ? {} : { task_id }), check_id, hash, why: 'final', pass },
-  }))
+  return pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, fingerprint)
 }
 
 /** A person stops a run. The process that makes it hears of it. */
@@ -235,10 +236,14 @@ function checkOf(
 const notRunnable = (task: Task, check: Check, because: 'person' | 'unapproved' | 'no_workspace'): Refusal =>
   new Refusal('check_not_runnable', { task, check: labelOf(check), because })
 
+/** What the events of a run say of it. */
+function identityOf(hash: string, { tries: _tries, at: _at, ...run }: StartedRun): EventData['check_started'] {
+  return { ...run, hash }
+}
+
 function stoppedRun(turn_id: string, hash: string, started: StartedRun, now: Instant): NewEvent[] {
-  const { tries: _tries, at, ...run } = started
-  const duration_ms = Math.max(0, Date.parse(now) - Date.parse(at))
-  const data = { ...run, hash, result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
+  const duration_ms = Math.max(0, Date.parse(now) - Date.parse(started.at))
+  const data = { ...identityOf(hash, started), result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
   return [{ type: 'check_ran', turn_id, data }]
 }
 

@@ -12,6 +12,7 @@ import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
 import { approved } from './approvals.ts'
+import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -63,7 +64,10 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (approvals instanceof Refusal) return approvals
   // Last, so that a call that is refused anyway never reaches the assessor.
   if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
-  if (!opened || events.length === 0) return [...events, ...approvals, ...asked]
+  const edited = [...targets.changes.map(({ task }) => task), ...targets.removals]
+  // A call that is made again has waited for these runs.
+  const final = command.resolved ? [] : finalRunsAfter(state, events, edited, now)
+  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...final]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
 

@@ -65,6 +65,17 @@ export function connectUnflushed(path: string): DatabaseSync {
   return db
 }
 
+/** Runs a whole transaction that a power cut may lose, on a connection that otherwise flushes. */
+export function unflushed<T>(db: DatabaseSync, transaction: () => T): T {
+  db.exec('PRAGMA synchronous = NORMAL')
+  try {
+    return transaction()
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    db.exec('PRAGMA synchronous = FULL')
+  }
+}
+
 /** Like `retryWhileBusy`, with failures as store errors. */
 export async function whenFree(work: () => unknown): Promise<void> {
   try {

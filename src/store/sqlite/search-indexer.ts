@@ -5,7 +5,7 @@ import { keysOf, SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
 import { type DocumentWrite, sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
 import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
-import { ranAtOnce } from './open.ts'
+import { ranAtOnce, unflushed } from './open.ts'
 
 /** Events per slice, and how many are looked at to find them. */
 const MAX_EVENTS = 50
@@ -36,16 +36,7 @@ export class SqliteIndexer {
     if (this.#left() === 0) return 'done'
     this.#checkFiles()
     if (this.#db.isTransaction) return 'busy'
-    this.#db.exec('PRAGMA synchronous = NORMAL')
-    try {
-      if (!ranAtOnce(this.#begin)) return 'busy'
-      this.#index()
-      this.#checkFiles()
-      this.#db.exec('COMMIT')
-    } finally {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      this.#db.exec('PRAGMA synchronous = FULL')
-    }
+    if (!unflushed(this.#db, () => this.#isIndexed())) return 'busy'
     return this.#left() === 0 ? 'done' : 'more'
   }
 
@@ -53,6 +44,15 @@ export class SqliteIndexer {
   scope(tenant: string, kind: SearchKind): string | undefined {
     const row = this.#sql.tenant.get(tenant)
     return row && scopeOf(Number(row['id']), kind)
+  }
+
+  /** False if another process has the lock. */
+  #isIndexed(): boolean {
+    if (!ranAtOnce(this.#begin)) return false
+    this.#index()
+    this.#checkFiles()
+    this.#db.exec('COMMIT')
+    return true
   }
 
   #left(): number {
