@@ -96,7 +96,7 @@ describe('a lock that another process holds', () => {
     },
   )
 
-  it('[SQ7] after five seconds the caller is told that it is busy, and nothing was written', async () => {
+  it('[SQ7] after four seconds the caller is told that it is busy, and nothing was written', async () => {
     const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
     const holder = runChild(new URL('../support/lock-holder.ts', import.meta.url), {
       path: join(folder, 'runsheet.db'),

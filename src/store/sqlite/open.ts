@@ -96,10 +96,10 @@ export function ranAtOnce(work: () => unknown): boolean {
   }
 }
 
-/** How long to wait for a lock that another process holds. */
-export const MAX_WAIT_MS = 5_000
+/** How long to wait for a lock that another process holds. Leaves a second of the five that a request may take. */
+export const MAX_WAIT_MS = 4_000
 
-/** Retries while another process holds the lock, for up to five seconds after `since`, without blocking the event loop. */
+/** Retries while another process holds the lock, for up to four seconds after `since`, without blocking the event loop. */
 export async function retryWhileBusy<T>(work: () => T, since: number = performance.now()): Promise<T> {
   for (;;) {
     try {

@@ -331,20 +331,10 @@ export class SqliteStore implements Store {
       else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
-    this.#catchUp(groups.map(({ staged }) => staged.after))
     return undefined
   }
 
-  #catchUp(states: readonly Conversation[]): void {
-    try {
-      if (states.some(state => this.#clock.isOvertaken(state))) this.#leases.catchUp()
-    } catch {
-      // What was committed stays committed; the next look for due reviews does this, too.
-    }
-  }
-
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
-    const clock = this.#clock.now()
     return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
       const [first] = group
       if (!first) return []
@@ -354,7 +344,7 @@ export class SqliteStore implements Store {
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, basis, clock) }]
+      return [{ ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }]
     })
   }
 
