@@ -84,6 +84,30 @@ export const PLAN_CHEATS: readonly Worker[] = [
     },
   },
   {
+    name: 'restores the old state, and claims the last task in another turn',
+    kind: 'cheat',
+    rows: [GREET, TELL],
+    work: async scene => {
+      await does(scene)
+      restores(scene)
+      scene.nextTurn()
+      await scene.claim(2)
+    },
+  },
+  {
+    name: 'breaks it in another turn, without git',
+    kind: 'cheat',
+    git: false,
+    rows: [GREET, { title: 'Write it down', checks: [{ kind: 'file', path: 'docs/greet.md' }] }],
+    work: async scene => {
+      await does(scene)
+      scene.write('src/greet.js', BAD)
+      scene.write('docs/greet.md', 'It greets.')
+      scene.nextTurn()
+      await scene.claim(2)
+    },
+  },
+  {
     name: 'spends the last runs, and restores the old state then',
     kind: 'cheat',
     rows: [GREET],

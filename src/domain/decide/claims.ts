@@ -99,8 +99,7 @@ export class Claims {
   /** Whether the plan ends with it, and has checks that must be fresh then. */
   #isLast(task: Task, editor: ListEditor): boolean {
     const turnId = planTurnOf(this.#state, task)
-    const hasWorkspace = this.#endsPlan && this.#state.turns.get(turnId)?.workspace !== undefined
-    return hasWorkspace && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
+    return this.#endsPlan && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
   }
 
   #isAsked(task: Task, status: TaskStatus | undefined): boolean {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult } from '../check.ts'
-import { awaitsChecks } from '../conversation.ts'
-import { MAX_REDS, nextRun, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
+import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
+import { MAX_REDS, nextRun, plansEndedBy, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
 import type { SubmittedRow } from '../review.ts'
 
 const WORKSPACE = { machine: 'here', path: '/work' }
@@ -24,23 +24,23 @@ class Plan extends Driver {
   }
 
   /** Makes the next run, with this result. */
-  runs(result: CheckResult, more: object = {}): void {
-    const next = nextRun(this.state, 'turn-1')
+  runs(result: CheckResult, more: object = {}, turn_id = 'turn-1'): void {
+    const next = nextRun(this.state, turn_id)
     if (!next) throw new Error('nothing is to be run')
     this.#runs += 1
     const run_id = `run-${this.#runs}`
     const { hash } = next.check
-    this.run({ type: 'start_check', turn_id: 'turn-1', run_id, hash, why: next.why })
+    this.run({ type: 'start_check', turn_id, run_id, hash, why: next.why })
     const exit = result === 'passed' ? 0 : 1
     const outcome = { result, exit, duration_ms: 5, fingerprint: 'f1', ...more }
-    this.run({ type: 'end_check', turn_id: 'turn-1', run_id, hash, outcome })
+    this.run({ type: 'end_check', turn_id, run_id, hash, outcome })
   }
 
   settles(number: number, more: object = {}) {
     return this.sets('model', number, { status: 'completed', outcome: 'Done' }, more)
   }
 
-  claims(number: number, call = CALL): void {
+  claims(number: number, call = CALL, turn_id = 'turn-1'): void {
     const refusal = this.refusal(this.settles(number))
     if (!refusal.is('assessment_required')) throw refusal
     const claims = refusal.data.claims.map(({ task, status, outcome }) => ({
@@ -50,7 +50,7 @@ class Plan extends Driver {
       outcome,
       seal: 's',
     }))
-    this.run({ type: 'make_claims', turn_id: 'turn-1', tool_call_id: call, basis: this.state.answered_seq, claims })
+    this.run({ type: 'make_claims', turn_id, tool_call_id: call, basis: this.state.answered_seq, claims })
   }
 
   /** Makes the claiming call again. */
@@ -443,5 +443,88 @@ describe('what is not proven', () => {
     plan.resumes(1)
     plan.run(plan.sets('person', 1, { title: 'A, to be exact' }))
     expect(plan.standing(1)?.standing).toBe('proven')
+  })
+})
+
+describe('a plan that goes on in another turn', () => {
+  const opens = (plan: Plan, plans = false) =>
+    plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE, plans })
+
+  /** A is proven, B has no check and is still open. */
+  const half = (more: object = {}): Plan => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed', more)
+    plan.claims(1)
+    plan.runs('passed', more)
+    plan.resumes(1)
+    return plan
+  }
+
+  const finals = (plan: Plan, fingerprint?: string) =>
+    dataOf(plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint }), 'check_requested')
+
+  it('[TC12] ends with a claim there, before which the checks of the earlier turn run: what fails is open there', () => {
+    const plan = half()
+    opens(plan)
+    plan.claims(2, 'call-2', 'turn-2')
+    const [claim] = plan.state.claims.values()
+    expect(claim && plansEndedBy(plan.state, claim)).toEqual(['turn-2'])
+    expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash, task_id: plan.task(1).id }])
+    plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
+    expect([plan.task(1).status, planTurnOf(plan.state, plan.task(1))]).toEqual(['pending', 'turn-2'])
+  })
+
+  it('[TC12] ends so too if that turn has a plan of its own that is not over', () => {
+    const plan = half()
+    opens(plan, true)
+    plan.run(plan.sets('person', 2, { priority: 'low' }))
+    plan.run(plan.edits('person', { create: [{ id: plan.id(), title: 'C' }] }))
+    plan.answer()
+    plan.claims(2, 'call-2', 'turn-2')
+    const [claim] = plan.state.claims.values()
+    expect(claim && plansEndedBy(plan.state, claim)).toEqual(['turn-1'])
+    expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash }])
+    plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
+    expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-1')
+    expect(plan.task(1).status).not.toBe('completed')
+  })
+
+  it('[TC12] ends so too in a turn of ours that continues it', () => {
+    const plan = half()
+    plan.start('turn-2', { review: false, assessor: false, gate: false }, 'turn-1')
+    expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
+    plan.run(plan.sets('model', 2, { status: 'completed', outcome: 'Done' }))
+    plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint: 'f2' })
+    plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
+    expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-2')
+    expect(dataOf(plan.finish('turn-2'), 'turn_finished')).toMatchObject([{ remaining: 1 }])
+  })
+
+  it('[TC12] turns that adopted from each other are one plan', () => {
+    const plan = half()
+    opens(plan)
+    plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {} })
+    expect(lineage(plan.state, 'turn-1')).toEqual(['turn-1', 'turn-2'])
+    expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
+  })
+
+  it('[CM11] without a fingerprint, a run is out of date after any later one, and one final pass is enough', () => {
+    const none = { fingerprint: undefined }
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed', none)
+    plan.runs('failed', none)
+    plan.claims(1, 'call-1')
+    plan.runs('passed', none)
+    plan.resumes(1, 'call-1')
+    expect(plan.standing(1)?.standing).toBe('proven')
+    plan.claims(2, 'call-2')
+    expect(plan.standing(1)?.reasons).toContain('npm test: passed before the workspace changed')
+    plan.runs('passed', none)
+    const asked = dataOf(plan.run({ type: 'request_final', turn_id: 'turn-1' }), 'check_requested')
+    expect(asked.map(({ hash }) => hash)).toEqual([NPM.hash])
+    plan.runs('passed', none)
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1' })).toEqual([])
+    plan.resumes(2, 'call-2')
+    expect([plan.standing(1)?.standing, plan.standing(2)?.standing]).toEqual(['proven', 'proven'])
   })
 })
