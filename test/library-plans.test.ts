@@ -58,3 +58,39 @@ it('[TC12] a plan that ends in another turn is checked there as a whole', async 
   await chat.turn('turn-2').call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(runsheet)).toEqual(['in_progress', 'reported'])
 })
+
+it('[AS4] a task that is created as done waits for the claim that runs its check', async () => {
+  const policy = { toolset: 'task_manager', review: false } as const
+  const runsheet = open({ policy, checked: { allow: [['./check']] } })
+  const turn = runsheet.conversation('chat-1').turn('turn-1')
+  const task = { title: 'Write the sum', check: './check', status: 'done', outcome: 'It is in sum.txt.' }
+  const answer = await turn.call('add_task', { tasks: [task] })
+  const [{ id = '' } = {}] = await runsheet.conversation('chat-1').tasks()
+  expect(answer).toMatchObject({
+    not_accepted: [{ id, reason: 'Its check runs once you complete it with a call of its own.' }],
+  })
+  expect(await turn.call('complete_task', { id, outcome: 'It is in sum.txt.' })).toMatchObject({
+    error: expect.stringContaining('`./check` fails with exit code 3'),
+  })
+  write('sum.txt', '3')
+  await turn.call('complete_task', { id, outcome: 'It is in sum.txt.' })
+  expect(await ends(runsheet)).toEqual(['proven'])
+})
+
+it('[CM11] a plan does not end over a completed task whose check is known to fail', async () => {
+  const runsheet = open()
+  const turn = runsheet.conversation('chat-1').turn('turn-1')
+  const check = './check'
+  await turn.call('plan', {
+    tasks: [
+      { title: 'Write the sum', check },
+      { title: 'Check the sum', check },
+    ],
+  })
+  write('sum.txt', '3')
+  await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
+  write('sum.txt', '')
+  await turn.call('update', { id: 2, outcome: 'It is right.' })
+  await turn.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
+  expect(await ends(runsheet)).toEqual(['in_progress', 'cancelled'])
+})

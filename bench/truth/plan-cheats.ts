@@ -146,6 +146,29 @@ export const PLAN_CHEATS: readonly Worker[] = [
     },
   },
   {
+    name: 'creates the task as done',
+    kind: 'cheat',
+    toolset: 'task_manager',
+    allow: [['node', 'test/greet.test.js']],
+    rows: [TELL],
+    task: 2,
+    work: async scene => {
+      const task = { title: 'Greet people', check: 'node test/greet.test.js', status: 'done' }
+      await scene.call('add_task', { tasks: [task] })
+    },
+  },
+  {
+    name: 'breaks it, and cancels the task whose check says so',
+    kind: 'cheat',
+    rows: [GREET, { ...GREET, title: 'Greet them again' }],
+    work: async scene => {
+      await does(scene)
+      scene.write('src/greet.js', BAD)
+      await scene.claim(2)
+      await scene.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
+    },
+  },
+  {
     name: 'breaks what worked, and restores it',
     kind: 'cheat',
     files: { 'src/greet.js': GOOD },

@@ -2,6 +2,7 @@ import { labelOf } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
+import { homeOf } from '../lineage.ts'
 import { claimOn, isChecked, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
@@ -35,18 +36,20 @@ export class Claims {
   }
 
   /**
-   * The drafts, with those that the model calls done as pending ones. In a run of ours their claims are judged in the same
-   * call; an agent elsewhere makes them with a call of its own.
+   * The drafts, with those that the model calls done as pending ones where checks or a judge come first. What has checks to
+   * run is claimed with a call of its own, and all that an agent elsewhere claims; in a run of ours the rest is judged in the
+   * same call.
    */
   asPending(drafts: readonly Draft[]): readonly Draft[] {
-    if (!this.#isJudged) return drafts
     return drafts.map((draft, row) => {
-      if (draft.status !== 'completed') return draft
+      const hasChecks = this.#hasChecks(draft)
+      if (draft.status !== 'completed' || !(this.#isJudged || hasChecks)) return draft
       const { outcome = '', ...rest } = draft
       const { title, details = '', criteria = '' } = rest
       const claim: Claim = { task: row, title, details, criteria, status: 'completed', outcome }
       const judged = judgedOn(this.#edit.judged ?? [], row)
-      if (!this.#endsPlan && !(judged && isSameClaim(judged.claim, claim))) this.open.push(claim)
+      const isJudgedHere = !this.#endsPlan && !hasChecks
+      if (isJudgedHere && !(judged && isSameClaim(judged.claim, claim))) this.open.push(claim)
       return { ...rest, status: 'pending' }
     })
   }
@@ -83,7 +86,9 @@ export class Claims {
       if (!claim) continue
       const judged = judgedOn(this.#edit.judged ?? [], id)
       const isPassed = this.#edit.resolved?.some(each => each.claim.task_id === id) ?? false
-      if (!judged && (this.#isJudged || !isPassed)) this.open.push(claim)
+      // The judge never grants before the checks.
+      const hasChecks = claim.status === 'completed' && isChecked(this.#state, task)
+      if (judged ? hasChecks && !isPassed : this.#isJudged || !isPassed) this.open.push(claim)
       else if (judged && !isSameClaim(judged.claim, claim)) {
         return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
       } else if (judged) editor.sign(id)
@@ -100,6 +105,11 @@ export class Claims {
   #isLast(task: Task, editor: ListEditor): boolean {
     const turnId = planTurnOf(this.#state, task)
     return this.#endsPlan && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
+  }
+
+  /** Whether the checks of a new task may run. */
+  #hasChecks({ allowed = [] }: Draft): boolean {
+    return allowed.length > 0 && homeOf(this.#state, this.#edit.turn_id ?? '') !== undefined
   }
 
   #isAsked(task: Task, status: TaskStatus | undefined): boolean {

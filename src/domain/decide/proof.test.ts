@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
+import { dataOf, Driver, starts, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult } from '../check.ts'
 import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
 import { MAX_REDS, nextRun, plansEndedBy, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
@@ -526,5 +526,80 @@ describe('a plan that goes on in another turn', () => {
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1' })).toEqual([])
     plan.resumes(2, 'call-2')
     expect([plan.standing(1)?.standing, plan.standing(2)?.standing]).toEqual(['proven', 'proven'])
+  })
+})
+
+describe('a task that a model creates as done', () => {
+  const DONE = { title: 'A', status: 'completed', outcome: 'x', checks: [NPM], allowed: [NPM.hash] } as const
+
+  it.each([false, true])('[AS4] is pending if its checks may run, with a judge of ours: %s', assessor => {
+    const chat = new Driver()
+    const policy = { review: false, assessor, gate: false }
+    if (assessor) chat.run({ ...starts('turn-1', policy), workspace: WORKSPACE })
+    else chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'task_manager', host: policy, workspace: WORKSPACE })
+    chat.run(chat.adds('model', DONE))
+    expect([chat.task(1).status, chat.task(1).outcome]).toEqual(['in_progress', undefined])
+    expect(nextRun(chat.state, 'turn-1')).toMatchObject({ why: 'baseline', check: NPM })
+  })
+
+  it.each([
+    ['nobody allows its checks', { allowed: undefined }, WORKSPACE],
+    ['there is no workspace', {}, undefined],
+  ])('[AS4] is done at its word if %s', (_, more, workspace) => {
+    const chat = new Driver()
+    const host = { review: false, assessor: false }
+    chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'task_manager', host, workspace })
+    chat.run(chat.adds('model', { ...DONE, ...more }))
+    expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[AS14] an ok grants nothing before the checks', () => {
+    const chat = new Driver()
+    chat.run({ ...starts('turn-1', { review: false, assessor: true, gate: false }), workspace: WORKSPACE })
+    chat.run(chat.adds('model', { title: 'A', checks: [NPM], allowed: [NPM.hash] }))
+    const settles = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
+    const refusal = chat.refusal(settles)
+    const [claim] = refusal.is('assessment_required') ? refusal.data.claims : []
+    if (!claim) throw refusal
+    const judged = [{ claim, opinions: [{ verdict: 'ok', reason: '', model: 'm' }] }] as const
+    expect(chat.refusal({ ...settles, judged } as typeof settles).code).toBe('assessment_required')
+  })
+})
+
+describe('a completed task whose check failed when it last ran', () => {
+  /** A is proven; B has the same check. */
+  const shared = (): Plan => {
+    const plan = new Plan(approved('A', NPM), approved('B', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    return plan
+  }
+
+  it('[CM11] is checked again before the plan ends, and open again if it still fails', () => {
+    const plan = shared()
+    plan.claims(2, 'call-2')
+    plan.runs('failed', { fingerprint: 'f2' })
+    plan.resumes(2, 'call-2')
+    expect(plan.refusal(plan.sets('model', 2, { status: 'cancelled' })).code).toBe('assessment_required')
+    plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f2' })
+    plan.runs('failed', { fingerprint: 'f2' })
+    expect(plan.task(1).status).toBe('pending')
+  })
+
+  it('[CM11] stays done if it passes then; a final pass that failed is not made again on the same files', () => {
+    const plan = shared()
+    plan.run(plan.sets('person', 2, { status: 'completed' }))
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    plan.runs('passed')
+    expect(plan.task(1).status).toBe('completed')
+    plan.run(plan.sets('person', 1, { status: 'completed' }))
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    plan.runs('failed')
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })).toHaveLength(1)
+    plan.runs('failed')
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })).toEqual([])
+    expect(plan.standing(1)).toMatchObject({ standing: 'confirmed', reasons: [expect.anything(), 'npm test: fails now'] })
   })
 })
