@@ -112,16 +112,14 @@ function afterRun(
 
 /** Whether it is red now, and what it proves. */
 function turned(
-  record: CheckRecord,
+  { red, proves }: CheckRecord,
   { result, why, task_id }: EventData['check_ran'],
 ): Pick<CheckRecord, 'red' | 'proves'> {
   if (result === 'failed') return { red: true }
-  // What passes at the start was not made to pass by the work.
-  if (result === 'passed' && why === 'baseline') return { red: false }
-  if (result !== 'passed' || why !== 'claim' || !record.red || task_id === undefined) {
-    return { red: record.red, ...(record.proves === undefined ? {} : { proves: record.proves }) }
-  }
-  return { red: false, proves: task_id }
+  if (result === 'passed' && why === 'claim' && red && task_id !== undefined) return { red: false, proves: task_id }
+  // What passes at the start was not made to pass by the work that follows; what it proved before, it still proves.
+  const isRed = red && !(result === 'passed' && why === 'baseline')
+  return { red: isRed, ...(proves === undefined ? {} : { proves }) }
 }
 
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {

@@ -267,6 +267,25 @@ describe('what proves', () => {
     expect(plan.standing(2)?.reasons).toContain('npm test: proves task 1, so here it only guards')
   })
 
+  it('[CM10] a later task with the same check, which passes at the start, takes nothing from the one that it proves', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.run(plan.edits('person', { create: [{ id: plan.id(), title: 'B', checks: [NPM] }] }))
+    plan.answer()
+    plan.runs('passed')
+    expect(plan.standing(1)?.standing).toBe('proven')
+    // Nor does breaking and restoring it prove the later one.
+    for (const result of ['failed', 'passed'] as const) {
+      plan.claims(2, `call-${result}`)
+      plan.runs(result)
+      plan.resumes(2, `call-${result}`)
+    }
+    expect(plan.standing(2)?.reasons).toContain('npm test: passed already, so it only guards')
+  })
+
   it('[CM11] what changed since is out of date: it runs once more before the plan ends, and reopens what fails', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
@@ -600,6 +619,9 @@ describe('a completed task whose check failed when it last ran', () => {
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })).toHaveLength(1)
     plan.runs('failed')
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })).toEqual([])
-    expect(plan.standing(1)).toMatchObject({ standing: 'confirmed', reasons: [expect.anything(), 'npm test: fails now'] })
+    expect(plan.standing(1)).toMatchObject({
+      standing: 'confirmed',
+      reasons: [expect.anything(), 'npm test: fails now'],
+    })
   })
 })
