@@ -94,3 +94,19 @@ it('[CM11] a plan does not end over a completed task whose check is known to fai
   await turn.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
   expect(await ends(runsheet)).toEqual(['in_progress', 'cancelled'])
 })
+
+it('[TC13] the claim that leaves nothing open is refused while a check of the whole plan fails', async () => {
+  script('lint', 'test -s notes.txt || { echo there are no notes; exit 4; }')
+  const runsheet = open({ checked: { done: [['./lint']] } })
+  const turn = runsheet.conversation('chat-1').turn('turn-1')
+  await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }] })
+  write('sum.txt', '3')
+  await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
+  expect(await turn.call('update', { id: 2, outcome: 'They know.' })).toMatchObject({
+    error: expect.stringMatching(/`.\/lint`, a check of the whole plan, fails with exit code 4[^]*there are no notes/),
+  })
+  expect(await ends(runsheet)).toEqual(['proven', 'in_progress'])
+  write('notes.txt', 'x')
+  await turn.call('update', { id: 2, outcome: 'They know.' })
+  expect(await ends(runsheet)).toEqual(['proven', 'reported'])
+})

@@ -140,12 +140,12 @@ const ENGLISH: Required<Sentences> = {
   },
   claims_spent: ({ task }, speaker) =>
     `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
-  check_failed: ({ task, check, exit, tail }, speaker) => {
-    const code = exit === undefined ? '' : ` with exit code ${exit}`
+  check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
-    const output = tail ? ` The end of its output:\n${tail}` : ''
-    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${code}.${blocked}${output}`
+    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
+  plan_check_failed: ({ task, check, ...run }, speaker) =>
+    `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan, fails${codeOf(run)}. This does not count against the task. Mend it, then settle the task again.${outputOf(run)}`,
   not_checked: ({ task, check, reason }, speaker) =>
     `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
   claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,
@@ -186,6 +186,10 @@ const ENGLISH: Required<Sentences> = {
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
+
+const codeOf = ({ exit }: { readonly exit?: number }): string => (exit === undefined ? '' : ` with exit code ${exit}`)
+
+const outputOf = ({ tail }: { readonly tail?: string }): string => (tail ? ` The end of its output:\n${tail}` : '')
 
 const NOT_RUNNABLE = {
   person: 'a person ticks it',

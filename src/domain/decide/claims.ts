@@ -1,11 +1,21 @@
+import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
-import { claimOn, isChecked, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
+import {
+  claimOn,
+  failingDoneChecks,
+  isChecked,
+  MAX_RED_CLAIMS,
+  proofOf,
+  recordOf,
+  type ResolvedClaim,
+  staleChecks,
+} from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
-import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
+import { isOpen, NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>
@@ -93,10 +103,29 @@ export class Claims {
         return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
       } else if (judged) editor.sign(id)
     }
+    const failing = this.#failingPlan(editor)
+    if (failing) return failing
     for (const id of this.#unasked) {
       const task = editor.get(id)
       const claim = task && claimIn(task)
       if (claim && this.#isLast(task, editor)) this.open.push(claim)
+    }
+    return undefined
+  }
+
+  /** Why the plan may not end with these claims: a check of the whole plan failed in the runs that they waited for. */
+  #failingPlan(editor: ListEditor): Refusal | undefined {
+    if (!this.#endsPlan) return undefined
+    for (const { claim } of this.#edit.resolved ?? []) {
+      const task = editor.get(claim.task_id)
+      if (!task || isOpen(task) || editor.hasOpen(planTurnOf(this.#state, task))) continue
+      const [check] = failingDoneChecks(this.#state, planTurnOf(this.#state, task))
+      if (check)
+        return new Refusal('plan_check_failed', {
+          ...inRow(this.#rows.get(task.id)),
+          task,
+          ...redRun(this.#state, check),
+        })
     }
     return undefined
   }
@@ -147,18 +176,18 @@ export function whyNotGranted(
     return new Refusal('not_checked', { ...inRow(row), task, reason: ENDED[resolution.because] ?? 'It was ended.' })
   }
   const { result, run } = resolution
-  const check = labelOf(resolution.check)
   if (result === 'inconclusive') {
-    return new Refusal('not_checked', { ...inRow(row), task, check, reason: run?.reason ?? 'It could not be run.' })
+    const reason = run?.reason ?? 'It could not be run.'
+    return new Refusal('not_checked', { ...inRow(row), task, check: labelOf(resolution.check), reason })
   }
-  return new Refusal('check_failed', {
-    ...inRow(row),
-    task,
-    check,
-    ...(run?.exit === undefined ? {} : { exit: run.exit }),
-    ...(run?.tail ? { tail: run.tail } : {}),
-    reds: proofOf(state, task.id).reds,
-  })
+  const { reds } = proofOf(state, task.id)
+  return new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, resolution.check), reds })
+}
+
+/** A check that failed, with what its run said. */
+function redRun(state: Conversation, check: Check): { check: string; exit?: number; tail?: string } {
+  const { exit, tail } = recordOf(state, check.hash).last ?? {}
+  return { check: labelOf(check), ...(exit === undefined ? {} : { exit }), ...(tail ? { tail } : {}) }
 }
 
 const ENDED: Readonly<Record<string, string>> = {

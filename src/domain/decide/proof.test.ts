@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, Driver, starts, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult } from '../check.ts'
+import type { RunOutcome } from '../command.ts'
 import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
 import { MAX_REDS, nextRun, plansEndedBy, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
 import type { SubmittedRow } from '../review.ts'
@@ -623,5 +624,53 @@ describe('a completed task whose check failed when it last ran', () => {
       standing: 'confirmed',
       reasons: [expect.anything(), 'npm test: fails now'],
     })
+  })
+})
+
+describe('a check of the whole plan', () => {
+  const LINT: Check = { kind: 'command', run: ['npm', 'run', 'lint'], id: 'd1', hash: 'h-lint' }
+
+  /** The claim on the last open task waits for the final run. */
+  const ending = (): Driver => {
+    const chat = new Driver()
+    const host = { review: false, assessor: false }
+    const place = { workspace: WORKSPACE, done_checks: [LINT] }
+    chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host, ...place })
+    chat.run(chat.adds('model', 'A'))
+    chat.answer()
+    expect(chat.refusal(settles(chat)).code).toBe('assessment_required')
+    const claim = { claim_id: 'c', task_id: chat.task(1).id, status: 'completed', outcome: 'x', seal: 's' } as const
+    chat.run({
+      type: 'make_claims',
+      turn_id: 'turn-1',
+      tool_call_id: CALL,
+      basis: chat.state.answered_seq,
+      claims: [claim],
+    })
+    chat.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })
+    return chat
+  }
+  const settles = (chat: Driver, more: object = {}) =>
+    chat.sets('model', 1, { status: 'completed', outcome: 'x' }, more)
+  const ran = (chat: Driver, outcome: RunOutcome) => {
+    const run = { turn_id: 'turn-1', run_id: 'r', hash: LINT.hash }
+    chat.run({ type: 'start_check', ...run, why: 'final' })
+    chat.run({ type: 'end_check', ...run, outcome })
+    return chat.ask(settles(chat, { resolved: resolvedClaims(chat.state, 'turn-1', CALL) }))
+  }
+
+  it('[TC13] that fails refuses the claim that leaves nothing open, and does not count against its task', () => {
+    const chat = ending()
+    const refusal = ran(chat, { result: 'failed', exit: 2, tail: 'no semicolons', duration_ms: 1 })
+    expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { exit: 2, tail: 'no semicolons' } })
+    expect((refusal as Error).message).toMatch(/`npm run lint`, a check of the whole plan, fails with exit code 2/)
+    chat.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'refused' })
+    expect([chat.task(1).status, chat.state.proof.get(chat.task(1).id)?.reds ?? 0]).toEqual(['in_progress', 0])
+  })
+
+  it.each(['passed', 'inconclusive'] as const)('[TC13] that is %s refuses nothing', result => {
+    const chat = ending()
+    ran(chat, { result, duration_ms: 1 })
+    expect(chat.task(1).status).toBe('completed')
   })
 })
