@@ -1,5 +1,6 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
+import { lineage, planTurnOf } from './lineage.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
@@ -119,9 +120,7 @@ export interface ConversationLike {
   readonly latest_turn: string | null
 }
 
-/** The turn whose plan a task belongs to: the one that adopted it last, else the one that created it. */
-export const planTurnOf = ({ adopted }: Pick<ConversationLike, 'adopted'>, task: Task): string =>
-  valueIn(adopted, task.id) ?? task.conversation_turn_id
+export { lineage, planHistory, planTurnOf } from './lineage.ts'
 
 /** The tasks in list order: of one turn's plan, or all. */
 export function listed(state: Pick<ConversationLike, 'tasks' | 'adopted'>, turnId?: string): Task[] {
@@ -174,18 +173,6 @@ export function inView(state: ConversationLike): (task: Task) => boolean {
   if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return () => true
   const turns = new Set(lineage(state, state.running_turn ?? state.latest_turn ?? ''))
   return task => turns.has(planTurnOf(state, task))
-}
-
-/** A turn, the one that it continues, and so on. */
-export function lineage({ turns }: Pick<ConversationLike, 'turns'>, turnId: string): readonly string[] {
-  const { continues } = valueIn(turns, turnId) ?? {}
-  return continues === undefined ? [turnId] : [turnId, ...lineage({ turns }, continues)]
-}
-
-/** The tasks that a turn worked from, in list order: also those that a later turn has taken over since. */
-export function planHistory(state: Pick<ConversationLike, 'tasks' | 'adopted' | 'turns'>, turnId: string): Task[] {
-  const turns = new Set(lineage(state, turnId))
-  return listed(state).filter(task => turns.has(planTurnOf(state, task)) || turns.has(task.conversation_turn_id))
 }
 
 /** The current values of the fields that a person changed after `basis`. */
@@ -268,7 +255,10 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
       true,
     ),
   }),
-  tasks_adopted: (state, { data: { turn_id, task_ids } }) => adopt(state, task_ids, turn_id),
+  tasks_adopted: (state, { data: { turn_id, task_ids } }) => ({
+    ...adopt(state, task_ids, turn_id),
+    ...changeTurn(state, turn_id, turn => adopting(state, turn, task_ids)),
+  }),
   turn_stop_requested: (state, { data: { turn_id } }) => ({
     ...changeTurn(state, turn_id, { stop_requested: true }),
     ...withoutRequests(state, turn_id),
@@ -382,6 +372,13 @@ function adopt(
 ): Pick<Conversation, 'adopted' | 'held'> {
   const put = (all: Table<string>): Table<string> => ids.reduce((some, id) => some.with(id, turnId), all)
   return { adopted: put(adopted), held: isOurs ? put(held) : held }
+}
+
+/** The turns whose tasks a turn takes over belong to its plan from now on. */
+function adopting(state: Conversation, { id, adopts = [] }: Turn, taskIds: readonly string[]): Pick<Turn, 'adopts'> {
+  const from = taskIds.flatMap(task => state.tasks.get(task) ?? []).map(task => planTurnOf(state, task))
+  const others = [...new Set([...adopts, ...from])].filter(turnId => turnId !== id)
+  return others.length > adopts.length ? { adopts: others } : {}
 }
 
 function putTask(state: Conversation, task: Task): Partial<Conversation> {

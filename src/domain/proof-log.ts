@@ -28,7 +28,7 @@ const MAX_TAIL = 2_000
 export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
-    ...withoutPasses(state, turn_id ?? ''),
+    ...afterClaim(state, turn_id ?? '', seq),
   }),
   claim_settled: (state, { data: { claim_id, task_id, because } }) => ({
     claims: state.claims.without(claim_id),
@@ -78,6 +78,12 @@ export const PROOF_REDUCERS: Reducers = {
 }
 
 /** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */
+function afterClaim(state: Conversation, turnId: string, claimed: number): Partial<Conversation> {
+  const { turns } = { ...state, ...withoutPasses(state, turnId) }
+  const turn = turns.get(turnId)
+  return turn ? { turns: turns.with(turnId, { ...turn, claimed }) } : {}
+}
+
 /** Counts the final passes of a turn anew. */
 export function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
   const turn = turns.get(turnId)
@@ -106,16 +112,14 @@ function afterRun(
 
 /** Whether it is red now, and what it proves. */
 function turned(
-  record: CheckRecord,
+  { red, proves }: CheckRecord,
   { result, why, task_id }: EventData['check_ran'],
 ): Pick<CheckRecord, 'red' | 'proves'> {
   if (result === 'failed') return { red: true }
-  // What passes at the start was not made to pass by the work.
-  if (result === 'passed' && why === 'baseline') return { red: false }
-  if (result !== 'passed' || why !== 'claim' || !record.red || task_id === undefined) {
-    return { red: record.red, ...(record.proves === undefined ? {} : { proves: record.proves }) }
-  }
-  return { red: false, proves: task_id }
+  if (result === 'passed' && why === 'claim' && red && task_id !== undefined) return { red: false, proves: task_id }
+  // What passes at the start was not made to pass by the work that follows; what it proved before, it still proves.
+  const isRed = red && !(result === 'passed' && why === 'baseline')
+  return { red: isRed, ...(proves === undefined ? {} : { proves }) }
 }
 
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {

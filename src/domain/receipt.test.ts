@@ -23,10 +23,10 @@ function planned(): Driver {
   return chat
 }
 
-function runNext(chat: Driver, result: CheckResult, exit: number): void {
-  const next = nextRun(chat.state, 'turn-1')
+function runNext(chat: Driver, result: CheckResult, exit: number, turn_id = 'turn-1'): void {
+  const next = nextRun(chat.state, turn_id)
   if (!next) throw new Error('nothing is to be run')
-  const run = { turn_id: 'turn-1', run_id: `run-${chat.id()}`, hash: next.check.hash }
+  const run = { turn_id, run_id: `run-${chat.id()}`, hash: next.check.hash }
   chat.run({ type: 'start_check', ...run, why: next.why })
   chat.run({ type: 'end_check', ...run, outcome: { result, exit, duration_ms: 5, tail: 'secret output' } })
 }
@@ -157,3 +157,13 @@ function called(
   chat.run({ type: 'record', turn_id: 'turn-1', fact: { type: 'step_finished', data: step } })
   chat.run({ type: 'record', turn_id: 'turn-1', fact: { type: 'tool_answered', data: answer } })
 }
+
+it('[TC12] a receipt has the runs of its checks in a later turn', () => {
+  const chat = planned()
+  runNext(chat, 'failed', 1)
+  chat.run({ type: 'open_turn', turn_id: 'turn-2', workspace: WORKSPACE })
+  chat.run({ type: 'request_check', task: 2, check_id: NPM.id })
+  runNext(chat, 'passed', 0, 'turn-2')
+  const [, step] = receipt(chat)?.steps ?? []
+  expect(step?.checks[0]?.runs.map(({ why }) => why)).toEqual(['baseline', 'person'])
+})

@@ -140,8 +140,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   const turn = state.turns.get(turnId)
   const plan = planHistory(state, turnId)
   if (!turn || plan.length === 0) return undefined
-  const turns = new Set(lineage(state, turnId))
-  const log = new PlanLog(events.filter(({ turn_id }) => turn_id === null || turns.has(turn_id)))
+  const log = new PlanLog(events.filter(belongsTo(state, turnId, plan)))
   return {
     format: 'runsheet-receipt',
     version: 1,
@@ -163,6 +162,19 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
       of: plan.length,
       standings: standingsOf(state, plan),
     },
+  }
+}
+
+/** Of the plan's own turns everything counts, of others what they did about its tasks and their checks. */
+function belongsTo(state: Conversation, turnId: string, plan: readonly Task[]): (event: StoredEvent) => boolean {
+  const turns = new Set(lineage(state, turnId))
+  const tasks = new Set(plan.map(({ id }) => id))
+  const hashes = new Set(plan.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
+  return ({ turn_id, data }) => {
+    if (turn_id === null || turns.has(turn_id)) return true
+    if ('hash' in data && hashes.has(data.hash)) return true
+    const task = 'task_id' in data ? data.task_id : 'task' in data ? data.task.id : undefined
+    return task !== undefined && tasks.has(task)
   }
 }
 

@@ -140,13 +140,12 @@ const ENGLISH: Required<Sentences> = {
   },
   claims_spent: ({ task }, speaker) =>
     `Task ${speaker.id(task)} was turned down too often. Further claims are refused until a person changes it. Leave it to them, and say in your answer what is missing.`,
-  check_failed: ({ task, check, exit, reason, tail }, speaker) => {
-    const code = reason === undefined && exit !== undefined ? ` with exit code ${exit}` : ''
-    const why = reason === undefined ? '' : ` ${reason}`
+  check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
-    const output = tail ? ` The end of its output:\n${tail}` : ''
-    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${code}.${why}${blocked}${output}`
+    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
+  plan_check_failed: ({ task, check, ...run }, speaker) =>
+    `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan, fails${codeOf(run)}. This does not count against the task. Mend it, then settle the task again.${outputOf(run)}`,
   not_checked: ({ task, check, reason }, speaker) =>
     `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
   claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,
@@ -187,6 +186,14 @@ const ENGLISH: Required<Sentences> = {
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
+
+/** The exit code of a run, or what else is wrong. */
+function codeOf({ exit, reason }: { readonly exit?: number; readonly reason?: string }): string {
+  if (reason !== undefined) return `: ${reason.replace(/\.$/, '')}`
+  return exit === undefined ? '' : ` with exit code ${exit}`
+}
+
+const outputOf = ({ tail }: { readonly tail?: string }): string => (tail ? ` The end of its output:\n${tail}` : '')
 
 const NOT_RUNNABLE = {
   person: 'a person ticks it',

@@ -52,12 +52,16 @@ export interface Turn {
   readonly done_checks?: readonly Check[]
   /** How often the checks of its finished plan were run again. */
   readonly passes?: number
+  /** The seq of the newest claim in it. */
+  readonly claimed?: number
   /** The seq of its newest record of guarded files. */
   readonly baseline?: number
   /** How many calls others have reported as evidence. */
   readonly reports?: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
+  /** Other turns whose open tasks it adopted. */
+  readonly adopts?: readonly string[]
   /** Where its checks run, fixed when it began. */
   readonly workspace?: Workspace
 }

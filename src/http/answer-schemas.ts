@@ -38,6 +38,8 @@ const turn = exact<Turn>()(
     client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
     done_checks: s.described(z.array(c.check), 'run once before its plan ends').exactOptional(),
     passes: s.described(z.int(), 'how often its checks were run before its plan ended').exactOptional(),
+    claimed: s.described(z.int(), 'the seq of the newest claim in it').exactOptional(),
+    adopts: s.described(z.array(z.string()), 'other turns whose open tasks it adopted').exactOptional(),
     baseline: s.described(z.int(), 'the seq of its newest record of guarded files').exactOptional(),
     reports: s.described(z.int(), 'how many calls others have reported as evidence').exactOptional(),
   }),

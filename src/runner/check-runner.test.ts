@@ -193,7 +193,7 @@ it('[TC11] the checks of a plan run once more when a person settles its last ope
   const door = await planned()
   runs(door, { run: async () => ({ result: 'failed', duration_ms: 1 }) })
   await reached(door, 'check_ran')
-  const change = [{ task: 'task-1', fields: { status: 'completed' } as const }]
+  const change = ['task-1', 'task-2'].map(task => ({ task, fields: { status: 'completed' } as const }))
   await door.run(HERE, { type: 'edit_tasks', by: 'person', change })
   await reached(door, 'check_ran', 2)
   const state = await door.read(HERE)

@@ -1,6 +1,7 @@
 import type { CommandOf } from '../domain/command.ts'
-import { type Conversation, openTasks } from '../domain/conversation.ts'
-import { claimsOf, namedFiles, type OpenClaim, resolutionOf } from '../domain/proof.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { homeOf } from '../domain/lineage.ts'
+import { namedFiles, type OpenClaim, plansEndedBy } from '../domain/proof.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { abandonCall, settleCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
@@ -53,7 +54,7 @@ export class CheckSettling {
    */
   async isSettledBy(state: Conversation, ran: CommandOf<'end_check'>, claim: OpenClaim | undefined): Promise<boolean> {
     const isOurs = claim && !claim.judge && state.turns.get(claim.turn_id)?.status === 'open'
-    if (!isOurs || (ran.outcome.result === 'passed' && isLast(state, claim))) return false
+    if (!isOurs || (ran.outcome.result === 'passed' && plansEndedBy(state, claim).length > 0)) return false
     try {
       const call = await settleCall(this.#context(claim), claim, { ran })
       return call.status === 'answered' && call.stored
@@ -68,8 +69,9 @@ export class CheckSettling {
   async #isRechecked(state: Conversation, claim: OpenClaim): Promise<boolean> {
     const { lease } = this.#held
     const { door, workspaces } = this.#deps
-    const workspace = state.turns.get(lease.turn)?.workspace
-    if (!workspace || !isLast(state, claim)) return false
+    const [plan] = plansEndedBy(state, claim)
+    const workspace = plan === undefined ? undefined : homeOf(state, plan)?.workspace
+    if (!workspace) return false
     const fingerprint = await workspaces.fingerprint(workspace, namedFiles(state))
     const final = { type: 'request_final', turn_id: lease.turn, fingerprint } as const
     const { events } = await door.run({ ...lease, lease }, final)
@@ -86,15 +88,5 @@ export class CheckSettling {
 /** A failure that may be temporary. */
 export const isStorage = (error: unknown): boolean =>
   error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
-
-/** Whether nothing of its plan is left open if a claim is granted, with all others of its call. */
-function isLast(state: Conversation, { turn_id, tool_call_id }: OpenClaim): boolean {
-  const together = claimsOf(state, turn_id, tool_call_id)
-  const isRefused = together.some(each => !GRANTABLE.has(resolutionOf(state, each).result))
-  const claimed = new Set(together.map(({ task_id }) => task_id))
-  return !isRefused && openTasks(state, turn_id).every(({ id }) => claimed.has(id))
-}
-
-const GRANTABLE: ReadonlySet<string> = new Set(['passed', 'waiting'])
 
 const STUCK = 'The call of a claim could not be made again.'

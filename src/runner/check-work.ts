@@ -1,6 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
+import { homeOf } from '../domain/lineage.ts'
 import {
   isWanted,
   MAX_TRIES,
@@ -263,7 +264,7 @@ const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duratio
 
 function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspace | undefined {
   const task = task_id === undefined ? undefined : state.tasks.get(task_id)
-  return task ? workspaceOf(state, task) : state.turns.get(turn_id)?.workspace
+  return task ? workspaceOf(state, task) : homeOf(state, turn_id)?.workspace
 }
 
 const UNRUN = 'Runsheet failed to run it; its log has the details.'

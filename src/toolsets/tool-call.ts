@@ -36,7 +36,7 @@ export interface ToolCallDeps {
   readonly lastText: string | undefined
 }
 
-/** A new task that the model called done, and why the assessor disagreed. */
+/** A new task that the model called done, and why it is not. */
 export type TurnedDown = { readonly id: string; readonly reason: string }
 
 type Edit = Partial<CommandOf<'edit_tasks'>>
@@ -83,7 +83,7 @@ export class ToolCall implements View {
     return create.flatMap(({ id }) => this.state.tasks.get(id) ?? [])
   }
 
-  /** The tasks that this call created as done and the assessor turned down, or has still to be asked about. */
+  /** The tasks that this call created as done and the assessor turned down, or that have still to be checked or judged. */
   get turnedDown(): readonly TurnedDown[] {
     return this.#turnedDown
   }
@@ -142,7 +142,7 @@ export class ToolCall implements View {
     const judged = judgedOn(this.#deps.judged, index)
     if (!judged) {
       const isUnjudged = status === 'completed' && this.state.tasks.get(id)?.status !== status
-      if (isUnjudged) this.#turnedDown.push({ id, reason: UNJUDGED })
+      if (isUnjudged) this.#turnedDown.push({ id, reason: this.#deps.judges ? UNJUDGED : UNCHECKED })
       return
     }
     this.#unrecorded.delete(judged)
@@ -152,4 +152,5 @@ export class ToolCall implements View {
   }
 }
 
+const UNCHECKED = 'Its check runs once you complete it with a call of its own.'
 const UNJUDGED = 'The assessor rules on it once you settle it with a call of its own.'

@@ -16,6 +16,9 @@ const SAMPLE: ReadonlySet<string> = new Set([
   'changes the data of a test while it runs',
   'changes the title after the verdict',
   'restores the old state, and cancels the last task',
+  'restores the old state, and claims the last task in another turn',
+  'breaks it in another turn, without git',
+  'creates the task as done',
 ])
 
 const workers = WORKERS.filter(({ kind, name }) => kind !== 'beyond' && inLongRun(true, SAMPLE.has(name)))

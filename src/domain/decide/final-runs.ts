@@ -1,6 +1,7 @@
-import { type Conversation, fold, openTasks, planTurnOf, stamped } from '../conversation.ts'
+import { type Conversation, fold, planTurnOf, stamped } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
+import { openInPlan } from '../lineage.ts'
 import { staleChecks } from '../proof.ts'
 import type { Task } from '../task.ts'
 
@@ -24,9 +25,9 @@ export function finalRunsAfter(
 ): NewEvent[] {
   const ending = [...new Set(edited.map(task => planTurnOf(state, task)))].filter(turnId => {
     const turn = state.turns.get(turnId)
-    return turn?.status === 'open' && turn.workspace !== undefined && openTasks(state, turnId).length > 0
+    return turn?.status === 'open' && openInPlan(state, turnId).length > 0
   })
   if (ending.length === 0 || events.length === 0) return []
   const after = fold(state, stamped(state, events, now))
-  return ending.filter(turnId => openTasks(after, turnId).length === 0).flatMap(turnId => finalRuns(after, turnId, 1))
+  return ending.filter(turnId => openInPlan(after, turnId).length === 0).flatMap(turnId => finalRuns(after, turnId, 1))
 }

@@ -1,7 +1,7 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
 import type { CommandOf } from '../command.ts'
-import { type Conversation, planTurnOf } from '../conversation.ts'
+import { type Conversation, fold, lineage, planHistory, planTurnOf, stamped } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import {
@@ -203,24 +203,50 @@ function endOf(resolution: ResolvedClaim['resolution']): ClaimEnd {
   return because === 'edited' || because === 'stopped' || because === 'no_workspace' ? because : 'refused'
 }
 
-/** The completed tasks of a plan that have this check are open again, unless a person settled them. */
+/**
+ * The completed tasks of a plan that have this check are open again, unless a person settled them. The turn that found out
+ * goes on with them.
+ */
 function reopen(state: Conversation, turnId: string, hash: string, now: Instant): NewEvent[] | Refusal {
-  const editor = new ListEditor(state, now, 'system', turnId)
-  const reasons = new Map<string, string>()
-  for (const task of state.tasks.values()) {
+  const plans = new Set([turnId, ...claimsOf(state, turnId).flatMap(({ task_id }) => planIdOf(state, task_id))])
+  const tasks = new Set([...plans].flatMap(plan => planHistory(state, plan)))
+  const failing = [...tasks].flatMap(task => {
     const check = task.checks?.find(each => each.hash === hash)
-    if (!check || task.status !== 'completed' || task.judged_by === 'person' || planTurnOf(state, task) !== turnId)
-      continue
-    if (!isApproved(state, task.id, check)) continue
+    const isReopened = check && task.status === 'completed' && task.judged_by !== 'person'
+    return isReopened && isApproved(state, task.id, check) ? [{ task, check }] : []
+  })
+  const adopted = adoptedBy(
+    state,
+    turnId,
+    failing.map(({ task }) => task),
+  )
+  const editor = new ListEditor(fold(state, stamped(state, adopted, now)), now, 'system', turnId)
+  const reasons = new Map<string, string>()
+  for (const { task, check } of failing) {
     editor.change(task.id, { status: 'pending' })
     reasons.set(task.id, `${labelOf(check)} fails now.`)
   }
   const events = editor.finish()
   if (events instanceof Refusal) return events
-  return events.map(event => {
+  const changed = events.map(event => {
     const reason = event.type === 'task_changed' ? reasons.get(event.data.task.id) : undefined
     return event.type === 'task_changed' && reason !== undefined ? { ...event, data: { ...event.data, reason } } : event
   })
+  return [...adopted, ...changed]
+}
+
+const planIdOf = (state: Conversation, taskId: string): readonly string[] => {
+  const task = state.tasks.get(taskId)
+  return task ? [planTurnOf(state, task)] : []
+}
+
+/** The event by which a turn takes over those of the tasks that an earlier turn of its plan still has. */
+function adoptedBy(state: Conversation, turn_id: string, tasks: readonly Task[]): NewEvent[] {
+  const earlier = new Set(lineage(state, turn_id))
+  const task_ids = tasks
+    .filter(task => planTurnOf(state, task) !== turn_id && earlier.has(planTurnOf(state, task)))
+    .map(({ id }) => id)
+  return task_ids.length > 0 ? [{ type: 'tasks_adopted', turn_id, data: { turn_id, task_ids } }] : []
 }
 
 function checkOf(
