@@ -7,7 +7,7 @@ import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { makePrivateFolder } from '../private-file.ts'
 import { verifyConversations } from './verifiable.ts'
 import { createDatabase } from './create.ts'
-import { APPLICATION_ID, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
+import { APPLICATION_ID, formatOf, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
 import { type Head, noteChecked, readHead } from './head-file.ts'
 import { anotherDatabase, damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
 import { damaged, openError } from './open-errors.ts'
@@ -248,9 +248,6 @@ export function checkFormat(db: DatabaseSync, path: string): void {
     )
   }
 }
-
-/** The number of migrations that it has seen. */
-export const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
 
 async function migrate(db: DatabaseSync): Promise<void> {
   if (formatOf(db) === LATEST_FORMAT) return
