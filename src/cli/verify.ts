@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
+import { refuseUnfinished } from '../store/sqlite/moves.ts'
 import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
@@ -56,6 +57,7 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
     return
   }
   const path = join(data, 'runsheet.db')
+  checkUnfinished(path)
   if (!existsSync(path)) throw new CliError(`${path} does not exist. Set the data folder with --data.`)
   const files = store === 'file' ? (await import('../store/json/file-problems.ts')).fileProblems : undefined
   try {
@@ -66,6 +68,14 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
     // What is damaged differs; what cannot be read was not checked.
     if (!DAMAGE.has(error.code)) throw new CliError(`cannot verify ${path}: ${reasonOf(error)}`)
     yield reasonOf(error)
+  }
+}
+
+function checkUnfinished(path: string): void {
+  try {
+    refuseUnfinished(path)
+  } catch (error) {
+    throw new CliError(reasonOf(error))
   }
 }
 
