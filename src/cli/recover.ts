@@ -78,13 +78,15 @@ function* linesOf(done: Recovered): Generator<string> {
   yield `The damaged files are kept beside the new one: ${kept.map(file => basename(file)).join(', ')}.`
 }
 
-function* doubtsOf({ acknowledged, events, renamed, doubtful, templateChanges, keys }: Recovered): Generator<string> {
+function* doubtsOf(done: Recovered): Generator<string> {
+  const { acknowledged, events, renamed, hasAllTemplates, doubtful, templateChanges, keys } = done
   for (const { now, ...ref } of renamed) yield `A second log of ${refKey(ref)} is now ${now}.`
+  if (!hasAllTemplates) yield 'Not all templates can be read.'
   if (doubtful.length > 0) yield `These templates may be old, or may have been deleted: ${doubtful.join(', ')}.`
   if (templateChanges > 0) yield `Lost: the last ${counted(templateChanges, 'change')} of templates.`
   const repeated = 'a call that is repeated may run again'
   if (keys === 'none') yield `Idempotency keys were dropped: ${repeated}.`
   if (keys === 'some') yield `Some idempotency keys cannot be read: ${repeated}.`
-  const isWhole = events === acknowledged && doubtful.length === 0 && templateChanges === 0 && keys === 'all'
+  const isWhole = events === acknowledged && hasAllTemplates && templateChanges === 0 && keys === 'all'
   if (isWhole) yield 'Nothing was lost.'
 }

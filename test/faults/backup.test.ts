@@ -115,7 +115,9 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
         expect(await wholeLog(restored, ref)).toHaveLength(log.length)
       }
       await restored.close()
-      expect(await done('verify', '--data', folder, '--store', kind)).toMatch(/every log can be folded, and agrees with/)
+      expect(await done('verify', '--data', folder, '--store', kind)).toMatch(
+        /every log can be folded, and agrees with/,
+      )
       held()
     }
   })

@@ -48,7 +48,10 @@ export async function restore(backup: string, data: string): Promise<Restored> {
     const former = plansIn(data)
     const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
     if (former.length > 0) makePrivateFolder(join(data, aside))
-    const report: Report = { backup, restored: { ...contents, ...(former.length > 0 ? { aside: join(data, aside) } : {}) } }
+    const report: Report = {
+      backup,
+      restored: { ...contents, ...(former.length > 0 ? { aside: join(data, aside) } : {}) },
+    }
     moveTogether(join(data, DATABASE), {
       command: 'restore',
       // The database last: with it, missing task files would count as emptied.

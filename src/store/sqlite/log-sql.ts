@@ -20,13 +20,13 @@ export function reading(db: DatabaseSync) {
     key: db.prepare('SELECT body_hash, value, sum FROM keys WHERE tenant = ? AND conversation = ? AND key = ?'),
     anyTurn: db.prepare('SELECT 1 FROM turns WHERE tenant = ? AND conversation = ? LIMIT 1'),
     attempt: db.prepare('SELECT attempt FROM turns WHERE tenant = ? AND conversation = ? AND turn = ?'),
-     }
+  }
 }
 
 /** The statements that write logs. */
 export function writing(db: DatabaseSync) {
   return {
- key: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value, sum) VALUES (?, ?, ?, ?, ?, ?)'),
+    key: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value, sum) VALUES (?, ?, ?, ?, ?, ?)'),
     event: db.prepare(
       'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     ),

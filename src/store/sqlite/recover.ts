@@ -27,7 +27,9 @@ export interface Recovered {
   readonly cut: readonly CutLog[]
   /** Second logs of a name that is taken, with the name that they have now. */
   readonly renamed: readonly (Ref & { readonly now: string })[]
-  /** Templates that may be older than they were, or may have been deleted. */
+  /** Whether these are all templates that there were. */
+  readonly hasAllTemplates: boolean
+  /** Those that may be older than they were, or may have been deleted. */
   readonly doubtful: readonly string[]
   /** Changes of templates that were acknowledged and cannot be read. */
   readonly templateChanges: number
@@ -89,7 +91,10 @@ function locked(path: string, real: string): { release: () => void } {
   }
   const pids = openedBy(real)
   const who = pids.length === 0 ? 'another process' : `process ${pids.join(', ')}`
-  throw new StoreError('busy', `${path} is open in ${who}. Stop every server and every runsheet mcp that uses it first.`)
+  throw new StoreError(
+    'busy',
+    `${path} is open in ${who}. Stop every server and every runsheet mcp that uses it first.`,
+  )
 }
 
 function save(found: Found, fresh: string, written: Written | undefined): Omit<Recovered, 'kept'> {
@@ -123,7 +128,8 @@ function save(found: Found, fresh: string, written: Written | undefined): Omit<R
     }
     // An answer under a key must not outlive what it answered.
     const keepsKeys = events >= acknowledged
-    if (keepsKeys) for (const ref of new Map(logs.map(each => [refKey(each), each])).values()) log.writeKeys(ref, found.keys(ref))
+    if (keepsKeys)
+      for (const ref of new Map(logs.map(each => [refKey(each), each])).values()) log.writeKeys(ref, found.keys(ref))
     db.exec('COMMIT')
     return {
       acknowledged,
@@ -132,6 +138,7 @@ function save(found: Found, fresh: string, written: Written | undefined): Omit<R
       templates: templates.length,
       cut,
       renamed,
+      hasAllTemplates: found.isWhole('template'),
       doubtful: templates.filter(({ certain }) => certain === 0).map(({ name }) => name),
       templateChanges: Math.max(0, (written?.templates ?? 0) - found.templateWrites),
       keys: !keepsKeys ? 'none' : found.isWhole('key') ? 'all' : 'some',
@@ -202,5 +209,5 @@ function exchange(real: string, fresh: string, now: Date, saved: Omit<Recovered,
 /** What became of a conversation, in words. */
 export const cutLine = ({ seq, lost, ...ref }: CutLog): string =>
   seq === 0
-    ? `${refKey(ref)}: none of its ${lost} events can be used.`
-    : `${refKey(ref)}: ends at event ${seq}; the ${lost} after it are lost.`
+    ? `${refKey(ref)}: all of it is lost (${lost} events).`
+    : `${refKey(ref)}: ends at event ${seq} of ${seq + lost}.`

@@ -48,10 +48,7 @@ type StoredColumns = readonly [
 function namesIn(db: DatabaseSync): Map<number, Ref> {
   const rows = db.prepare('SELECT id, tenant, conversation FROM conversations NOT INDEXED').all()
   return new Map(
-    rows.map(row => [
-      Number(row['id']),
-      { tenant: String(row['tenant']), conversation: String(row['conversation']) },
-    ]),
+    rows.map(row => [Number(row['id']), { tenant: String(row['tenant']), conversation: String(row['conversation']) }]),
   )
 }
 

@@ -21,7 +21,8 @@ export function* searchProblems(db: DatabaseSync): Generator<string> {
     const expected = tokens === '' ? 0 : sumOf(Array.from(keysOf(tokens.split(' ')), key => scope + key))
     const isFound = (found.get(id) ?? 0) === expected
     found.delete(id)
-    if (!isFound) yield `${refKey(refOf(row))}: search does not find ${documentName(kind, String(row['ref']))} as it should`
+    if (!isFound)
+      yield `${refKey(refOf(row))}: search does not find ${documentName(kind, String(row['ref']))} as it should`
   }
   if (found.size > 0) yield `search finds ${found.size} entries that do not exist`
 }

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { isWritable } from '../folder.ts'
 import { StoreError } from '../store-error.ts'
-import { verify } from '../verify.ts'
+import { damageOf, verify } from '../verify.ts'
 import { sqliteVerifiable } from './verifiable.ts'
 import { identityOf } from './database-identity.ts'
 import { formatOf, WITH_CHECKSUMS } from './formats.ts'
@@ -13,7 +13,7 @@ import { checkFormat, checkSize, connectReader, removeEmptyWal, retryWhileBusy }
 import { openError } from './open-errors.ts'
 import { eventProblem } from './row-check.ts'
 import { searchProblems } from './search-problems.ts'
-import { isCorrupt } from './to-store-error.ts'
+import { isCorrupt, toStoreError } from './to-store-error.ts'
 
 /** A database that nothing is known to be wrong with, but that has no checksums to check it by. */
 export class OlderFormatError extends Error {
@@ -81,7 +81,11 @@ function* fileProblems(
   const problem = headProblem(db, real, head)
   if (problem !== undefined) yield `${basename(real)}: ${problem}`
   yield* others(db)
-  yield* asOfNow(db, () => [...searchProblems(db)])
+  try {
+    yield* asOfNow(db, () => [...searchProblems(db)])
+  } catch (error) {
+    yield `the search index: ${damageOf(toStoreError(error))}`
+  }
 }
 
 /** Of one moment, whatever others write. */

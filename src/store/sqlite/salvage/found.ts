@@ -138,7 +138,8 @@ export class Found {
     const [first, second, third] = values
     if (rowid === undefined && values.length === 3) {
       if (typeof first === 'string') this.#name(third, first, second)
-      else if (values.every(value => typeof value === 'number')) this.#sql.list.run(third ?? null, first ?? null, second ?? null)
+      else if (values.every(value => typeof value === 'number'))
+        this.#sql.list.run(third ?? null, first ?? null, second ?? null)
     }
     if (rowid === undefined) return
     if (values.length === 5 || values.length === 6) this.#name(rowid, second, third)
@@ -174,7 +175,18 @@ export class Found {
     const ref = refs.find(each => this.#sums.some(sums => sums.event(each, row) === sum))
     if (!ref) return
     const { tenant, conversation } = ref
-    this.#sql.event.run(id, conversationId ?? 0, tenant, conversation, seq, v, row.type, row.turn_id, row.timestamp, data)
+    this.#sql.event.run(
+      id,
+      conversationId ?? 0,
+      tenant,
+      conversation,
+      seq,
+      v,
+      row.type,
+      row.turn_id,
+      row.timestamp,
+      data,
+    )
   }
 
   /**

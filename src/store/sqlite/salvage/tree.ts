@@ -1,5 +1,13 @@
 import type { Pages } from './pages.ts'
-import { cellsIn, DATABASE_HEADER, headerOf, INDEX_INTERIOR, INDEX_LEAF, TABLE_INTERIOR, TABLE_LEAF } from './records.ts'
+import {
+  cellsIn,
+  DATABASE_HEADER,
+  headerOf,
+  INDEX_INTERIOR,
+  INDEX_LEAF,
+  TABLE_INTERIOR,
+  TABLE_LEAF,
+} from './records.ts'
 
 // Formats: https://sqlite.org/fileformat2.html, sections 1.5 (free pages) and 1.6 (pages of a tree).
 
