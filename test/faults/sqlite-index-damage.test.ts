@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { add, openTurn, run } from '../../src/store/contract.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { verifyDatabase } from '../../src/store/sqlite/verify-database.ts'
-import { inLongRun, runCli, runWriter } from '../support/children.ts'
+import { inLongRun, killedAtRename, runCli, runWriter } from '../support/children.ts'
 import { type Content, contentOf, copyOf, flipAt, flipBitOf, outcomeOf, treesIn } from '../support/damage.ts'
 import { indexedDatabase } from '../support/damaged-databases.ts'
 import { fault, held } from '../support/faults.ts'
@@ -304,12 +304,45 @@ describe('recover', () => {
   it('[SQ18] of two logs with one name drops neither', async () => {
     const { folder, path } = copyOf(killed)
     const db = new DatabaseSync(path)
-    db.exec('PRAGMA writable_schema = ON; DELETE FROM conversations WHERE id = 3')
+    db.exec(`INSERT INTO conversations (id, tenant, conversation, created_at) VALUES (999, 'local', 'kilmed', '2026');
+      INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum)
+        SELECT 999, seq, v, type, turn_id, timestamp, data, sum FROM events
+        WHERE conversation_id = (SELECT id FROM conversations WHERE conversation = 'killed') AND seq <= 3`)
     db.close()
-    const store = await openSqliteStore({ path }).catch(() => undefined)
-    expect(store).toBeUndefined()
-    expect((await cli('recover', '--data', folder)).code).toBe(0)
+    // As after damage in the index of names, which let a second one begin.
+    writeFileSync(path, readFileSync(path, 'latin1').replaceAll('kilmed', 'killed'), 'latin1')
+    const { stdout } = await cli('recover', '--data', folder)
+    expect(stdout).toMatch(
+      /^Recovered (\d+) of \1 events, 42 conversations[^]*A second log of local\/killed is now killed-2\./,
+    )
+    const store = await openSqliteStore({ path })
+    expect((await store.load({ tenant: 'local', conversation: 'killed-2' })).seq).toBe(3)
+    await store.close()
     rmSync(folder, { recursive: true })
+  })
+
+  it('[SQ18] killed at any step, loses nothing: a start refuses, or the database is whole', async () => {
+    let rounds = 0
+    for (let step = 1; ; step += 1) {
+      const { folder, path } = copyOf(killed)
+      const db = new DatabaseSync(path)
+      db.exec("UPDATE events SET data = data || ' ' WHERE id = (SELECT max(id) FROM events)")
+      db.close()
+      const { signal } = await killedAtRename(step, 'recover', '--data', folder)
+      if (signal === null) break
+      rounds += 1
+      const outcome = await outcomeOf(path, {})
+      if (outcome.outcome === 'refused') {
+        const { stdout } = await cli('recover', '--data', folder)
+        expect(stdout, `step ${step}`).toMatch(/^Recovered 2\d{3} of 2\d{3} events/)
+        expect([step, readdirSync(folder).filter(name => /moves|probe|found/.test(name))]).toEqual([step, []])
+      }
+      const store = await openSqliteStore({ path })
+      expect([step, (await store.queries.conversations('local', { limit: 100 })).items.length]).toEqual([step, 41])
+      await store.close()
+      rmSync(folder, { recursive: true })
+    }
+    expect(rounds).toBeGreaterThan(3)
   })
 })
 

@@ -1,5 +1,5 @@
-import { existsSync, realpathSync, rmSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { StoredEvent } from '../../domain/event.ts'
 import { Checksums } from '../checksum.ts'
@@ -51,11 +51,13 @@ export interface CutLog extends Ref {
  */
 export function recoverDatabase(path: string, now: Date): Recovered {
   const real = existsSync(path) ? realpathSync(path) : path
+  refuseUnfinished(real)
   const lock = locked(path, real)
   const head = readHead(real)
   const fresh = `${real}.recovered-${process.pid}`
   let found: Found | undefined
   try {
+    removeLeftovers(real)
     found = new Found(real, `${fresh}.found`, head?.database)
     if (found.newestId === 0) {
       throw new StoreError('corrupt', `Nothing in ${path} can be read; it was left untouched. Restore a backup.`)
@@ -76,7 +78,21 @@ export function finishRecovery(path: string): Recovered | undefined {
   if (!unfinished) return undefined
   if (unfinished.command !== 'recover') refuseUnfinished(real)
   finishMoves(real, unfinished)
+  removeLeftovers(real)
   return unfinished.report as Recovered
+}
+
+/** What a recovery or a start that was killed has left behind: they keep us out while they run. */
+function removeLeftovers(real: string): void {
+  if (!existsSync(dirname(real))) return
+  const [name, ours] = [basename(real), `.probe-${process.pid}`]
+  const leftovers = readdirSync(dirname(real)).filter(
+    each =>
+      each.startsWith(name) &&
+      /^\.(?:probe|recovered)-\d+/.test(each.slice(name.length)) &&
+      !each.slice(name.length).startsWith(ours),
+  )
+  for (const each of leftovers) rmSync(join(dirname(real), each), { force: true })
 }
 
 /** What another process writes meanwhile would be missing from the new database. */

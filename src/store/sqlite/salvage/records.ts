@@ -38,12 +38,12 @@ export function* cellsIn(image: PageImage, pages: Pages): Generator<RawRecord[]>
 export function headerOf(page: number, bytes: Buffer): { kind: number; cells: number; pointers: number } | undefined {
   const start = page === 1 ? DATABASE_HEADER : 0
   const kind = bytes[start]
-  if (bytes.length < start + 12 || kind === undefined || !KINDS.includes(kind)) return undefined
+  if (bytes.length < start + 12 || kind === undefined || !KINDS.has(kind)) return undefined
   const isInterior = kind === INDEX_INTERIOR || kind === TABLE_INTERIOR
   return { kind, cells: bytes.readUInt16BE(start + 3), pointers: start + (isInterior ? 12 : 8) }
 }
 
-const KINDS = [TABLE_LEAF, TABLE_INTERIOR, INDEX_LEAF, INDEX_INTERIOR]
+const KINDS: ReadonlySet<number> = new Set([TABLE_LEAF, TABLE_INTERIOR, INDEX_LEAF, INDEX_INTERIOR])
 
 /** The row, with what there is of its overflow pages. */
 function recordsAt(bytes: Buffer, at: number, kind: number, pages: Pages): Omit<RawRecord, 'image'>[] {
