@@ -75,9 +75,14 @@ export function structureProblem(db: DatabaseSync): string | undefined {
 
 /** `quick_check` would take nearly as long, and does not compare indexes with tables. */
 export function structureProblems(db: DatabaseSync, most: number): string[] {
-  const rows = db.prepare(`PRAGMA integrity_check(${most})`).all()
-  const verdicts = rows.map(row => String(row['integrity_check']).replaceAll(/\s+/g, ' '))
-  return verdicts[0] === 'ok' ? [] : verdicts
+  try {
+    const rows = db.prepare(`PRAGMA integrity_check(${most})`).all()
+    const verdicts = rows.map(row => String(row['integrity_check']).replaceAll(/\s+/g, ' '))
+    return verdicts[0] === 'ok' ? [] : verdicts
+  } catch (error) {
+    if (isCorrupt(error)) return [(error as Error).message]
+    throw error
+  }
 }
 
 /** Whether every row that has a checksum is as it was written, and no event is missing. */
