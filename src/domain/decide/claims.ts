@@ -5,6 +5,7 @@ import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
 import {
+  type CheckRun,
   claimOn,
   failingDoneChecks,
   isChecked,
@@ -176,19 +177,6 @@ export function whyNotGranted(
     return new Refusal('not_checked', { ...inRow(row), task, reason: ENDED[resolution.because] ?? 'It was ended.' })
   }
   const { result, run } = resolution
-  const { reds } = proofOf(state, task.id)
-  return new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, resolution.check), reds })
-}
-
-/** A check that failed, with what its run said. */
-function redRun(state: Conversation, check: Check): { check: string; exit?: number; reason?: string; tail?: string } {
-  const { last } = recordOf(state, check.hash)
-  return {
-    check: describeCheck(check),
-    ...(last?.exit === undefined ? {} : { exit: last.exit }),
-    ...(last?.reason === undefined || isCodeAlone(check, last) ? {} : { reason: last.reason }),
-    ...(last?.tail ? { tail: last.tail } : {}),
-  }
   if (result === 'inconclusive') {
     const reason = run?.reason ?? 'It could not be run.'
     return new Refusal('not_checked', { ...inRow(row), task, check: describeCheck(resolution.check), reason })

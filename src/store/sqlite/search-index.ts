@@ -2,9 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { keyOf, matchesIn, type Term } from '../../domain/search.ts'
 import { type IndexedDocument, kindByKind, type Loaded, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
-import type { ConversationSummary, Search } from '../store.ts'
-import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
-import { type Read, SUMMARIES, taskIn } from './queries.ts'
+import { refKey, type Search } from '../store.ts'
+import { type SqliteLog, storedDamage, type SummaryRow, type SummedRow } from './log.ts'
+import { SUMMED_COLUMNS } from './log-sql.ts'
+import { type Read, SUMMARIES } from './queries.ts'
 import { SqliteIndexer } from './search-indexer.ts'
 
 /** A key that no more documents than this have is rare. */
@@ -40,10 +41,7 @@ function indexIn(
       'SELECT 1 FROM search_keys WHERE search_keys MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT 1 OFFSET ?',
     ),
     session: db.prepare(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`),
-    task: db.prepare(
-      `SELECT ${SUMMED_COLUMNS} FROM tasks JOIN events USING (conversation_id, seq)
-       WHERE tenant = ? AND tasks.id = ? AND removed = 0`,
-    ),
+    task: db.prepare('SELECT seq, removed FROM tasks WHERE tenant = ? AND id = ?'),
     event: db.prepare(
       `SELECT ${SUMMED_COLUMNS} FROM events
        WHERE conversation_id = (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) AND seq = ?`,
@@ -58,14 +56,31 @@ function indexIn(
     return documents.filter(({ tokens }) => matchesIn(tokens, terms) > 0).slice(0, limit)
   }
   const load = (tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined => {
-    const session = sql.session.get(tenant, conversation) as ConversationSummary | undefined
-    if (!session) return undefined
-    const summary = { ...session }
-    if (kind === 'conversation') return { session: summary }
-    const row = kind === 'task' ? sql.task.get(tenant, ref) : sql.event.get(tenant, conversation, seq)
-    if (!row) return undefined
-    const event = log.event({ tenant, conversation }, row as SummedRow)
-    return kind === 'task' ? { session: summary, task: taskIn(event) } : { session: summary, event }
+    const found = sql.session.get(tenant, conversation) as SummaryRow | undefined
+    if (!found) return undefined
+    const session = log.summary(found)
+    if (kind === 'conversation') return { session }
+    if (kind === 'task') return taskOf(tenant, conversation, ref, seq, session)
+    const row = sql.event.get(tenant, conversation, seq)
+    return row && { session, event: log.event({ tenant, conversation }, row as SummedRow) }
+  }
+  /** As its newest event has it. The row that points there has no checksum: what it leads to tells whether it is whole. */
+  const taskOf = (
+    tenant: string,
+    conversation: string,
+    ref: string,
+    indexed: number,
+    session: Loaded['session'],
+  ): Loaded | undefined => {
+    const place = sql.task.get(tenant, ref)
+    const row = place && sql.event.get(tenant, conversation, Number(place['seq']))
+    const event = row && log.event({ tenant, conversation }, row as SummedRow)
+    const task = event && 'task' in event.data && event.seq >= indexed ? event.data.task : undefined
+    const isRemoved = task?.removed_at !== undefined
+    if (task?.id !== ref || (place?.['removed'] === 1) !== isRemoved) {
+      throw storedDamage(`the row of the task ${ref} of ${refKey({ tenant, conversation })} differs from its log`)
+    }
+    return isRemoved ? undefined : { session, task }
   }
   return {
     places: ['number'],

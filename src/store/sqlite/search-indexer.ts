@@ -4,7 +4,8 @@ import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
 import { keysOf, SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
 import { type DocumentWrite, sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
-import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
+import { type SqliteLog, type SummedRow } from './log.ts'
+import { SUMMED_COLUMNS } from './log-sql.ts'
 import { ranAtOnce, unflushed } from './open.ts'
 
 /** Events per slice, and how many are looked at to find them. */
@@ -127,7 +128,8 @@ type Located = SummedRow & {
   readonly conversation: string
 }
 
-const scopeOf = (tenant: number, kind: SearchKind): string => `${tenant}${kind.charAt(0)}`
+/** What precedes the keys of a document. */
+export const scopeOf = (tenant: number, kind: SearchKind): string => `${tenant}${kind.charAt(0)}`
 
 function statements(db: DatabaseSync) {
   const types = INDEXED_TYPES.map(type => `'${type}'`).join(', ')
