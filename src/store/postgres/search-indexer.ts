@@ -99,6 +99,7 @@ export class PostgresIndexer {
         born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
+        scope,
         words: wordsOf(scope, tokens ?? []),
         beginnings: beginningsOf(scope, tokens ?? []),
       }
@@ -196,14 +197,14 @@ const SQL = {
     name: 'runsheet-search-put',
     text: `WITH given AS (
         SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
-          born bigint, born_seq integer, seq integer, tokens text, words text[], beginnings text[])
+          born bigint, born_seq integer, seq integer, tokens text, scope text, words text[], beginnings text[])
       ), gone AS (
         DELETE FROM runsheet.search_documents d USING given g
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
       INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
       SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(words || beginnings || ARRAY(
-          SELECT ${spanSql('level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
+          SELECT ${spanSql('scope', 'level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
         ))
       FROM given g CROSS JOIN LATERAL (
         SELECT coalesce((
