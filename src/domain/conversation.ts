@@ -5,7 +5,7 @@ import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { awaitsBaseline, awaitsFinal, claimsOf, isResolved } from './proof.ts'
-import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutPasses, withoutTask } from './proof-log.ts'
+import { afterVerdict, afterEdit, afterRewording, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -257,7 +257,11 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   }),
   tasks_adopted: (state, { data: { turn_id, task_ids } }) => ({
     ...adopt(state, task_ids, turn_id),
-    ...changeTurn(state, turn_id, turn => adopting(state, turn, task_ids)),
+    // The turns that had them belong to its plan from now on.
+    ...changeTurn(state, turn_id, ({ adopts = [] }) => {
+      const from = task_ids.flatMap(id => state.tasks.get(id) ?? []).map(task => planTurnOf(state, task))
+      return { adopts: [...new Set([...adopts, ...from])] }
+    }),
   }),
   turn_stop_requested: (state, { data: { turn_id } }) => ({
     ...changeTurn(state, turn_id, { stop_requested: true }),
@@ -284,7 +288,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   todos_resubmitting: unchanged,
   todos_limit_reached: unchanged,
   // The model works on, so that the plan's checks may run again.
-  gate_followed: (state, { turn_id }) => withoutPasses(state, turn_id ?? ''),
+  gate_followed: (state, { turn_id }) => changeTurn(state, turn_id ?? '', { passes: 0 }),
 
   task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),
@@ -374,13 +378,6 @@ function adopt(
   return { adopted: put(adopted), held: isOurs ? put(held) : held }
 }
 
-/** The turns whose tasks a turn takes over belong to its plan from now on. */
-function adopting(state: Conversation, { id, adopts = [] }: Turn, taskIds: readonly string[]): Pick<Turn, 'adopts'> {
-  const from = taskIds.flatMap(task => state.tasks.get(task) ?? []).map(task => planTurnOf(state, task))
-  const others = [...new Set([...adopts, ...from])].filter(turnId => turnId !== id)
-  return others.length > adopts.length ? { adopts: others } : {}
-}
-
 function putTask(state: Conversation, task: Task): Partial<Conversation> {
   const before = state.tasks.get(task.id)
   const put = {
@@ -408,16 +405,6 @@ function noteEdit(
 }
 
 const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', ...ASKED])
-
-function changeTurn(
-  state: Conversation,
-  id: string,
-  change: Partial<Turn> | ((turn: Turn) => Partial<Turn>),
-): Pick<Conversation, 'turns'> {
-  const turn = state.turns.get(id)
-  if (!turn) return { turns: state.turns }
-  return { turns: state.turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
-}
 
 function changeReview(
   state: Conversation,

@@ -18,8 +18,8 @@ export function lineage({ turns }: Pick<Plans, 'turns'>, turnId: string): readon
   const found = new Set([turnId])
   // Grows while it is read. Two turns may have adopted from each other.
   for (const id of found) {
-    const { continues, adopts = [] } = valueIn(turns, id) ?? {}
-    for (const earlier of continues === undefined ? adopts : [continues, ...adopts]) found.add(earlier)
+    const { continues = id, adopts = [] } = valueIn(turns, id) ?? {}
+    for (const earlier of [continues, ...adopts]) found.add(earlier)
   }
   return [...found]
 }
@@ -39,6 +39,7 @@ export const openInPlan = (state: Plans, turnId: string): Task[] => planHistory(
 export function homeOf({ turns }: Pick<Plans, 'turns'>, turnId: string): Turn | undefined {
   const own = valueIn(turns, turnId)
   if (own?.workspace) return own
-  const home = lineage({ turns }, turnId).find(id => valueIn(turns, id)?.workspace)
-  return home === undefined ? undefined : valueIn(turns, home)
+  return lineage({ turns }, turnId)
+    .flatMap(id => valueIn(turns, id) ?? [])
+    .find(({ workspace }) => workspace)
 }

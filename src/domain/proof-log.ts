@@ -28,7 +28,8 @@ const MAX_TAIL = 2_000
 export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
-    ...afterClaim(state, turn_id ?? '', seq),
+    // Every claim may end the plan, so each has all final passes: a model cannot spend them first.
+    ...changeTurn(state, turn_id ?? '', { claimed: seq, passes: 0 }),
   }),
   claim_settled: (state, { data: { claim_id, task_id, because } }) => ({
     claims: state.claims.without(claim_id),
@@ -40,14 +41,13 @@ export const PROOF_REDUCERS: Reducers = {
   check_approved: (state, { data: { task_id, hash } }) =>
     changeProof(state, task_id, ({ approved }) => ({ approved: [...approved.filter(each => each !== hash), hash] })),
   check_requested: (state, { data: { pass, origin: _origin, ...asked }, turn_id, timestamp }) => {
-    const turn = state.turns.get(turn_id ?? '')
     const isSame = ({ hash, why }: CheckRequest): boolean => hash === asked.hash && why === asked.why
     return {
       requests: [
         ...state.requests.filter(other => !isSame(other)),
         { ...asked, turn_id: turn_id ?? '', at: timestamp },
       ],
-      ...(turn && pass !== undefined ? { turns: state.turns.with(turn.id, { ...turn, passes: pass }) } : {}),
+      ...(pass === undefined ? {} : changeTurn(state, turn_id ?? '', { passes: pass })),
     }
   },
   check_started: (state, { data: { hash, ...run }, timestamp }) => {
@@ -62,34 +62,25 @@ export const PROOF_REDUCERS: Reducers = {
     return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
   },
   check_ran: afterRun,
-  baseline_taken: (state, { data: { turn_id }, seq }) => {
-    const turn = state.turns.get(turn_id)
-    return turn ? { turns: state.turns.with(turn_id, { ...turn, baseline: seq }) } : {}
-  },
+  baseline_taken: (state, { data: { turn_id }, seq }) => changeTurn(state, turn_id, { baseline: seq }),
   guard_accepted: (state, { data: { task_id, guard } }) =>
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
   // Only counted: evidence informs people and the judge, and settles nothing.
-  evidence_added: (state, { turn_id }) => {
-    const turn = state.turns.get(turn_id ?? '')
-    return turn ? { turns: state.turns.with(turn.id, { ...turn, reports: (turn.reports ?? 0) + 1 }) } : {}
-  },
+  evidence_added: (state, { turn_id }) =>
+    changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
 }
 
-/** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */
-function afterClaim(state: Conversation, turnId: string, claimed: number): Partial<Conversation> {
-  const { turns } = { ...state, ...withoutPasses(state, turnId) }
-  const turn = turns.get(turnId)
-  return turn ? { turns: turns.with(turnId, { ...turn, claimed }) } : {}
-}
-
-/** Counts the final passes of a turn anew. */
-export function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
-  const turn = turns.get(turnId)
-  if (turn?.passes === undefined) return {}
-  const { passes: _passes, ...rest }: Turn = turn
-  return { turns: turns.with(turnId, rest) }
+/** The state with another turn of this id, if there is one. */
+export function changeTurn(
+  { turns }: Conversation,
+  id: string,
+  change: Partial<Turn> | ((turn: Turn) => Partial<Turn>),
+): Pick<Conversation, 'turns'> {
+  const turn = turns.get(id)
+  if (!turn) return { turns }
+  return { turns: turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
 }
 
 /** A run ended: for its claim, for its request, and for every task that has the same check. */

@@ -363,23 +363,16 @@ export function runState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): C
  * Whether a later run in the same workspace saw other files; without a fingerprint, whether there was one, or a claim. Runs
  * of a final pass are fresh whatever the others of it write.
  */
-function isStale(state: Pick<Proofs, 'runs' | 'turns'>, run: CheckRun): boolean {
-  const place = (turnId: string): string | undefined => homeOf(state, turnId)?.workspace?.path
-  const own = place(run.turn_id)
-  const { fingerprint, seq } = run
+function isStale(state: Pick<Proofs, 'runs' | 'turns'>, { turn_id, why, fingerprint, seq }: CheckRun): boolean {
+  const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
+  const isLater = (turnId: string, at = 0): boolean => at > seq && place(turnId) === place(turn_id)
+  // Without a fingerprint, the run for a claim is of the pass that belongs to it.
+  const isOfPass = why === 'final' || (why === 'claim' && !fingerprint)
   for (const { last } of valuesIn(state.runs)) {
-    if (!last || last.seq <= seq || (fingerprint !== undefined && last.fingerprint === fingerprint)) continue
-    if (!isOnePass(state, run, last) && place(last.turn_id) === own) return true
+    if (!last || !isLater(last.turn_id, last.seq) || (fingerprint && last.fingerprint === fingerprint)) continue
+    if (!isOfPass || last.why !== 'final' || last.turn_id !== turn_id) return true
   }
-  if (fingerprint !== undefined) return false
-  return [...valuesIn(state.turns)].some(({ id, claimed = 0 }) => claimed > seq && place(id) === own)
-}
-
-/** Whether both runs are of a final pass. Without a fingerprint, one for the claim that the pass belongs to is, too. */
-function isOnePass({ turns }: Pick<Proofs, 'turns'>, run: CheckRun, later: CheckRun): boolean {
-  if (later.why !== 'final' || later.turn_id !== run.turn_id) return false
-  const isClaims = run.why === 'claim' && run.seq > (valueIn(turns, run.turn_id)?.claimed ?? 0)
-  return run.why === 'final' || (isClaims && run.fingerprint === undefined)
+  return !fingerprint && [...valuesIn(state.turns)].some(({ id, claimed }) => isLater(id, claimed))
 }
 
 /** The guarded files that keep a check of a task from proving anything, until a person accepts them. */
