@@ -121,10 +121,9 @@ async function timed(door: Door, bare: Bare): Promise<Line[]> {
       cpu.push(cpuAfter - cpuBefore)
     }
     const [mine, other] = [median(ours), median(theirs)]
-    const mean = cpu.reduce((sum, each) => sum + each, 0) / cpu.length
     lines.push({
       what: `${what}: ${query} (${found})`,
-      ours: `${millis2(mine)}, quickest ${millis2(Math.min(...ours))}, CPU ${millis2(mean)}`,
+      ours: `${millis2(mine)}, quickest ${millis2(Math.min(...ours))}, CPU ${millis2(median(cpu))}`,
       beside: `${millis2(other)} ${bare.name}`,
       ratio: times(mine / other),
       goal: query === WORST ? '' : `under ${GOAL_MS} ms`,
