@@ -13,7 +13,7 @@ const HASH = plainMaker.hash(NPM_TEST, PLACE)
 const FILE: CheckSpec = { kind: 'file', path: 'CHANGES.md', contains: 'login' }
 const FILE_HASH = plainMaker.hash(FILE, PLACE)
 const FAILED: RunOutcome = { result: 'failed', exit: 1, duration_ms: 1_200, tail: 'expected <b>200</b> to be 302\n' }
-const PASSED: RunOutcome = { result: 'passed', exit: 0, duration_ms: 900, tail: 'all 3 passed' }
+const PASSED: RunOutcome = { result: 'passed', exit: 0, duration_ms: 900, tail: 'all 3 passed', fingerprint: 'f1' }
 
 let browser: Browser
 let bench: Bench
