@@ -3,6 +3,9 @@
  * `test/faults` that name no row are listed by their file.
  */
 export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
+  'a workspace that hides a change, or attacks who reads it': ['src/checks/fingerprint.test.ts'],
+  'kill -9 of a process that runs a check': ['src/checks/kill.test.ts'],
+  'a command line that a shell would read differently': ['src/checks/shell-words.test.ts'],
   'a connection to PostgreSQL that is lost': ['src/store/postgres/faults.test.ts'],
   'PostgreSQL that is full, read-only, locked or stalled': ['src/store/postgres/faults.test.ts'],
   'values of any kind as input of every tool': ['src/toolsets/fuzz.test.ts'],
@@ -62,6 +65,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'a reviewer who is slower than the timeout of MCP clients': ['test/mcp/long-waits.test.ts'],
   'MCP sessions that are opened and abandoned': ['test/mcp/long-waits.test.ts'],
   'a model or provider that fails, stalls, loops or talks nonsense': ['test/turn/provider-faults.test.ts'],
+  'a worker that cheats': ['test/turn/truth.test.ts'],
   'test/faults/claims-live.test.ts': ['test/faults/claims-live.test.ts'],
   'test/faults/claims-place.test.ts': ['test/faults/claims-place.test.ts'],
   'test/faults/claims.test.ts': ['test/faults/claims.test.ts'],
