@@ -68,13 +68,13 @@ describePostgres('search on postgres, while others write', () => {
         words.push(word)
       }
     }
-    let isOver = false
+    const over = new AbortController()
     const searcher = async (): Promise<void> => {
-      while (!isOver) await nodes[0]?.search.all('local', 'word1x1x', { limit: 1 })
+      while (!over.signal.aborted) await nodes[0]?.search.all('local', 'word1x1x', { limit: 1 })
     }
     const searching = searcher()
     await Promise.all(Array.from({ length: 24 }, writer))
-    isOver = true
+    over.abort()
     await searching
     const [node] = nodes
     await until(async () => expect(node && (await indexed(node, 'word'))).toBe(true))
