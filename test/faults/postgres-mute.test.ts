@@ -5,6 +5,7 @@ import { Connections, Lane } from '../../src/store/postgres/connections.ts'
 import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'
 import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
 import type { Hint, Ref, Store } from '../../src/store/store.ts'
+import type { StoreError } from '../../src/store/store-error.ts'
 import { inLongRun } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { type MuteProxy, type MuteProxyOptions, muteProxy, type Way } from '../support/mute-proxy.ts'
@@ -145,9 +146,22 @@ describePostgres.concurrent('postgres: a COMMIT whose answer does not come', () 
     },
   )
 
-  it.for(COMMIT_WAYS)('[PG9][FA3] (%s) without a key: its outcome is unknown', async way => {
-    const { store } = await muteAt('committing', { way, which: 'open' })
-    await expect(write(store)).rejects.toMatchObject({ code: 'unknown_outcome' })
+  it.for(COMMIT_WAYS.filter(way => way !== 'out'))(
+    '[PG9][FA3] (%s) without a key: its outcome is unknown',
+    async way => {
+      const { store } = await muteAt('committing', { way, which: 'open' })
+      await expect(write(store)).rejects.toMatchObject({ code: 'unknown_outcome' })
+    },
+  )
+
+  it('[PG10][FA3] (out) without a key: the server tells that it ended the transaction, so its outcome is known', async () => {
+    const { store, direct } = await muteAt('committing', { way: 'out', which: 'open' })
+    const outcome = await write(store).then(
+      () => 'written',
+      ({ code }: StoreError) => code,
+    )
+    expect(['written', 'io']).toContain(outcome)
+    expect(await texts(direct)).toEqual(outcome === 'written' ? ['a'] : [])
   })
 
   it('[PG9][FA3] with a key, but nobody to ask: its outcome is unknown', async () => {
