@@ -18,7 +18,7 @@ export interface Actor {
 const MAX_RECENT = 300
 
 /** How long a request, and a piece of work with all its waits, may take: far longer than either should. */
-const LIMITS = { requestMs: 10_000, workMs: 120_000 }
+const LIMITS = { requestMs: 30_000, workMs: 120_000 }
 
 /** What all actors share: the servers, the conversations, and what was seen of them. */
 export class World {
