@@ -336,7 +336,9 @@ describe('language, theme and hostile input', () => {
   })
 })
 
-it('[CH22] axe finds nothing to complain about in any view, in the light and the dark scheme', async () => {
+it('[CH22] axe finds nothing to complain about in any view, in the light and the dark scheme', {
+  timeout: 180_000,
+}, async () => {
   const violations: string[] = []
   const turns = await start({
     host: {},

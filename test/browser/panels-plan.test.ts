@@ -538,6 +538,8 @@ describe('with a turn on the server', () => {
     let skewMs = -60 * 60_000
     await start({
       door: openDoor({ store: openMemoryStore({ skewMs: () => skewMs }) }),
+      // The lease outlives the hour: the turn is not to begin again.
+      leaseMs: 2 * 60 * 60_000,
       host: { review: false, assessor: false, gate: false },
       answers: [
         { calls: [{ tool: 'plan', args: { tasks: [{ title: 'One' }] } }] },

@@ -77,5 +77,6 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'test/faults/cut-off.test.ts': ['test/faults/cut-off.test.ts'],
   'test/faults/postgres.test.ts': ['test/faults/postgres.test.ts'],
   'test/faults/sqlite-damage.test.ts': ['test/faults/sqlite-damage.test.ts'],
+  'damaged indexes and rows of SQLite': ['test/faults/sqlite-index-damage.test.ts'],
   'test/faults/sqlite-recover.test.ts': ['test/faults/sqlite-recover.test.ts'],
 }
