@@ -239,7 +239,7 @@ function fill(folder: string): () => void {
 
 /** All pages but the first, by others of the same size, as a disk might. */
 function overwrite(path: string): void {
-  const db = new DatabaseSync(path)
+  const db = new DatabaseSync(path, { timeout: 5_000 })
   // Who has it open forgets the pages that it has read when another connection writes.
   db.exec(
     `INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'another', '', ''); PRAGMA wal_checkpoint(TRUNCATE)`,
