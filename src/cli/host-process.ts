@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** A process, its parent and its name. */
@@ -42,6 +41,8 @@ function fromProc(pid: number): Ancestor | undefined {
 /** One call for all: each would take longer than what it tells. */
 function fromPs(): (pid: number) => Ancestor | undefined {
   try {
+    // Loaded only here: a hook waits for each module.
+    const { execFileSync } = process.getBuiltinModule('node:child_process')
     const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], {
       encoding: 'utf8',
       timeout: PS_MS,

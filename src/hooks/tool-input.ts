@@ -21,15 +21,21 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   agent: ['agent_id'],
 }
 
-/** The event that a host put into the arguments of the tool `hook`. */
-export function eventOfTool(host: HookHost, input: unknown): HookEvent | undefined {
+/** The event that a host put into the arguments of the tool `hook`, and the host's name of it. */
+export function eventOfTool(
+  host: HookHost,
+  input: unknown,
+): { readonly name: string; readonly event: HookEvent } | undefined {
   const args = typeof input === 'object' && input !== null ? (input as Payload) : {}
+  const { event: name } = args
+  if (typeof name !== 'string') return undefined
   const fields = Object.entries(FIELDS).flatMap(([name, into]) => {
     const value = args[name]
     // Claude Code has "" for what an event lacks.
     return value === undefined || value === '' ? [] : into.map(field => [field, unwrapped(name, value)] as const)
   })
-  return eventOf(host, String(args['event'] ?? ''), Object.fromEntries(fields))
+  const event = eventOf(host, name, Object.fromEntries(fields))
+  return event && { name, event }
 }
 
 /** Claude Code sends objects as JSON. */

@@ -51,14 +51,14 @@ async function callHook(
     return errorResult("Error: hook is for the host's own hooks, and not for models.")
   }
   try {
-    const event = eventOfTool(host, input)
-    if (!event) return said({})
+    const { name, event } = eventOfTool(host, input) ?? {}
+    if (name === undefined || !event) return said({})
     hooks.heard(event)
     const { features, notes, redact } = hooks
     const ref = { tenant, conversation: conversation(ctx) }
     const work = handleHook(event, { door, ref, features, notes, redact })
     const answer = await Promise.race([work, delay(MAX_MS, SILENCE, { ref: false })])
-    return said(answerFor(host, String((input as { event?: unknown }).event), answer))
+    return said(answerFor(host, name, answer))
   } catch (error) {
     onError(error)
     return said({})
