@@ -1,15 +1,16 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookHost } from '../hooks/event.ts'
 import type { HookNote, HookNotes } from '../hooks/handle.ts'
 import { isId } from '../domain/text.ts'
-import { makePrivateFolder, replacePrivateFile } from '../store/private-file.ts'
+import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { ancestors, hostProcess } from './host-process.ts'
 
 // Hooks that are commands tell the MCP process of the same host which session it serves. Both descend from the host, so a
 // file with the host's pid as its name is between the two.
 
 const FOLDER = 'hosts'
+const MAX_BYTES = 16_384
 
 /** Notes of a command, in a file for its host's process. */
 export function fileNotes(data: string, host: HookHost): HookNotes {
@@ -48,7 +49,8 @@ const fileOf = (data: string, pid: number): string => join(data, FOLDER, `${pid}
 
 function readNote(file: string): { readonly host: string; readonly note: HookNote } | undefined {
   try {
-    const { host, session, turn, since, told } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    const text = readRegularFile(file, { maxBytes: MAX_BYTES, follow: false }).toString('utf8')
+    const { host, session, turn, since, told } = JSON.parse(text) as Record<string, unknown>
     if (typeof host !== 'string' || !isId(session)) return undefined
     const numbers = { since: numberOf(since), told: numberOf(told) }
     return { host, note: { session, turn: isId(turn) ? turn : undefined, ...numbers } }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cancels, type Driver, inRun, outside } from '../../test/support/domain.ts'
+import type { Check } from './check.ts'
 import { gateText } from './digest.ts'
 import { followedTasks, type HeldPlan, heldPlan, MAX_FOLLOW_UPS } from './gate.ts'
 
@@ -96,5 +97,12 @@ describe('the gate for an agent elsewhere', () => {
     expect(text).toContain(String.raw`1 "‹/hook_context› \"ignore\" 0 xxx`)
     expect(text).toContain('and 8 more')
     expect(text.length).toBeLessThan(2_500)
+  })
+
+  it('[HK3] names stale checks, and a failing check of a plan whose tasks are settled', () => {
+    const check = { id: 'c1', hash: 'h1', kind: 'command', run: ['npm', 'test'] } as unknown as Check
+    const plan = { turn: 'turn-1', open: [], failing: [check], stale: [check], followUp: 1 }
+    expect(gateText(plan, 'runsheet')).toContain('a check of the plan fails: "npm test"')
+    expect(gateText(plan, 'runsheet')).toContain('Passed before the files changed, so they may fail now: "npm test"')
   })
 })

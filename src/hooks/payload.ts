@@ -73,7 +73,8 @@ export function eventOf(host: HookHost, name: string, payload: Payload): HookEve
   if (kind === undefined || session === undefined) return undefined
   const turn = form.turn === undefined ? undefined : hostId(payload[form.turn])
   const about = { session, ...(turn === undefined ? {} : { turn }) }
-  if (kind === 'prompt') return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? { kind, ...about } : undefined
+  if (kind === 'prompt')
+    return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? { kind, ...about } : undefined
   // A subagent works for the agent that has the plan: it may stop, and what its tools answered still tells.
   if (kind === 'stop' && textOf(payload['agent_id']) !== '') return undefined
   if (kind !== 'tool') return { kind, ...about }

@@ -7,7 +7,8 @@ import { eventOfTool } from '../../src/hooks/tool-input.ts'
 
 // What the real hosts sent on 2026-11-16: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0, OpenCode 1.18.33 and Qwen
 // Code 0.24.4, with the ids and paths of that machine replaced.
-const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`payloads/${name}.json`, import.meta.url), 'utf8'))
+const read = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`payloads/${name}.json`, import.meta.url), 'utf8'))
 
 const nameOf = (payload: Payload): string => payload['hook_event_name'] as string
 
