@@ -52,8 +52,9 @@ async function answered(
   const payload = await readPayload(input)
   const event = payload && eventOf(host, name, payload)
   const path = join(data, 'runsheet.db')
-  // A hook never creates the database: without one there are no plans.
-  if (!event || !existsSync(path)) return undefined
+  if (!event) return undefined
+  // A hook never creates the database: without one there are no plans. OpenCode starts us only after the first prompt.
+  if (!existsSync(path)) return host === 'opencode' && event.kind === 'prompt' ? AT_START : undefined
   const store = await openSqliteStore({ path })
   const door = openDoor({ store, readOnly: true })
   try {
@@ -68,6 +69,8 @@ async function answered(
     await door.close()
   }
 }
+
+const AT_START = JSON.stringify({ note: { since: 0 } })
 
 /** Claude Code starts a session by a command, and tells the rest to the MCP process. */
 const NONE: HookNotes = { read: session => ({ session }), write: () => {} }

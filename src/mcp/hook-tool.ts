@@ -57,6 +57,11 @@ async function callHook(
     const { features, notes, redact } = hooks
     const ref = { tenant, conversation: conversation(ctx) }
     const work = handleHook(event, { door, ref, features, notes, redact })
+    if (event.kind === 'tool') {
+      // There is nothing to answer, so the host need not wait until it is stored. Writes keep their order.
+      work.catch(onError)
+      return said({})
+    }
     const answer = await Promise.race([work, delay(MAX_MS, SILENCE, { ref: false })])
     return said(answerFor(host, name, answer))
   } catch (error) {

@@ -70,6 +70,17 @@ it('[HK8] does not wait for a host that never says what happened', async () => {
   expect(await hook(['SessionStart', '--host', 'gemini', '--data', data], undefined, data)).toEqual(QUIET)
 })
 
+it("[HK1] OpenCode's plugin learns where a turn began, also before there is a database", async () => {
+  const folder = scratch()
+  const words = ['chat.message', '--host', 'opencode', '--data', join(folder, 'none')]
+  const { stdout } = await hook(words, JSON.stringify({ sessionID: 'chat', prompt: 'Go' }), folder)
+  expect(JSON.parse(stdout)).toEqual({ note: { since: 0 } })
+  const data = await withPlan()
+  const idle = JSON.stringify({ sessionID: 'chat', note: { since: 0 } })
+  const stopped = await hook(['session.idle', '--host', 'opencode', '--data', data], idle, data)
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ reason: expect.stringContaining('"Collect"') as unknown })
+})
+
 it('[HK5] gives the digest as the host wants it', async () => {
   const data = await withPlan()
   const { code, stdout } = await hook(['SessionStart', '--host', 'claude-code', '--data', data], start, data)
