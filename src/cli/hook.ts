@@ -55,6 +55,7 @@ async function answered(
   if (!event) return undefined
   // A hook never creates the database: without one there are no plans. OpenCode starts us only after the first prompt.
   if (!existsSync(path)) return host === 'opencode' && event.kind === 'prompt' ? AT_START : undefined
+  const isShared = existsSync(`${path}-wal`)
   const store = await openSqliteStore({ path })
   const door = openDoor({ store, readOnly: true })
   try {
@@ -66,7 +67,8 @@ async function answered(
     const whole = note ? { ...answer, note: { since: note.since, told: note.told } } : answer
     return Object.keys(whole).length > 0 ? JSON.stringify(whole) : undefined
   } finally {
-    await door.close()
+    // While others have the database open, there is nothing to tidy up that the end of the process would not.
+    if (!isShared) await door.close()
   }
 }
 
