@@ -23,13 +23,16 @@ type Some = Partial<HookFeatures>
 type Unsessioned = HookEvent extends infer E ? (E extends HookEvent ? Omit<E, 'session'> : never) : never
 
 const hears = (event: Unsessioned, features: Some = {}): Promise<HookAnswer> =>
-  handleHook({ session: 'chat', ...event } as HookEvent, {
-    door,
-    ref,
-    notes,
-    features: { ...ALL, ...features },
-    redact: redactor(),
-  })
+  handleHook(
+    { session: 'chat', ...event },
+    {
+      door,
+      ref,
+      notes,
+      features: { ...ALL, ...features },
+      redact: redactor(),
+    },
+  )
 
 const prompts = (turn?: string): Promise<HookAnswer> => hears({ kind: 'prompt', ...(turn ? { turn } : {}) })
 const stops = (turn?: string, features?: Some): Promise<HookAnswer> =>
