@@ -13,11 +13,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   toolsets: ['domain', 'door'],
   runner: ['domain', 'door', 'toolsets', 'checks'],
   http: ['domain', 'door', 'toolsets'],
-  mcp: ['domain', 'door', 'toolsets'],
+  hooks: ['domain', 'door'],
+  mcp: ['domain', 'door', 'toolsets', 'hooks'],
   checks: ['domain'],
   client: ['domain'],
   react: ['domain', 'client'],
-  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client'],
+  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client', 'hooks'],
   library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks'],
   index: ['domain', 'store', 'door', 'library'],
 }
@@ -99,8 +100,12 @@ describe('layers', () => {
   })
 
   it('[LA4] only the composition roots read the environment, and only the program its arguments', () => {
-    expect(files.filter(file => /process\.env/.test(read(file)))).toEqual(['cli/main.ts', 'library/checks.ts'])
-    expect(files.filter(file => /process\.argv/.test(read(file)))).toEqual(['cli/main.ts'])
+    expect(files.filter(file => /process\.env/.test(read(file)))).toEqual([
+      'cli/bin.ts',
+      'cli/main.ts',
+      'library/checks.ts',
+    ])
+    expect(files.filter(file => /process\.argv/.test(read(file)))).toEqual(['cli/bin.ts', 'cli/main.ts'])
   })
 })
 

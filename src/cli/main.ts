@@ -117,6 +117,16 @@ program
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
+// The installed program never gets here with it: `bin.ts` has a shorter way.
+program
+  .command('hook', { hidden: true })
+  .allowUnknownOption()
+  .allowExcessArguments()
+  .action(async () => {
+    const { runHook } = await import('./hook.ts')
+    await runHook(process.argv.slice(3), process.env)
+  })
+
 addDataCommands(program, process.env, invocationHere)
 
 try {

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
@@ -8,12 +8,14 @@ import { secretsInUrl } from '../domain/secrets.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
 import { conversationOf } from '../mcp/binding.ts'
+import { HostHooks } from '../mcp/host-hooks.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
 import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
+import { readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
@@ -21,6 +23,7 @@ import { browserFor } from './browser.ts'
 import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
+import { notedSession, removeOldNotes } from './host-notes.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
@@ -35,6 +38,11 @@ export interface McpCommand extends PageServerOptions {
   readonly browser: 'on' | 'off'
   readonly workspace?: string
   readonly agentToken?: string
+  /** Offers the tool that the host's hooks call. */
+  readonly hooks?: true
+  readonly gate: boolean
+  readonly evidence: boolean
+  readonly digest: boolean
 }
 
 /** Longest line on stderr. */
@@ -82,6 +90,8 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     if (!call.stored || !isCounted) reporter.add(call)
   })
   const conversation = `mcp-${v7()}`
+  const hooks = options.hooks ? new HostHooks({ features: options, redact, noted: notedSession(data) }) : undefined
+  if (hooks) removeOldNotes(data)
   const known = conversationOf(undefined, { session, environment, own: () => conversation })
   const own = { tenant: LOCAL_TENANT, conversation: known }
   const toolset = options.toolset
@@ -105,6 +115,8 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     conversation,
     session,
     environment,
+    hooks,
+    secret: () => readSecret(join(data, OPENCODE_SECRET)),
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
@@ -116,6 +128,20 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)
+}
+
+/** What OpenCode's plugin signs chats with; `runsheet setup` makes it. */
+const OPENCODE_SECRET = 'opencode-secret'
+const MAX_SECRET_BYTES = 1_024
+
+/** Undefined if there is none. */
+function readSecret(file: string): string | undefined {
+  try {
+    const secret = readRegularFile(file, { maxBytes: MAX_SECRET_BYTES, follow: false }).toString('utf8').trim()
+    return secret === '' ? undefined : secret
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the server of this folder has a judge. None, if the folder is gone: storage says so. */

@@ -1,10 +1,9 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
+import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { awaitsFinal, failingDoneChecks, namedFiles } from '../domain/proof.ts'
 import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { followUpText } from '../runner/messages.ts'
-import { MAX_FOLLOW_UPS } from '../runner/move.ts'
-import { settles } from '../runner/run.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
 import { servedUntil } from '../toolsets/serving.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
@@ -28,9 +27,9 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
   const { policy } = state
   const current = state.turns.get(turn)
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
-  const open = openTasks(state, turn).map(({ number, title }) => ({ id: number, title }))
+  const open = followedTasks(openTasks(state, turn))
   if (open.length === 0 && failingDoneChecks(state, turn).length === 0) return undefined
-  const made = await followUpsIn(door, ref, state, turn)
+  const made = await followUpsOf(door, ref, state, turn)
   if (made >= MAX_FOLLOW_UPS) return undefined
   const fact = { type: 'gate_followed', data: { follow_up: made + 1, open } } as const
   await door.run(ref, { type: 'record', turn_id: turn, fact })
@@ -38,13 +37,13 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
 }
 
 /** Follow-ups since the last task was settled. */
-async function followUpsIn({ conversations }: Door, ref: Ref, state: Conversation, turn: string): Promise<number> {
+async function followUpsOf({ conversations }: Door, ref: Ref, state: Conversation, turn: string): Promise<number> {
   const events = await conversations.events(ref, { types: ['gate_followed', 'task_changed'] })
-  return events.reduce((count, event) => {
-    if (event.turn_id !== turn) return count
-    if (event.type === 'gate_followed') return count + 1
-    return event.type === 'task_changed' && settles({ state, turn }, event.data.task, event.data.from) ? 0 : count
-  }, 0)
+  return followUpsIn(
+    state,
+    turn,
+    events.filter(event => event.turn_id === turn),
+  )
 }
 
 /**

@@ -33,6 +33,27 @@ describe('where a request belongs', () => {
     ])
   })
 
+  it("[HK10] the order: Codex's session, the plugin's, the last one of a hook, Claude Code's variable", () => {
+    const signed = { session: 'by-plugin', call: 'call_9' }
+    const hooked = { session: 'by-hook', turn: 'prompt-1' }
+    const conversations = [
+      bound(CODEX_META, {}, { ...CODEX, signed, hooked }),
+      bound({}, {}, { ...CLAUDE, signed, hooked }),
+      bound({}, {}, { ...CLAUDE, hooked }),
+      bound({}, {}, CLAUDE),
+    ].map(({ conversation }) => conversation)
+    expect(conversations).toEqual(['codex-session', 'by-plugin', 'by-hook', 'claude-session'])
+    expect(bound({}, {}, { session: 'by-option', hooked }).conversation).toBe('by-option')
+  })
+
+  it("[HK10] the turn: Codex's, else the prompt that a hook last named; the call of a plugin is the host's", () => {
+    const hooked = { session: 'by-hook', turn: 'prompt-1' }
+    expect(bound(CODEX_META, {}, { ...CODEX, hooked }).turn).toBe('codex-turn')
+    expect(bound({}, {}, { ...CLAUDE, hooked }).turn).toBe('prompt-1')
+    const plugin = bound({}, {}, { signed: { session: 'by-plugin', call: 'call_9' } })
+    expect(plugin).toMatchObject({ toolCallId: 'call_9', isHostCallId: true, turn: undefined })
+  })
+
   it('[MC3] the order: _meta, header, --session, Codex, Claude Code, its own', () => {
     const headers = { 'runsheet-session': 'by-header' }
     const all = { session: 'by-option', ...CODEX, environment: CLAUDE.environment }

@@ -4,6 +4,7 @@ import { type Conversation, isPlanOver } from '../domain/conversation.ts'
 import { invalidField } from '../domain/refusal.ts'
 import { LIMITS, line, Problem } from '../domain/text.ts'
 import { type Environment, hostMeta, type Meta, sessionIn } from './host-meta.ts'
+import type { SignedCall } from './session-argument.ts'
 
 /** Keys that a host may set in `_meta` of a request. Models neither see nor set them. */
 export const META = {
@@ -35,18 +36,30 @@ export interface ConversationNames {
   /** What the host that started this process gave it; absent over HTTP. */
   readonly environment?: Environment | undefined
   readonly client?: string | undefined
+  /** What OpenCode's plugin has signed. */
+  readonly signed?: SignedCall | undefined
+  /** What a hook of the host last said. */
+  readonly hooked?: Hooked | undefined
   /** For a host that names none: one for each process, MCP session or client. */
   readonly own: () => string
 }
 
+/** The session and the turn that a hook of the host gave this process. */
+export interface Hooked {
+  readonly session: string
+  readonly turn: string | undefined
+}
+
 /** Which conversation a request belongs to. An invalid `_meta` is refused, not ignored. */
 export function conversationOf(meta: Meta | undefined, names: ConversationNames): string {
-  const { headers, session, environment = {}, client, own } = names
+  const { headers, session, environment = {}, client, signed, hooked, own } = names
   return (
     named(meta, META.session) ??
     headers?.get(HEADERS.session) ??
     session ??
     hostMeta(meta, client).session ??
+    signed?.session ??
+    hooked?.session ??
     sessionIn(environment, client) ??
     own()
   )
@@ -57,11 +70,12 @@ export function bindingOf({ mcpReq, http }: ServerContext, names: ConversationNa
   const headers = http?.req?.headers
   const host = hostMeta(meta, names.client)
   const toolCallId = named(meta, META.call)
+  const hostCall = host.call ?? names.signed?.call
   return {
     conversation: conversationOf(meta, { ...names, headers }),
-    turn: named(meta, META.turn) ?? headers?.get(HEADERS.turn) ?? host.turn,
-    toolCallId: toolCallId ?? host.call,
-    isHostCallId: toolCallId === undefined && host.call !== undefined,
+    turn: named(meta, META.turn) ?? headers?.get(HEADERS.turn) ?? host.turn ?? names.hooked?.turn,
+    toolCallId: toolCallId ?? hostCall,
+    isHostCallId: toolCallId === undefined && hostCall !== undefined,
     sources: {
       source_user_message_id: named(meta, META.userMessage),
       source_assistant_message_id: named(meta, META.assistantMessage),

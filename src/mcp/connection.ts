@@ -14,7 +14,7 @@ import { tasksInView } from '../domain/conversation.ts'
 import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { redactor } from '../domain/redact.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { invalidField, Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
@@ -26,11 +26,13 @@ import { type Tool, type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
 import { waitForClaims } from './claim-waiter.ts'
 import { clientOf } from './client-info.ts'
+import type { HostHooks } from './host-hooks.ts'
 import type { Environment } from './host-meta.ts'
 import { repeatedReview } from './repeated-call.ts'
 import type { ResourceUpdates } from './resource-updates.ts'
 import { type Hold, ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
 import { firstRoot } from './roots.ts'
+import { SESSION_ARGUMENT, type SignedCall, signedInput } from './session-argument.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
 import { errorResult, toolResult } from './tool-result.ts'
 
@@ -60,6 +62,10 @@ export interface ConnectionOptions {
   readonly conversation: (ctx: ServerContext, client: string | undefined) => string
   /** What the host that started this process gave it; absent over HTTP. */
   readonly environment?: Environment | undefined
+  /** The hooks of that host; absent unless it is started with `--hooks`. */
+  readonly hooks?: HostHooks | undefined
+  /** What OpenCode's plugin signs chats with. */
+  readonly secret?: (() => string | undefined) | undefined
   /** The name of the folder that the host works in. */
   readonly folder?: string | undefined
   /** Whether the connection outlives a request, so that updates can be sent on it. */
@@ -105,13 +111,14 @@ export class Connection {
     this.#rootIsKnown = root
   }
 
-  callTool(name: string, input: unknown, ctx: ServerContext): Promise<Result> {
+  callTool(name: string, raw: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
       await this.#rootIsKnown
+      const { input, signed } = this.#signed(raw)
       const toolset = this.#toolset
       const tool = toolNamed(toolset, name)
       if (!tool) throw new TypeError(`${name} is none of our tools`)
-      const binding = this.#binding(ctx)
+      const binding = this.#binding(ctx, signed)
       const report = this.#reporter(tool.name, input, binding)
       // `beginCall` reports what comes of it.
       const counted = <T>(work: () => Promise<T>): Promise<T> => work().catch(reported(report))
@@ -143,9 +150,10 @@ export class Connection {
   }
 
   /** Waits for a review of this conversation, whichever call asked for it. */
-  awaitReview(input: unknown, ctx: ServerContext): Promise<Result> {
+  awaitReview(raw: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
-      const binding = this.#binding(ctx)
+      const { input, signed } = this.#signed(raw)
+      const binding = this.#binding(ctx, signed)
       const report = this.#reporter(AWAIT_REVIEW, input, binding)
       const result = await this.#awaited(input, binding, ctx).catch(reported(report))
       // Otherwise the client asks the person and repeats the call.
@@ -167,6 +175,11 @@ export class Connection {
     })
     const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
+  }
+
+  /** The conversation of a request. */
+  conversationOf(ctx: ServerContext): string {
+    return this.#binding(ctx).conversation
   }
 
   /** Sends updates of the resources that the client subscribed to. */
@@ -262,10 +275,19 @@ export class Connection {
     throw new ResourceNotFoundError(uri, `Resource not found. Available: ${tasksUri(conversation)}`)
   }
 
-  #binding(ctx: ServerContext): Binding {
-    const { session, environment, conversation } = this.#connection
+  /** The arguments of a call, and the chat that OpenCode's plugin says it belongs to. */
+  #signed(raw: unknown): { readonly input: unknown; readonly signed: SignedCall | undefined } {
+    const { input, signed } = signedInput(raw, () => this.#connection.secret?.())
+    if (signed !== 'invalid') return { input, signed }
+    throw invalidField(SESSION_ARGUMENT, { rule: 'invalid', expected: "absent: only Runsheet's plugin may set it" })
+  }
+
+  #binding(ctx: ServerContext, signed?: SignedCall): Binding {
+    const { session, environment, conversation, hooks } = this.#connection
     const { name: client } = clientOf(this.#server, ctx)
-    const binding = bindingOf(ctx, { session, environment, client, own: () => conversation(ctx, client) })
+    const hooked = hooks?.hooked(client)
+    const own = (): string => conversation(ctx, client)
+    const binding = bindingOf(ctx, { session, environment, client, signed, hooked, own })
     this.#ownUris.add(tasksUri(binding.conversation))
     return binding
   }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { isId, LIMITS, line } from '../domain/text.ts'
+import { hostId, hostReference } from '../hooks/host-id.ts'
 import { traitsOf } from './hosts.ts'
 
 /** `_meta` of a request. */
@@ -44,19 +43,6 @@ export function isHeadlessIn(environment: Environment, client: string | undefine
   const { entrypointVariable = '' } = traitsOf(client)
   return environment[entrypointVariable] === 'sdk-cli'
 }
-
-/** A host's id as one of ours. A host cannot know our form, so an id that does not fit is hashed, not refused. */
-function hostId(raw: unknown): string | undefined {
-  if (typeof raw !== 'string' || raw === '') return undefined
-  return isId(raw) ? raw : `host-${hashed(raw)}`
-}
-
-function hostReference(raw: unknown): string | undefined {
-  if (typeof raw !== 'string' || raw === '') return undefined
-  return line(raw, LIMITS.reference) === raw ? raw : `host-${hashed(raw)}`
-}
-
-const hashed = (text: string): string => createHash('sha256').update(text.toWellFormed()).digest('hex').slice(0, 32)
 
 const asRecord = (raw: unknown): Meta | undefined =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw as Meta) : undefined

@@ -1,3 +1,5 @@
+import type { HookHost } from '../hooks/event.ts'
+
 /** What we know of a host, by the name of its client. Versions and dates are in docs/hosts. */
 export interface HostTraits {
   /** Its name for people. */
@@ -14,6 +16,8 @@ export interface HostTraits {
   readonly sessionVariable?: string
   /** The variable that says how it was started; `sdk-cli` means without a person. */
   readonly entrypointVariable?: string
+  /** Its hooks are commands: another process hears of them. */
+  readonly hookHost?: HookHost
 }
 
 const CLAUDE_VARIABLES = {
@@ -31,9 +35,9 @@ const HOSTS: Readonly<Record<string, HostTraits>> = {
     ...CLAUDE_VARIABLES,
   },
   'codex-mcp-client': { label: 'Codex', holdMs: 280_000 },
-  'gemini-cli-mcp-client': { label: 'Gemini CLI', holdMs: 540_000 },
+  'gemini-cli-mcp-client': { label: 'Gemini CLI', holdMs: 540_000, hookHost: 'gemini' },
   opencode: { label: 'OpenCode', progressResetsLimit: true },
-  'qwen-cli-mcp-client': { label: 'Qwen Code' },
+  'qwen-cli-mcp-client': { label: 'Qwen Code', hookHost: 'qwen' },
 }
 
 /** Only for hosts that we do not know: one that was started from Claude Code's shell inherits its variables. */

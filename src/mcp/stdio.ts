@@ -3,7 +3,9 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
 
-export interface StdioOptions extends McpOptions, Pick<ConnectionOptions, 'session' | 'environment' | 'folder'> {
+export interface StdioOptions
+  extends McpOptions,
+    Pick<ConnectionOptions, 'session' | 'environment' | 'folder' | 'hooks' | 'secret'> {
   readonly toolset: Toolset
   /** The conversation of this process, for a host that names none. */
   readonly conversation: string
@@ -11,8 +13,8 @@ export interface StdioOptions extends McpOptions, Pick<ConnectionOptions, 'sessi
 
 /** Serves one client over stdin and stdout. A person started it, so its forms count as theirs. */
 export function serveOverStdio(stdio: StdioOptions): { close(): Promise<void> } {
-  const { toolset, conversation, session, environment, folder, ...options } = stdio
-  const own = { toolset, session, environment, folder, conversation: () => conversation }
+  const { toolset, conversation, session, environment, folder, hooks, secret, ...options } = stdio
+  const own = { toolset, session, environment, folder, hooks, secret, conversation: () => conversation }
   const createServer = ({ era }: { era: 'legacy' | 'modern' }): McpServer =>
     createMcpServer(options, { ...own, era, isPerson: true, persistent: true })
   return serveStdio(createServer, { onerror: options.onError })

@@ -4,6 +4,7 @@ import type { Redactor } from '../domain/redact.ts'
 import type { Task } from '../domain/task.ts'
 import type { Claim, Judged } from '../domain/claim.ts'
 import { whyNotGranted } from '../domain/decide/claims.ts'
+import { followedTasks } from '../domain/gate.ts'
 import { namedFiles, resolvedClaims, staleChecks } from '../domain/proof.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
@@ -269,7 +270,7 @@ async function judgeText(
 /** The gate: sends the model back to the open tasks. */
 async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
   const { run } = turn
-  const open = openTasks(run.state, run.turn).map(({ number, title }) => ({ id: number, title }))
+  const open = followedTasks(openTasks(run.state, run.turn))
   const text = followUpText(run)
   await door.run(
     turn.at(`gate:${run.steps.length}`),

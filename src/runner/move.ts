@@ -1,4 +1,5 @@
 import { awaitsChecks, currentTask } from '../domain/conversation.ts'
+import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { failingDoneChecks } from '../domain/proof.ts'
 import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
@@ -17,8 +18,6 @@ export type Move =
   | { readonly type: 'follow'; readonly followUp: number }
   | { readonly type: 'finish'; readonly because: EndReason }
 
-/** Follow-ups without progress before the gate gives up. */
-export const MAX_FOLLOW_UPS = 3
 /** Plans in a row that a person may turn down. */
 const MAX_REFUSALS = 3
 /** Identical steps in a row that end a turn. */

@@ -1,7 +1,8 @@
-import { type Conversation, openTasks, planTurnOf } from '../domain/conversation.ts'
+import { type Conversation, openTasks } from '../domain/conversation.ts'
 import type { EventData, Json, StoredEvent, ToolCallRecord, Usage } from '../domain/event.ts'
+import { settles } from '../domain/gate.ts'
 import type { Policy } from '../domain/policy.ts'
-import { isOpen, type Task } from '../domain/task.ts'
+import type { Task } from '../domain/task.ts'
 
 /** A tool call of a step, and its state. */
 export interface Call {
@@ -186,16 +187,6 @@ function afterChange(run: Run, { task, by, from }: EventData['task_changed']): R
     refusals: isCompleted || isPersons ? 0 : run.refusals,
     completed: isCompleted ? new Set([...run.completed, task.id]) : run.completed,
   }
-}
-
-/** Whether a change settled an open task of this turn's plan. */
-export function settles(
-  { state, turn }: Pick<Run, 'state' | 'turn'>,
-  task: Task,
-  from: { readonly [field: string]: Json },
-): boolean {
-  const before = from['status'] as Task['status'] | undefined
-  return before !== undefined && isOpen({ status: before }) && !isOpen(task) && planTurnOf(state, task) === turn
 }
 
 /** Adds numbers of the same name. */

@@ -1,0 +1,104 @@
+import type { Check } from './check.ts'
+import { type Conversation, openTasks, planTurnOf } from './conversation.ts'
+import type { Json, StoredEvent } from './event.ts'
+import { checkState, claimOn, failingDoneChecks, resolutionOf, runState } from './proof.ts'
+import { isOpen, type Task } from './task.ts'
+import { isFinished } from './turn.ts'
+
+/** Follow-ups without progress before the gate gives up. */
+export const MAX_FOLLOW_UPS = 3
+
+/** The events that the gate reads of a host's turn. */
+export const GATE_EVENTS = [
+  'gate_followed',
+  'task_created',
+  'task_changed',
+  'claim_made',
+  'task_create_review_resolved',
+] as const
+
+/** Why an agent elsewhere may not stop yet. */
+export interface HeldPlan {
+  /** The turn whose plan it is. */
+  readonly turn: string
+  readonly open: readonly Task[]
+  /** The plan's own checks that failed when they last ran. */
+  readonly failing: readonly Check[]
+  /** Checks that passed before the workspace changed. */
+  readonly stale: readonly Check[]
+  /** Which follow-up without progress it is, from 1. */
+  readonly followUp: number
+}
+
+/**
+ * The plan that an agent elsewhere left open, if the events of this turn of its host confirmed or changed it. Undefined: the
+ * agent may stop.
+ */
+export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]): HeldPlan | undefined {
+  if (!state.policy?.gate || state.running_turn !== null || state.pending_reviews.length > 0) return undefined
+  const turn = state.turns.get(workedOn(state, hostTurn) ?? '')
+  if (!turn || isFinished(turn) || turn.stop_requested) return undefined
+  const open = openTasks(state, turn.id).filter(task => !isBeingChecked(state, task))
+  const failing = openTasks(state, turn.id).length === 0 ? failingDoneChecks(state, turn.id) : []
+  const made = followUpsIn(state, turn.id, hostTurn)
+  if ((open.length === 0 && failing.length === 0) || made >= MAX_FOLLOW_UPS) return undefined
+  return { turn: turn.id, open, failing, stale: staleIn(state, turn.id), followUp: made + 1 }
+}
+
+/** Follow-ups since a task of the plan was last settled. */
+export function followUpsIn(state: Conversation, turn: string, events: readonly StoredEvent[]): number {
+  return events.reduce((count, event) => {
+    if (event.type === 'gate_followed') return event.turn_id === turn ? count + 1 : count
+    return event.type === 'task_changed' && settles({ state, turn }, event.data.task, event.data.from) ? 0 : count
+  }, 0)
+}
+
+/** Whether a change settled an open task of this turn's plan. */
+export function settles(
+  { state, turn }: { readonly state: Conversation; readonly turn: string },
+  task: Task,
+  from: { readonly [field: string]: Json },
+): boolean {
+  const before = from['status'] as Task['status'] | undefined
+  return before !== undefined && isOpen({ status: before }) && !isOpen(task) && planTurnOf(state, task) === turn
+}
+
+/** What a `gate_followed` event says of the open tasks. */
+export const followedTasks = (tasks: readonly Task[]): readonly { readonly id: number; readonly title: string }[] =>
+  tasks.map(({ number, title }) => ({ id: number, title }))
+
+/** The turn of the plan that an agent's events are about, the newest first. A person's edits are not the agent's work. */
+function workedOn(state: Conversation, events: readonly StoredEvent[]): string | undefined {
+  return events.flatMap(event => planOf(state, event) ?? []).at(-1)
+}
+
+function planOf(state: Conversation, event: StoredEvent): string | undefined {
+  switch (event.type) {
+    case 'task_created':
+    case 'task_changed':
+      return event.data.by === 'model' ? planTurnOf(state, event.data.task) : undefined
+    case 'claim_made': {
+      const task = state.tasks.get(event.data.task_id)
+      return task && planTurnOf(state, task)
+    }
+    case 'task_create_review_resolved':
+      return event.data.action === 'confirm' ? (event.data.continued_by ?? event.turn_id ?? undefined) : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Whether the agent has claimed it, and its checks or a person have the next word. */
+function isBeingChecked(state: Conversation, { id }: Task): boolean {
+  const claim = claimOn(state, id)
+  return claim !== undefined && resolutionOf(state, claim).result === 'waiting'
+}
+
+function staleIn(state: Conversation, turn: string): readonly Check[] {
+  const done = [...state.tasks.values()].filter(task => task.status === 'completed' && planTurnOf(state, task) === turn)
+  const checks = [
+    ...done.flatMap(task => (task.checks ?? []).filter(check => checkState(state, task, check) === 'stale')),
+    ...(state.turns.get(turn)?.done_checks ?? []).filter(check => runState(state, check) === 'stale'),
+  ]
+  return [...new Map(checks.map(check => [check.hash, check])).values()]
+}

@@ -1,0 +1,125 @@
+// Runsheet's plugin for OpenCode. Written by `runsheet setup opencode`; `--remove` takes it away.
+// It calls `runsheet hook`, and signs the chat that a call of our tools belongs to: one MCP process serves all chats.
+// Whatever fails here is left out: OpenCode goes on as if there were no plugin.
+import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const SETTINGS = { program: ['runsheet'], features: ['gate', 'evidence', 'digest'] }
+
+const MAX_MS = 3_000
+const MAX_TEXT = 200_000
+const GATE_MARK = 'RUNSHEET-GATE:'
+
+export const Runsheet = async ({ client, directory }) => {
+  const { program, data, features } = SETTINGS
+  const folder = data ?? join(directory, '.runsheet')
+  const path = folder.replace(/^~(?=\/|$)/, homedir())
+  /** By chat: what `runsheet hook` noted, the digest, and whether a person stopped the agent or another agent started it. */
+  const chats = new Map()
+  const chatOf = id => chats.get(id) ?? chats.set(id, { note: {}, digest: '' }).get(id)
+  const secret = () => readFileSync(join(path, 'opencode-secret'), 'utf8').trim()
+
+  /** What Runsheet answers to an event; undefined if nothing. */
+  const hook = (event, payload) =>
+    new Promise(resolve => {
+      const [command, ...words] = program
+      const off = ['gate', 'evidence', 'digest'].filter(each => !features.includes(each)).map(each => `--no-${each}`)
+      const args = [...words, 'hook', event, '--host', 'opencode', '--data', path, ...off]
+      const child = spawn(command, args, { cwd: directory, stdio: ['pipe', 'pipe', 'ignore'], timeout: MAX_MS })
+      let text = ''
+      child.stdout.on('data', chunk => (text += chunk))
+      child.on('error', () => resolve(undefined))
+      child.stdin.on('error', () => {})
+      child.on('close', () => resolve(parsed(text)))
+      child.stdin.end(JSON.stringify(payload))
+    })
+
+  const ask = async (event, sessionID, more = {}) => {
+    const chat = chatOf(sessionID)
+    const answer = await hook(event, { sessionID, note: chat.note, ...more })
+    if (answer?.note) chat.note = { ...chat.note, ...answer.note }
+    return answer
+  }
+
+  const refreshDigest = async sessionID => {
+    if (features.includes('digest')) chatOf(sessionID).digest = (await ask('session.created', sessionID))?.context ?? ''
+  }
+
+  const onIdle = async sessionID => {
+    const chat = chatOf(sessionID)
+    const isOver = chat.isSubagent || chat.isStopped
+    chat.isStopped = false
+    if (isOver || !features.includes('gate')) return
+    const { reason } = (await ask('session.idle', sessionID)) ?? {}
+    if (!reason) return
+    const parts = [{ type: 'text', text: reason, synthetic: true }]
+    await client.session.prompt({ path: { id: sessionID }, body: { parts } })
+  }
+
+  return guarded({
+    'chat.message': async ({ sessionID }, { parts }) => {
+      const prompt = parts.map(({ text }) => text ?? '').join('\n')
+      if (prompt.startsWith(GATE_MARK)) return
+      chatOf(sessionID).isStopped = false
+      await ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) })
+      await refreshDigest(sessionID)
+    },
+    'tool.execute.before': async ({ tool, sessionID, callID }, output) => {
+      if (!tool.startsWith('runsheet_')) return
+      const mac = createHmac('sha256', secret()).update(JSON.stringify([sessionID, callID])).digest('hex')
+      output.args.runsheet_session = { id: sessionID, call: callID, mac }
+    },
+    'tool.execute.after': async ({ tool, sessionID, args }, { output, content, metadata }) => {
+      // The digest is in the system prompt of every step, so it has to follow the plan.
+      if (tool.startsWith('runsheet_')) {
+        if (args) delete args.runsheet_session
+        return refreshDigest(sessionID)
+      }
+      if (!features.includes('evidence')) return
+      const text = typeof output === 'string' ? output.slice(0, MAX_TEXT) : undefined
+      await ask('tool.execute.after', sessionID, { tool, args, output: text, content, metadata: { exit: metadata?.exit } })
+    },
+    'experimental.chat.system.transform': async ({ sessionID }, output) => {
+      const { digest } = chats.get(sessionID) ?? {}
+      if (digest) output.system.push(digest)
+    },
+    'experimental.session.compacting': async ({ sessionID }, output) => {
+      const { digest } = chats.get(sessionID) ?? {}
+      if (digest) output.context.push(digest)
+    },
+    event: async ({ event: { type, properties } }) => {
+      if (type === 'session.created' && properties.info?.parentID) chatOf(properties.info.id).isSubagent = true
+      if (type === 'session.error' && properties.error?.name === 'MessageAbortedError' && properties.sessionID) {
+        chatOf(properties.sessionID).isStopped = true
+      }
+      if (type === 'session.deleted' && properties.info) chats.delete(properties.info.id)
+      if (type === 'session.idle') await onIdle(properties.sessionID)
+    },
+  })
+}
+
+/** The same functions, which never throw: OpenCode would fail the call. */
+const guarded = hooks =>
+  Object.fromEntries(
+    Object.entries(hooks).map(([name, run]) => [
+      name,
+      async (...args) => {
+        try {
+          await run(...args)
+        } catch {
+          // OpenCode goes on without us.
+        }
+      },
+    ]),
+  )
+
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,40 @@
+import type { Redactor } from '../domain/redact.ts'
+import type { HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
+import { ProcessNotes } from '../hooks/process-notes.ts'
+import type { Hooked } from './binding.ts'
+import { traitsOf } from './hosts.ts'
+
+export interface HostHooksOptions {
+  readonly features: HookFeatures
+  readonly redact: Redactor
+  /** The session that a hook of this host last noted elsewhere: hosts whose hooks are commands. */
+  readonly noted?: ((host: HookHost) => string | undefined) | undefined
+}
+
+/** What the hooks of the host that started this process have told it. */
+export class HostHooks {
+  readonly features: HookFeatures
+  readonly redact: Redactor
+  readonly notes: ProcessNotes = new ProcessNotes()
+  readonly #noted: HostHooksOptions['noted']
+  #last: Hooked | undefined
+
+  constructor({ features, redact, noted }: HostHooksOptions) {
+    this.features = features
+    this.redact = redact
+    this.#noted = noted
+  }
+
+  heard({ session, turn }: HookEvent): void {
+    const before = this.#last?.session === session ? this.#last : undefined
+    this.#last = { session, turn: turn ?? before?.turn }
+  }
+
+  /** The session and turn that a hook last gave. */
+  hooked(client: string | undefined): Hooked | undefined {
+    if (this.#last) return this.#last
+    const { hookHost } = traitsOf(client)
+    const session = hookHost && this.#noted?.(hookHost)
+    return session === undefined ? undefined : { session, turn: undefined }
+  }
+}
