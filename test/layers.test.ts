@@ -17,7 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   checks: ['domain'],
   client: ['domain'],
   react: ['domain', 'client'],
-  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client'],
+  setup: [],
+  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client', 'setup'],
   library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks'],
   index: ['domain', 'store', 'door', 'library'],
 }

@@ -21,6 +21,13 @@ export function invocation({ path, cwd }: Shell): string {
   return cwd !== undefined && isFoundByNpx(cwd) ? 'npx runsheet' : absolute('dist/cli/runsheet.js')
 }
 
+/** The file that Node runs for this program. */
+export const programFile = (): string => join(ROOT, isSource ? 'src/cli/main.ts' : 'dist/cli/runsheet.js')
+
+/** The command that writes a host's settings. */
+export const setupCommand = (invocation: string, host: string, scope: string): string =>
+  `${invocation} setup ${host}${scope === 'user' ? '' : ` --scope ${scope}`}`
+
 /** The command that prints a sign-in link for the server of a data folder. */
 export const urlCommand = (invocation: string, data: string): string => `${invocation} url${dataOption(data)}`
 

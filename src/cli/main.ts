@@ -10,7 +10,9 @@ import type { StoreOptions } from './open-store.ts'
 import { dataOption, DEFAULT_CONFIG, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
+import { addHostCommands } from './host-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
+import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
 import { visible } from './visible.ts'
 
@@ -50,7 +52,9 @@ Secrets come from the environment only:
     const { serve } = await import('./serve.ts')
     const given = secrets('token', 'agentToken', 'modelKey')
     const config = configOf(command)
-    await serve({ ...options, ...given, config, invocation: invocationHere, environment: process.env })
+    const isChosen = command.getOptionValueSource('port') !== 'default'
+    const port = isChosen ? options.port : usualPort(options.data)
+    await serve({ ...options, port, ...given, config, invocation: invocationHere, environment: process.env })
   })
 for (const option of serveOptions()) serveCommand.addOption(option)
 
@@ -117,6 +121,7 @@ program
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
+addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addDataCommands(program, process.env, invocationHere)
 
 try {

@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS } from '../domain/policy.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { DEFAULT_DATA } from './invocation.ts'
+import { DEFAULT_PORT } from './usual-port.ts'
 
 // Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
 
@@ -33,7 +34,7 @@ const workspaceOption = (): Option =>
 
 export const serveOptions = (): readonly Option[] => [
   fromEnv('--host <address>', 'address to listen on').default('127.0.0.1'),
-  fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(4747).argParser(parsePort),
+  fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(DEFAULT_PORT).argParser(parsePort),
   dataOption(),
   storeOption(),
   reviewOption(),
@@ -84,7 +85,7 @@ function fromEnv(flags: string, description: string): Option {
 }
 
 /** MCP hosts start us without a shell that would expand it. */
-function expandHome(path: string): string {
+export function expandHome(path: string): string {
   return path.replace(/^~(?=\/|$)/, homedir())
 }
 

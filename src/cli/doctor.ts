@@ -1,0 +1,118 @@
+import { basename } from 'node:path'
+import { HOST_NAMES, type Host, type HostName, type Installation, type Place, type Scope } from '../setup/host.ts'
+import { startedBy, type StartedServer } from '../setup/server-entry.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { checkData, checkPage } from './doctor-data.ts'
+import { checkHooks } from './doctor-hooks.ts'
+import { checkHost, checkProgram, checkServer } from './doctor-server.ts'
+import { setupCommand } from './invocation.ts'
+import { allHosts, dataFolderOf, placeOf, serverEntry, userData } from './setup-hosts.ts'
+import { visible } from './visible.ts'
+
+export interface DoctorOptions {
+  readonly host?: HostName
+  readonly cwd: string
+  readonly environment: Environment
+  readonly invocation: string
+}
+
+/** What was looked at: well, or wrong with what to do; a note is neither. */
+export type Finding =
+  | { readonly kind: 'well' | 'note'; readonly text: string }
+  | { readonly kind: 'wrong'; readonly text: string; readonly todo: string }
+
+/** A host's settings, with all that checks need to know. */
+export interface Patient {
+  readonly host: Host
+  readonly place: Place
+  readonly server: StartedServer
+  readonly installation: Installation
+  readonly data: string
+  readonly environment: Environment
+  readonly invocation: string
+  /** The command that writes the settings anew. */
+  readonly setup: string
+}
+
+const SCOPES: readonly Scope[] = ['user', 'project']
+
+/** Looks at a host, or at all that are set up; prints what it finds, and returns whether all is well. */
+export async function examine(options: DoctorOptions): Promise<boolean> {
+  const names = options.host ? [options.host] : HOST_NAMES
+  let [count, isWell] = [0, true]
+  for (const name of names) {
+    const found = SCOPES.flatMap(scope => entriesOf(name, scope, options))
+    for (const { place, host, entry, path } of found) {
+      console.log(visible(`${host.label} (${place.scope} scope): ${path}`))
+      for await (const finding of findings(host, place, entry, options)) {
+        print(finding)
+        isWell &&= finding.kind !== 'wrong'
+      }
+    }
+    if (found.length > 1) {
+      const todo = `Take one of them out: ${setupCommand(options.invocation, name, 'project')} --remove`
+      print({ kind: 'wrong', text: 'both scopes are set up: hooks run twice', todo })
+      isWell = false
+    }
+    count += found.length
+  }
+  if (count > 0) return isWell
+  const command = setupCommand(options.invocation, options.host ?? 'HOST', 'user')
+  throw new CliError(
+    `Runsheet is not set up ${options.host ? `for ${options.host}` : 'for any host'}. To do so: ${command}`,
+  )
+}
+
+interface Found {
+  readonly host: Host
+  readonly place: Place
+  readonly path: string
+  readonly entry: Readonly<Record<string, unknown>>
+}
+
+function entriesOf(name: HostName, scope: Scope, { cwd, environment }: DoctorOptions): readonly Found[] {
+  const host = allHosts()[name]
+  const place = placeOf(scope, cwd, environment)
+  const [settings] = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
+  const entry = serverEntry(host, settings)
+  return settings && entry ? [{ host, place, path: settings.path, entry }] : []
+}
+
+async function* findings(
+  host: Host,
+  place: Place,
+  entry: Readonly<Record<string, unknown>>,
+  { cwd, environment, invocation }: DoctorOptions,
+): AsyncGenerator<Finding> {
+  const setup = setupCommand(invocation, host.name, place.scope)
+  const server = startedBy(entry)
+  const installation = server?.installation
+  if (!server || !installation) {
+    yield { kind: 'wrong', text: 'the entry does not start `runsheet mcp`', todo: `Write it anew: ${setup}` }
+    return
+  }
+  if (!server.isEnabled) {
+    yield { kind: 'wrong', text: `the server is switched off in ${host.label}`, todo: 'Switch it on there' }
+  }
+  const fallback = place.scope === 'user' ? userData(place.home) : undefined
+  const data = dataFolderOf(installation.data ?? fallback, cwd)
+  const patient = { host, place, server, installation, data, environment, invocation, setup }
+  yield* checkHost(patient)
+  const program = await checkProgram(patient)
+  yield program
+  if (program.kind !== 'wrong') yield* checkServer(patient)
+  yield* checkHooks(patient)
+  yield* checkData(patient)
+  yield* checkPage(patient)
+}
+
+const LABEL = { well: 'ok   ', note: 'note ', wrong: 'WRONG' } as const
+
+function print(finding: Finding): void {
+  console.log(visible(`  ${LABEL[finding.kind]}  ${finding.text}`))
+  if (finding.kind === 'wrong') console.log(visible(`         ${finding.todo}.`))
+}
+
+/** How a program is named to people. */
+export const nameOf = (words: readonly string[]): string => words.map(word => basename(word)).join(' ')

@@ -1,0 +1,42 @@
+import { isAbsolute, join } from 'node:path'
+import { type Host, mcpArguments, type Place } from '../host.ts'
+import { commandHooks } from './command-hooks.ts'
+
+const HOOKS = {
+  host: 'qwen',
+  uses: {
+    SessionStart: ['digest'],
+    // Also tells the turn that the gate is about.
+    UserPromptSubmit: ['digest', 'gate'],
+    PostToolUse: ['evidence'],
+    PostToolUseFailure: ['evidence'],
+    Stop: ['gate'],
+  },
+  timeout: 10,
+} as const
+
+export const qwen: Host = {
+  name: 'qwen',
+  label: 'Qwen Code',
+  command: 'qwen',
+  tried: '0.24.4',
+  serverPath: ['mcpServers', 'runsheet'],
+  settings: (place, installation) => {
+    const [command, ...args] = [...installation.program, ...mcpArguments(installation, true)]
+    return [
+      {
+        path: join(folderOf(place), 'settings.json'),
+        format: 'json',
+        server: { path: qwen.serverPath, value: { command, args, trust: true } },
+        hooks: commandHooks(HOOKS, place, installation),
+      },
+    ]
+  },
+  notes: ({ scope }) => (scope === 'project' ? ['Qwen Code uses .qwen only in folders that you trust.'] : []),
+}
+
+function folderOf({ scope, home, project, environment }: Place): string {
+  if (scope === 'project') return join(project, '.qwen')
+  const folder = environment['QWEN_HOME']?.replace(/^~(?=[/\\]|$)/, home)
+  return folder !== undefined && isAbsolute(folder) ? folder : join(home, '.qwen')
+}
