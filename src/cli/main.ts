@@ -121,6 +121,13 @@ program
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
+// A stand-in that says nothing, until hooks do something.
+program
+  .command('hook', { hidden: true })
+  .allowUnknownOption()
+  .allowExcessArguments()
+  .action(() => {})
+
 addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addDataCommands(program, process.env, invocationHere)
 

@@ -77,6 +77,10 @@ export const mcpOptions = (): readonly Option[] => [
   fromEnv('--idle-exit <time>', '--idle-exit of the page server that it starts')
     .default('30m')
     .argParser(time => (parseDuration(time), time)),
+  new Option('--hooks', "offer the tool that the host's hooks call"),
+  new Option('--no-gate', 'hooks do not keep the agent at open tasks'),
+  new Option('--no-evidence', "hooks do not record results of the host's tools"),
+  new Option('--no-digest', 'hooks do not remind the agent of the plan'),
 ]
 
 function fromEnv(flags: string, description: string): Option {
