@@ -4,7 +4,7 @@ import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
 const COMMON =
-  /src\/(cli\/(cli-error|invocation|usual-port|version)|domain\/policy|setup\/host|store\/private-file)\.ts$/
+  /src\/(cli\/(cli-error|default-paths|invocation|usual-port|version)|domain\/policy|setup\/host|store\/private-file)\.ts$/
 
 /** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
 const opencodePlugin: Plugin = {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
 import type { HookGroup } from '../setup/hooks.ts'
-import { dataOf, ownHooks, type OwnFile, type SettingsFile, valueAt } from '../setup/settings.ts'
+import type { PlacedHook } from '../setup/host.ts'
+import { dataOf, ownHooks, type OwnFile, placesOfHooks, type SettingsFile, valueAt } from '../setup/settings.ts'
 import type { Finding, Patient } from './doctor.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { readSettingsText } from './setup-files.ts'
@@ -49,7 +50,24 @@ async function* checkGroups(
   }
   if (events.length === 0) return yield { kind: 'note', text: 'no hooks' }
   yield { kind: 'well', text: `hooks: ${events.join(', ')}` }
+  yield* checkAcceptance(placesOfHooks(dataOf(file, text ?? ''), file.path), patient)
   yield* checkCommand(wanted, patient)
+}
+
+/** Whether a person has accepted them, where the host asks for that. */
+function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient): Generator<Finding> {
+  const { acceptance } = host
+  if (!acceptance) return
+  const settings = acceptance.settings(place)
+  const data = inFile(settings.path, () => dataOf(settings, readSettingsText(settings.path) ?? ''))
+  const missing = hooks.filter(hook => !acceptance.has(data, hook)).map(({ event }) => event)
+  if (missing.length === 0) yield { kind: 'well', text: 'a person has accepted the hooks' }
+  else
+    yield {
+      kind: 'wrong',
+      text: `nobody has accepted the hooks ${missing.join(', ')}: they do not run`,
+      todo: acceptance.todo,
+    }
 }
 
 /** Runs one of the commands as the host would, with nothing to say. */

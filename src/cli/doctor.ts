@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { HOST_NAMES, type Host, type HostName, type Installation, type Place, type Scope } from '../setup/host.ts'
 import { startedBy, type StartedServer } from '../setup/server-entry.ts'
 import type { Environment } from './clean-environment.ts'
@@ -41,21 +40,21 @@ const SCOPES: readonly Scope[] = ['user', 'project']
 export async function examine(options: DoctorOptions): Promise<boolean> {
   const names = options.host ? [options.host] : HOST_NAMES
   let [count, isWell] = [0, true]
+  const tell = (finding: Finding): void => {
+    print(finding)
+    isWell &&= finding.kind !== 'wrong'
+  }
   for (const name of names) {
     const found = SCOPES.flatMap(scope => entriesOf(name, scope, options))
-    for (const { place, host, entry, path } of found) {
-      console.log(visible(`${host.label} (${place.scope} scope): ${path}`))
-      for await (const finding of findings(host, place, entry, options)) {
-        print(finding)
-        isWell &&= finding.kind !== 'wrong'
-      }
-    }
-    if (found.length > 1) {
-      const todo = `Take one of them out: ${setupCommand(options.invocation, name, 'project')} --remove`
-      print({ kind: 'wrong', text: 'both scopes are set up: hooks run twice', todo })
-      isWell = false
-    }
     count += found.length
+    for (const { host, place, path, entry } of found) {
+      console.log(visible(`${host.label} (${place.scope} scope): ${path}`))
+      if (entry instanceof CliError) tell({ kind: 'wrong', text: entry.message, todo: 'Mend the file' })
+      else for await (const finding of findings(host, place, entry, options)) tell(finding)
+    }
+    if (found.length < 2) continue
+    const todo = `Take one of them out: ${setupCommand(options.invocation, name, 'project')} --remove`
+    tell({ kind: 'wrong', text: 'both scopes are set up: hooks run twice', todo })
   }
   if (count > 0) return isWell
   const command = setupCommand(options.invocation, options.host ?? 'HOST', 'user')
@@ -68,15 +67,22 @@ interface Found {
   readonly host: Host
   readonly place: Place
   readonly path: string
-  readonly entry: Readonly<Record<string, unknown>>
+  /** Why there is none to read. */
+  readonly entry: Readonly<Record<string, unknown>> | CliError
 }
 
 function entriesOf(name: HostName, scope: Scope, { cwd, environment }: DoctorOptions): readonly Found[] {
   const host = allHosts()[name]
   const place = placeOf(scope, cwd, environment)
   const [settings] = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
-  const entry = serverEntry(host, settings)
-  return settings && entry ? [{ host, place, path: settings.path, entry }] : []
+  if (!settings) return []
+  try {
+    const entry = serverEntry(host, settings)
+    return entry ? [{ host, place, path: settings.path, entry }] : []
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return [{ host, place, path: settings.path, entry: error }]
+  }
 }
 
 async function* findings(
@@ -113,6 +119,3 @@ function print(finding: Finding): void {
   console.log(visible(`  ${LABEL[finding.kind]}  ${finding.text}`))
   if (finding.kind === 'wrong') console.log(visible(`         ${finding.todo}.`))
 }
-
-/** How a program is named to people. */
-export const nameOf = (words: readonly string[]): string => words.map(word => basename(word)).join(' ')

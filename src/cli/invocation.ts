@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
-export const DEFAULT_DATA = '.runsheet'
+import { DEFAULT_DATA } from './default-paths.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const isSource = import.meta.url.endsWith('.ts')

@@ -36,7 +36,7 @@ export function readSettingsText(path: string): string | undefined {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
     const why = error instanceof TypeError ? 'it is not UTF-8 text' : causeOf(error)
-    throw new CliError(`cannot read ${path}: ${why}. Nothing was changed.`)
+    throw new CliError(`cannot read ${path}: ${why}`)
   }
 }
 
@@ -47,7 +47,7 @@ export function checkWritable(path: string): void {
     if (existsSync(file)) accessSync(file, constants.W_OK)
     accessSync(nearest(dirname(file)), constants.W_OK)
   } catch (error) {
-    throw new CliError(`cannot write ${path}: ${causeOf(error)}. Nothing was changed.`)
+    throw new CliError(`cannot write ${path}: ${causeOf(error)}`)
   }
 }
 

@@ -8,8 +8,7 @@ import { dataOf, type Settings, valueAt } from '../setup/settings.ts'
 import { SettingsError } from '../setup/settings-error.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { DEFAULT_DATA } from './invocation.ts'
-import { expandHome } from './options.ts'
+import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { readSettingsText } from './setup-files.ts'
 
 /** At the same place beside the program as it is beside its source. */
@@ -45,6 +44,6 @@ export function inFile<T>(path: string, work: () => T): T {
     return work()
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
-    throw new CliError(`cannot use ${path}: ${error.message}. Nothing was changed.`)
+    throw new CliError(`cannot use ${path}: ${error.message}`)
   }
 }

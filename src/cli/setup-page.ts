@@ -1,8 +1,8 @@
 import { browserFor } from './browser.ts'
 import type { Environment } from './clean-environment.ts'
 import type { DataFolder } from './data-folder.ts'
+import { DEFAULT_CONFIG } from './default-paths.ts'
 import { programFile, urlCommand } from './invocation.ts'
-import { DEFAULT_CONFIG } from './options.ts'
 import { PageServer } from './page-server.ts'
 import { signInLink } from './url.ts'
 import { fixedPort, fixPort } from './usual-port.ts'
@@ -34,7 +34,9 @@ export async function openPageOnce(folder: DataFolder, options: PageOptions): Pr
     },
     line => said.push(line),
   )
-  const note = await page.ready()
+  // It waits with timers that keep no process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const note = await page.ready().finally(() => clearInterval(alive))
   if (!note) return said.forEach(line => console.error(line))
   if (fixedPort(data) !== undefined) {
     return console.log(`The page: ${note.url} (for a sign-in link: ${urlCommand(invocation, data)})`)

@@ -4,6 +4,7 @@ import { redactor } from '../domain/redact.ts'
 import { newToken } from '../http/credentials.ts'
 import { addition, type Change, removal } from '../setup/change.ts'
 import { FEATURES, type Host, type HostName, type Installation, type Place, type Scope } from '../setup/host.ts'
+import type { Settings } from '../setup/settings.ts'
 import { startedBy } from '../setup/server-entry.ts'
 import { showDiff } from '../setup/show-diff.ts'
 import { createPrivateFile } from '../store/private-file.ts'
@@ -12,8 +13,8 @@ import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
 import { DataFolder } from './data-folder.ts'
+import { expandHome } from './default-paths.ts'
 import { programFile, setupCommand } from './invocation.ts'
-import { expandHome } from './options.ts'
 import { checkWritable, readSettingsText, removeSettingsFile, writeSettingsText } from './setup-files.ts'
 import { allHosts, dataFolderOf, inFile, placeOf, serverEntry, userData } from './setup-hosts.ts'
 import { openPageOnce } from './setup-page.ts'
@@ -49,22 +50,23 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
   const host = allHosts()[options.host]
   const place = placeOf(scope, cwd, environment)
   const asked = installationOf(options, place)
-  const installation = options.remove ? presentIn(host, place, asked) : asked
+  const installation = options.remove ? orNothing(() => presentIn(host, place, asked)) : asked
   const records = new SetupRecords(configFolder(environment))
-  const changes = changesOf(host, place, installation, records, options)
+  const plan = (): readonly Change[] =>
+    orNothing(() => changesOf(host.settings(place, installation), records, options.remove))
+  const changes = plan()
   const changed = changes.filter(({ before, after }) => before !== after)
   if (changed.length === 0) console.log(nothingToDo(host, options))
   else show(host, changed, options)
   if (options.print) return
   if (changed.length > 0) {
-    for (const { path } of changed) checkWritable(path)
+    for (const { path } of changed) orNothing(() => checkWritable(path))
     await confirmed(options, terminal)
-    const now = changesOf(host, place, installation, records, options)
-    if (wordsOf(now) !== wordsOf(changes))
-      throw new CliError('the settings changed meanwhile. Nothing was written; try again.')
-    write(now, records, scope)
-    console.log(options.remove ? 'Removed.' : 'Written.')
   }
+  const now = plan()
+  if (wordsOf(now) !== wordsOf(changes)) throw new CliError('the settings changed meanwhile. Nothing was changed.')
+  orNothing(() => write(now, records, options))
+  if (changed.length > 0) console.log(options.remove ? 'Removed.' : 'Written.')
   const data = dataFolderOf(installation.data, cwd)
   if (options.remove) return removed(host, data)
   for (const note of notesOf(host, place, installation, options)) console.log(visible(note))
@@ -100,18 +102,20 @@ function presentIn(host: Host, place: Place, asked: Installation): Installation 
   return data === undefined ? asked : { ...asked, data }
 }
 
-const changesOf = (
-  host: Host,
-  place: Place,
-  installation: Installation,
-  records: SetupRecords,
-  { remove }: SetupOptions,
-): readonly Change[] =>
-  host.settings(place, installation).map(settings => {
+const changesOf = (all: readonly Settings[], records: SetupRecords, remove: true | undefined): readonly Change[] =>
+  all.map(settings => {
     const before = readSettingsText(settings.path)
-    const record = records.get(settings.path)
-    return inFile(settings.path, () => (remove ? removal : addition)(settings, before, record))
+    return inFile(settings.path, () => (remove ? removal : addition)(settings, before, records.get(settings.path)))
   })
+
+/** An error here leaves everything as it was. */
+function orNothing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof CliError ? new CliError(`${error.message}. Nothing was changed.`) : error
+  }
+}
 
 function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOptions): void {
   console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${host.label} (${scope} scope):`)
@@ -146,11 +150,11 @@ async function confirmed({ yes, host, scope, remove, invocation }: SetupOptions,
   if (!/^y(es)?$/i.test(await ask('Write this? [y/N] ', terminal))) throw new CliError('nothing was written.')
 }
 
-/** All files, or none. */
-function write(changes: readonly Change[], records: SetupRecords, scope: Scope): void {
+/** All files, or none. Files are removed in reverse, so that folders are empty when their turn comes. */
+function write(changes: readonly Change[], records: SetupRecords, { scope, remove }: SetupOptions): void {
   const mode = scope === 'user' ? 0o600 : 0o666
   const done: (() => void)[] = []
-  for (const { path, before, after, record } of changes) {
+  for (const { path, before, after, record } of remove ? changes.toReversed() : changes) {
     const known = records.get(path)
     try {
       if (before === after) {
@@ -164,7 +168,7 @@ function write(changes: readonly Change[], records: SetupRecords, scope: Scope):
       done.push(() => records.set(path, known))
     } catch (error) {
       for (const undo of done.toReversed()) undo()
-      throw new CliError(`cannot write ${path}: ${causeOf(error)}. Nothing was changed.`)
+      throw new CliError(`cannot write ${path}: ${causeOf(error)}`)
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Settings } from './settings.ts'
+import type { Settings, SettingsFile } from './settings.ts'
 
 export const HOST_NAMES = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen', 'cursor', 'vscode', 'zed'] as const
 export type HostName = (typeof HOST_NAMES)[number]
@@ -30,6 +30,14 @@ export interface Installation {
   readonly features: readonly Feature[]
 }
 
+/** A handler by its place in a settings file. */
+export interface PlacedHook {
+  readonly path: string
+  readonly event: string
+  readonly group: number
+  readonly handler: number
+}
+
 export interface Host {
   readonly name: HostName
   readonly label: string
@@ -43,6 +51,12 @@ export interface Host {
   settings(place: Place, installation: Installation): readonly Settings[]
   /** How its file names the server: the path there. */
   readonly serverPath: readonly string[]
+  /** Where a person accepts hooks, if the host asks for that: the file that says so, and whether it does. */
+  readonly acceptance?: {
+    readonly settings: (place: Place) => SettingsFile
+    readonly has: (data: unknown, hook: PlacedHook) => boolean
+    readonly todo: string
+  }
   /** What a person has to know or do after setup. */
   notes(place: Place, installation: Installation): readonly string[]
 }

@@ -4,6 +4,8 @@ import { SettingsError } from './settings-error.ts'
 // Edits of JSON, with comments or without, that leave every other byte as it is. jsonc-parser's own `modify` formats the
 // lines around its edit anew.
 
+const MAX_WIDTH = 100
+
 export type JsonPath = readonly (string | number)[]
 
 /** The data of a text; undefined if there is none but space and comments. */
@@ -178,11 +180,30 @@ function styleOf(text: string): Style {
 
 export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
-const render = (value: unknown, indent: string, { eol, unit }: Pick<Style, 'eol' | 'unit'>): string =>
-  JSON.stringify(value, null, unit).replaceAll('\n', eol + indent)
+/** As a person would write it: what fits into a line is on one. */
+function render(value: unknown, indent: string, style: Pick<Style, 'eol' | 'unit'>): string {
+  const line = inline(value)
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= MAX_WIDTH) return line
+  const inner = indent + style.unit
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const members = membersOf(value).map(([name, each]) => `${inner}${name}${render(each, inner, style)}`)
+  return [open, members.join(`,${style.eol}`), `${indent}${close}`].join(style.eol)
+}
+
+function inline(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = membersOf(value).map(([name, each]) => `${name}${inline(each)}`)
+  if (Array.isArray(value)) return `[${members.join(', ')}]`
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+}
+
+const membersOf = (value: object): readonly (readonly [name: string, value: unknown])[] =>
+  Array.isArray(value)
+    ? value.map(each => ['', each] as const)
+    : Object.entries(value).map(([key, each]) => [`${JSON.stringify(key)}: `, each] as const)
 
 const document = (path: readonly string[], value: unknown, eol: string): string =>
-  `${render(nested(path, value), '', { eol, unit: '  ' })}${eol}`
+  `${setJson('{}', path, value).replaceAll('\n', eol)}${eol}`
 
 const nested = (path: readonly string[], value: unknown): unknown =>
   path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type HookGroup, isOurs } from './hooks.ts'
-import { OTHER_TRANSPORTS } from './host.ts'
+import { OTHER_TRANSPORTS, type PlacedHook } from './host.ts'
 import { appendJson, readJson, removeJson, setJson } from './json-edit.ts'
 import { SettingsError } from './settings-error.ts'
 import { readToml, removeTable, setTable, type Table } from './toml-edit.ts'
@@ -74,12 +74,21 @@ export const valueAt = (data: unknown, path: readonly (string | number)[]): unkn
     data,
   )
 
-/** Our handlers by event. */
+/** The groups with handlers of ours, by event. */
 export function ownHooks(data: unknown): Readonly<Record<string, readonly HookGroup[]>> {
-  const events = Object.keys((valueAt(data, ['hooks']) as object | undefined) ?? {})
-  const own = events.map(event => [event, groupsAt(data, event).filter(hasOurs)] as const)
+  const own = eventsIn(data).map(event => [event, groupsAt(data, event).filter(hasOurs)] as const)
   return Object.fromEntries(own.filter(([, groups]) => groups.length > 0))
 }
+
+/** Where our handlers are. */
+export const placesOfHooks = (data: unknown, path: string): readonly PlacedHook[] =>
+  eventsIn(data).flatMap(event =>
+    groupsAt(data, event).flatMap(({ hooks }, group) =>
+      (Array.isArray(hooks) ? hooks : []).flatMap((each, handler) =>
+        isOurs(each) ? [{ path, event, group, handler }] : [],
+      ),
+    ),
+  )
 
 function mergeOwn({ text, mark }: OwnFile, before: string | undefined): string | undefined {
   if (before === undefined || before.startsWith(mark)) return text
@@ -172,7 +181,7 @@ function withoutOurs(settings: SettingsFile, data: unknown): unknown {
       item.path,
       listAt(data, item.path).filter(each => each !== item.value),
     )
-  for (const event of hooks ? Object.keys((valueAt(data, ['hooks']) as object | undefined) ?? {}) : []) {
+  for (const event of hooks ? eventsIn(data) : []) {
     const groups = valueAt(data, ['hooks', event])
     if (!Array.isArray(groups)) continue
     const left = (groups as readonly HookGroup[]).flatMap(group => {
@@ -191,9 +200,7 @@ function withoutOurs(settings: SettingsFile, data: unknown): unknown {
 
 /** Objects and lists that hold our entries, innermost first. */
 function containers({ server, item, hooks }: SettingsFile, data: unknown): readonly (readonly string[])[] {
-  const events = hooks
-    ? [...Object.keys(hooks), ...Object.keys((valueAt(data, ['hooks']) as object | undefined) ?? {})]
-    : []
+  const events = hooks ? [...Object.keys(hooks), ...eventsIn(data)] : []
   const full = [
     ...(server ? [server.path.slice(0, -1)] : []),
     ...(item ? [item.path] : []),
@@ -219,6 +226,9 @@ function listAt(data: unknown, path: readonly string[]): readonly unknown[] {
   const value = valueAt(data, path)
   return Array.isArray(value) ? value : []
 }
+
+const eventsIn = (data: unknown): readonly string[] =>
+  Object.keys((valueAt(data, ['hooks']) as object | undefined) ?? {})
 
 const keyOf = (path: readonly string[]): string => path.join('.')
 const itemKey = (path: readonly string[]): string => `${keyOf(path)}[]`

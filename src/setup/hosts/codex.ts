@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, toolHook } from '../hooks.ts'
 import { type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { valueAt } from '../settings.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
@@ -47,6 +48,15 @@ export const codex: Host = {
       },
       { path: join(folder, 'hooks.json'), format: 'json', hooks: hooksFor(installation) },
     ]
+  },
+  acceptance: {
+    // Always the user's: a project cannot accept its own hooks.
+    settings: place => ({ path: join(folderOf({ ...place, scope: 'user' }), 'config.toml'), format: 'toml' }),
+    has: (data, { path, event, group, handler }) => {
+      const name = event.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `_${letter}`).toLowerCase()
+      return valueAt(data, ['hooks', 'state', `${path}:${name}:${group}:${handler}`, 'trusted_hash']) !== undefined
+    },
+    todo: 'Start codex, type /hooks, and trust those of runsheet',
   },
   notes: ({ scope }, { features }) => [
     ...(features.length > 0
