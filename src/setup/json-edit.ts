@@ -35,6 +35,13 @@ export function appendJson(text: string, path: readonly string[], item: unknown)
   return insert(text, array, item)
 }
 
+/** Whether there is an object or list with nothing in it, not even a comment. */
+export function isBare(text: string, path: JsonPath): boolean {
+  const root = rootOf(text)
+  const node = root === undefined ? undefined : at(root, path)
+  return node !== undefined && /^[{[]\s*[}\]]$/.test(text.slice(node.offset, node.offset + node.length))
+}
+
 /** The text without the property or item at a path. Comments stay. */
 export function removeJson(text: string, path: JsonPath): string {
   const root = rootOf(text)

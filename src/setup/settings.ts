@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type HookGroup, isOurs } from './hooks.ts'
 import { OTHER_TRANSPORTS, type PlacedHook } from './host.ts'
-import { appendJson, readJson, removeJson, setJson } from './json-edit.ts'
+import { appendJson, isBare, readJson, removeJson, setJson } from './json-edit.ts'
 import { SettingsError } from './settings-error.ts'
 import { readToml, removeTable, setTable, type Table } from './toml-edit.ts'
 
@@ -108,7 +108,9 @@ function mergeJson({ server, item, hooks }: SettingsFile, before: string): strin
   }
   if (item && !listAt(readJson(text), item.path).includes(item.value)) text = appendJson(text, item.path, item.value)
   if (!hooks) return text
+  const events = Object.keys(ownHooks(readJson(text)))
   text = withoutHooks(text, hooks)
+  for (const event of events) if (isBare(text, ['hooks', event])) text = removeJson(text, ['hooks', event])
   for (const [event, group] of Object.entries(hooks)) {
     const isThere = groupsAt(readJson(text), event).some(each => isDeepStrictEqual(each, group))
     if (!isThere) text = appendJson(text, ['hooks', event], group)
@@ -126,9 +128,7 @@ function unmergeJson(settings: SettingsFile, before: string, kept: Kept): string
   }
   if (hooks) text = withoutHooks(text, {})
   for (const path of paths) {
-    const value = valueAt(readJson(text), path)
-    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-    if (isEmpty && !kept.includes(keyOf(path))) text = removeJson(text, path)
+    if (isBare(text, path) && !kept.includes(keyOf(path))) text = removeJson(text, path)
   }
   return text
 }
