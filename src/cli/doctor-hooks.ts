@@ -10,13 +10,13 @@ import { inFile } from './setup-hosts.ts'
 
 const RUN_MS = 10_000
 
-/** Whether the hooks are those that setup writes for this server, and run. */
-export async function* checkHooks(patient: Patient): AsyncGenerator<Finding> {
+/** Whether the hooks are those that setup writes for this server, and, if the program can, run. */
+export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGenerator<Finding> {
   const { host, place, installation } = patient
   const files = host.settings(place, installation)
   for (const file of files) {
     if (file.format === 'own') yield* checkPlugin(file, patient)
-    else if (file.hooks) yield* checkGroups(file, file.hooks, patient)
+    else if (file.hooks) yield* checkGroups(file, file.hooks, patient, canRun)
     if (file.format === 'json' && file.item) yield* checkItem(file, patient)
   }
 }
@@ -34,6 +34,7 @@ async function* checkGroups(
   file: SettingsFile,
   wanted: Readonly<Record<string, HookGroup>>,
   patient: Patient,
+  canRun: boolean,
 ): AsyncGenerator<Finding> {
   const text = readSettingsText(file.path)
   const present = text === undefined ? {} : inFile(file.path, () => ownHooks(dataOf(file, text)))
@@ -51,7 +52,7 @@ async function* checkGroups(
   if (events.length === 0) return yield { kind: 'note', text: 'no hooks' }
   yield { kind: 'well', text: `hooks: ${events.join(', ')}` }
   yield* checkAcceptance(placesOfHooks(dataOf(file, text ?? ''), file.path), patient)
-  yield* checkCommand(wanted, patient)
+  if (canRun) yield* checkCommand(wanted, patient)
 }
 
 /** Whether a person has accepted them, where the host asks for that. */

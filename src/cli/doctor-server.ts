@@ -14,14 +14,11 @@ const run = promisify(execFile)
 
 /** The host's version, beside the one that was tried. */
 export async function* checkHost({ host, environment }: Patient): AsyncGenerator<Finding> {
-  const file = onPath(host.command, environment['PATH'])
-  if (file === undefined) {
-    yield { kind: 'note', text: `${host.command} is not on the PATH: its version is unknown` }
-    return
-  }
-  const found = await versionOf([file], environment)
   const tried = host.tried === undefined ? 'not tried; written as its documentation says' : `tried with ${host.tried}`
-  yield { kind: 'note', text: `${host.label} ${found ?? 'does not say its version'} (${tried})` }
+  const file = onPath(host.command, environment['PATH'])
+  const found = file && (await versionOf([file], environment))
+  const what = file ? `${host.label} ${found ?? 'does not say its version'}` : `${host.command} is not on the PATH`
+  yield { kind: 'note', text: `${what} (${tried})` }
 }
 
 /** Whether what the settings start is there, and which versions. */

@@ -45,7 +45,7 @@ export async function examine(options: DoctorOptions): Promise<boolean> {
     isWell &&= finding.kind !== 'wrong'
   }
   for (const name of names) {
-    const found = SCOPES.flatMap(scope => entriesOf(name, scope, options))
+    const found = entriesOf(name, options)
     count += found.length
     for (const { host, place, path, entry } of found) {
       console.log(visible(`${host.label} (${place.scope} scope): ${path}`))
@@ -54,7 +54,7 @@ export async function examine(options: DoctorOptions): Promise<boolean> {
     }
     if (found.length < 2) continue
     const todo = `Take one of them out: ${setupCommand(options.invocation, name, 'project')} --remove`
-    tell({ kind: 'wrong', text: 'both scopes are set up: hooks run twice', todo })
+    tell({ kind: 'wrong', text: 'both scopes are set up, and hooks would run twice', todo })
   }
   if (count > 0) return isWell
   const command = setupCommand(options.invocation, options.host ?? 'HOST', 'user')
@@ -71,7 +71,13 @@ interface Found {
   readonly entry: Readonly<Record<string, unknown>> | CliError
 }
 
-function entriesOf(name: HostName, scope: Scope, { cwd, environment }: DoctorOptions): readonly Found[] {
+/** In a home folder both scopes may have the same file. */
+function entriesOf(name: HostName, options: DoctorOptions): readonly Found[] {
+  const all = SCOPES.flatMap(scope => entryOf(name, scope, options))
+  return all.filter(({ path }, index) => all.findIndex(each => each.path === path) === index)
+}
+
+function entryOf(name: HostName, scope: Scope, { cwd, environment }: DoctorOptions): readonly Found[] {
   const host = allHosts()[name]
   const place = placeOf(scope, cwd, environment)
   const [settings] = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
@@ -107,8 +113,9 @@ async function* findings(
   yield* checkHost(patient)
   const program = await checkProgram(patient)
   yield program
-  if (program.kind !== 'wrong') yield* checkServer(patient)
-  yield* checkHooks(patient)
+  const canRun = program.kind !== 'wrong'
+  if (canRun) yield* checkServer(patient)
+  yield* checkHooks(patient, canRun)
   yield* checkData(patient)
   yield* checkPage(patient)
 }

@@ -183,7 +183,8 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   const { scope, invocation } = options
   const other = scope === 'user' ? 'project' : 'user'
   const [elsewhere] = host.settings({ ...place, scope: other }, installation)
-  const isTwice = serverEntry(host, elsewhere) !== undefined
+  const [here] = host.settings(place, installation)
+  const isTwice = elsewhere?.path !== here?.path && serverEntry(host, elsewhere) !== undefined
   return [
     ...host.notes(place, installation),
     ...(host.tried === undefined ? [`Written as the documentation of ${host.label} says; not tried in it.`] : []),

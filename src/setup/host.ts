@@ -1,3 +1,4 @@
+import { isAbsolute, join } from 'node:path'
 import type { Settings, SettingsFile } from './settings.ts'
 
 export const HOST_NAMES = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen', 'cursor', 'vscode', 'zed'] as const
@@ -20,6 +21,15 @@ export interface Place {
   readonly platform: NodeJS.Platform
   readonly exists: (path: string) => boolean
 }
+
+/** A folder that an environment variable names; a relative one would lead into whatever folder we are in. */
+export function folderIn({ environment, home }: Place, name: string): string | undefined {
+  const path = environment[name]?.replace(/^~(?=[/\\]|$)/, () => home)
+  return path !== undefined && isAbsolute(path) ? path : undefined
+}
+
+/** Where programs of this user keep settings. */
+export const configHome = (place: Place): string => folderIn(place, 'XDG_CONFIG_HOME') ?? join(place.home, '.config')
 
 /** What a host is to start. */
 export interface Installation {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand, toolHook } from '../hooks.ts'
-import { type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
@@ -61,11 +61,12 @@ export const claudeCode: Host = {
   ],
 }
 
-function filesOf({ scope, home, project, environment }: Place): { server: string; settings: string } {
+function filesOf(place: Place): { server: string; settings: string } {
+  const { scope, home, project } = place
   if (scope === 'project') {
     return { server: join(project, '.mcp.json'), settings: join(project, '.claude', 'settings.json') }
   }
-  const folder = environment['CLAUDE_CONFIG_DIR']
+  const folder = folderIn(place, 'CLAUDE_CONFIG_DIR')
   return {
     server: join(folder ?? home, '.claude.json'),
     settings: join(folder ?? join(home, '.claude'), 'settings.json'),

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, toolHook } from '../hooks.ts'
-import { type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 import { valueAt } from '../settings.ts'
 
 const USES: EventUses = {
@@ -66,8 +66,10 @@ export const codex: Host = {
   ],
 }
 
-const folderOf = ({ scope, home, project, environment }: Place): string =>
-  scope === 'project' ? join(project, '.codex') : (environment['CODEX_HOME'] ?? join(home, '.codex'))
+const folderOf = (place: Place): string =>
+  place.scope === 'project'
+    ? join(place.project, '.codex')
+    : (folderIn(place, 'CODEX_HOME') ?? join(place.home, '.codex'))
 
 const hooksFor = (installation: Installation): Readonly<Record<string, HookGroup>> =>
   Object.fromEntries(

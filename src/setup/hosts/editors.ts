@@ -1,5 +1,5 @@
-import { isAbsolute, join } from 'node:path'
-import { type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { join } from 'node:path'
+import { configHome, folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
 // Editors, by their documentation only: they get the server and no hooks.
 
@@ -62,19 +62,12 @@ function server(installation: Installation): { readonly command: string; readonl
 function codeFolder(place: Place): string {
   const { home, platform } = place
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Code', 'User')
-  return join(platform === 'win32' ? roaming(place) : config(place), 'Code', 'User')
+  return join(platform === 'win32' ? roaming(place) : configHome(place), 'Code', 'User')
 }
 
-const zedFolder = (place: Place): string =>
-  place.platform === 'win32'
-    ? join(roaming(place), 'Zed')
-    : join(place.platform === 'darwin' ? join(place.home, '.config') : config(place), 'zed')
+function zedFolder(place: Place): string {
+  if (place.platform === 'win32') return join(roaming(place), 'Zed')
+  return join(place.platform === 'darwin' ? join(place.home, '.config') : configHome(place), 'zed')
+}
 
-const config = ({ home, environment }: Place): string =>
-  absolute(environment['XDG_CONFIG_HOME']) ?? join(home, '.config')
-
-const roaming = ({ home, environment }: Place): string =>
-  absolute(environment['APPDATA']) ?? join(home, 'AppData', 'Roaming')
-
-const absolute = (path: string | undefined): string | undefined =>
-  path !== undefined && isAbsolute(path) ? path : undefined
+const roaming = (place: Place): string => folderIn(place, 'APPDATA') ?? join(place.home, 'AppData', 'Roaming')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Host, mcpArguments, type Place } from '../host.ts'
+import { folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
 
 const HOOKS = {
@@ -34,5 +34,7 @@ export const gemini: Host = {
   notes: ({ scope }) => (scope === 'project' ? ['Gemini CLI uses .gemini only in folders that you trust.'] : []),
 }
 
-const fileOf = ({ scope, home, project, environment }: Place): string =>
-  join(scope === 'project' ? project : (environment['GEMINI_CLI_HOME'] ?? home), '.gemini', 'settings.json')
+function fileOf(place: Place): string {
+  const root = place.scope === 'project' ? place.project : (folderIn(place, 'GEMINI_CLI_HOME') ?? place.home)
+  return join(root, '.gemini', 'settings.json')
+}

@@ -1,5 +1,5 @@
-import { isAbsolute, join } from 'node:path'
-import { type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { join } from 'node:path'
+import { configHome, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
 /** The first line of the plugin. */
 const MARK = "// Runsheet's plugin for OpenCode"
@@ -32,9 +32,9 @@ export const opencodeWith = (plugin: string): Host => {
   return opencode
 }
 
-function filesOf({ scope, home, project, environment, exists }: Place): { settings: string; folder: string } {
-  const config = environment['XDG_CONFIG_HOME']
-  const own = join(config && isAbsolute(config) ? config : join(home, '.config'), 'opencode')
+function filesOf(place: Place): { settings: string; folder: string } {
+  const { scope, project, exists } = place
+  const own = join(configHome(place), 'opencode')
   const root = scope === 'project' ? project : own
   const comments = join(root, 'opencode.jsonc')
   return {

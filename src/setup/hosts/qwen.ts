@@ -1,5 +1,5 @@
-import { isAbsolute, join } from 'node:path'
-import { type Host, mcpArguments, type Place } from '../host.ts'
+import { join } from 'node:path'
+import { folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
 
 const HOOKS = {
@@ -35,8 +35,5 @@ export const qwen: Host = {
   notes: ({ scope }) => (scope === 'project' ? ['Qwen Code uses .qwen only in folders that you trust.'] : []),
 }
 
-function folderOf({ scope, home, project, environment }: Place): string {
-  if (scope === 'project') return join(project, '.qwen')
-  const folder = environment['QWEN_HOME']?.replace(/^~(?=[/\\]|$)/, home)
-  return folder !== undefined && isAbsolute(folder) ? folder : join(home, '.qwen')
-}
+const folderOf = (place: Place): string =>
+  place.scope === 'project' ? join(place.project, '.qwen') : (folderIn(place, 'QWEN_HOME') ?? join(place.home, '.qwen'))
