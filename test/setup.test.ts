@@ -96,7 +96,7 @@ describe('runsheet setup', () => {
   it('[SU4] what the host wrote into the file meanwhile stays', async () => {
     await scene.run(['setup', 'claude-code', '--yes'])
     const file = join(scene.home, '.claude.json')
-    writeFileSync(file, JSON.stringify({ ...scene.json<object>('.claude.json'), numStartups: 4 }, null, 2))
+    writeFileSync(file, JSON.stringify({ ...(scene.json('.claude.json') as object), numStartups: 4 }, null, 2))
     await scene.run(['setup', 'claude-code', '--remove', '--yes'])
     expect(scene.json('.claude.json')).toEqual({ numStartups: 4 })
     expect(existsSync(join(scene.home, '.claude'))).toBe(false)
@@ -178,7 +178,7 @@ describe('runsheet setup', () => {
     await scene.run(['setup', 'qwen', '--yes'])
     await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-digest'])
     type Qwen = { hooks: object; mcpServers: { runsheet: { args: string[] } } }
-    const { hooks, mcpServers } = scene.json<Qwen>('.qwen/settings.json')
+    const { hooks, mcpServers } = scene.json('.qwen/settings.json') as Qwen
     expect(Object.keys(hooks)).toEqual(['PostToolUse', 'PostToolUseFailure'])
     expect(mcpServers.runsheet.args.slice(-3)).toEqual(['--hooks', '--no-gate', '--no-digest'])
     await scene.run(['setup', 'qwen', '--remove', '--yes'])

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addition, type Change, removal } from './change.ts'
 import { HOST_NAMES, type Installation, type Place } from './host.ts'
@@ -139,9 +139,9 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
   })
 
   it('[SU4] so it does after setup was run with other choices in between', () => {
-    const [less] = hosts[cases.find(each => each.settings === settings)?.name as 'codex']
-      .settings(place, { ...installation, features: ['gate'] })
-      .filter(({ path }) => path === settings.path)
+    const { name } = cases.find(each => each.settings === settings) ?? {}
+    const fewer = hosts[name as 'codex'].settings(place, { ...installation, features: ['gate'] })
+    const less = fewer.find(({ path }) => path === settings.path)
     if (!less) throw new Error('no settings')
     const second = addition(less, change.after, change.record)
     expect(back(settings, second)).toBe(text)

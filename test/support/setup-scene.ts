@@ -89,8 +89,8 @@ export class SetupScene {
     return readFileSync(join(this.home, path), 'utf8')
   }
 
-  json<T>(path: string): T {
-    return JSON.parse(this.read(path)) as T
+  json(path: string): unknown {
+    return JSON.parse(this.read(path))
   }
 
   /** Every file, folder and link but those of data folders: what it is, its mode, its bytes. */

@@ -21,9 +21,9 @@ const user: Installation = {
 }
 const project: Installation = { program: ['runsheet'], data: undefined, features: FEATURES }
 
-const tried = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen']
+const tried: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini', 'opencode', 'qwen'])
 const textOf = (name: (typeof HOST_NAMES)[number], scope: Scope, installation: Installation): string =>
-  JSON.stringify(hosts[name].settings(place(scope), installation).map(({ path: _, ...settings }) => settings))
+  JSON.stringify(hosts[name].settings(place(scope), installation).map(settings => ({ ...settings, path: '' })))
 
 describe.each(HOST_NAMES)('%s', name => {
   const host = hosts[name]
@@ -32,8 +32,8 @@ describe.each(HOST_NAMES)('%s', name => {
   it('[SU7] for a user it is started with absolute paths, and its own data folder', () => {
     const server = startedBy(first?.server?.value ?? {})
     expect(server?.words.slice(0, 5)).toEqual(['/opt/node', '/opt/runsheet.js', 'mcp', '--data', '/home/ann/.runsheet'])
-    expect(server?.words.includes('--hooks')).toBe(tried.includes(name))
-    expect(server?.installation).toEqual(tried.includes(name) ? user : { ...user, features: [] })
+    expect(server?.words.includes('--hooks')).toBe(tried.has(name))
+    expect(server?.installation).toEqual(tried.has(name) ? user : { ...user, features: [] })
     expect(textOf(name, 'user', user)).not.toContain('npx')
   })
 
