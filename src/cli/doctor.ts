@@ -6,7 +6,7 @@ import { checkData, checkPage } from './doctor-data.ts'
 import { checkHooks } from './doctor-hooks.ts'
 import { checkHost, checkProgram, checkServer } from './doctor-server.ts'
 import { setupCommand } from './invocation.ts'
-import { allHosts, dataFolderOf, placeOf, serverEntry, userData } from './setup-hosts.ts'
+import { allHosts, dataFolderOf, placeOf, serverEntry } from './setup-hosts.ts'
 import { visible } from './visible.ts'
 
 export interface DoctorOptions {
@@ -107,8 +107,7 @@ async function* findings(
   if (!server.isEnabled) {
     yield { kind: 'wrong', text: `the server is switched off in ${host.label}`, todo: 'Switch it on there' }
   }
-  const fallback = place.scope === 'user' ? userData(place.home) : undefined
-  const data = dataFolderOf(installation.data ?? fallback, cwd)
+  const data = dataFolderOf(installation.data, cwd)
   const patient = { host, place, server, installation, data, environment, invocation, setup }
   yield* checkHost(patient)
   const program = await checkProgram(patient)

@@ -55,7 +55,35 @@ export function checkWritable(path: string): void {
 export function writeSettingsText(path: string, text: string, mode: number): readonly string[] {
   const file = behindLinks(path)
   const folders = missingFolders(dirname(file))
-  for (const folder of folders) mkdirSync(folder, { mode: mode | ((mode & 0o444) >> 2) })
+  try {
+    // Who may read the file may look into its folders.
+    for (const folder of folders) mkdirSync(folder, { mode: mode | ((mode & 0o444) >> 2) })
+    replace(file, text, mode)
+  } catch (error) {
+    removeEmpty(folders)
+    throw error
+  }
+  return folders
+}
+
+/** Removes a file, and of these folders those that are empty then. */
+export function removeSettingsFile(path: string, folders: readonly string[]): void {
+  rmSync(behindLinks(path), { force: true })
+  removeEmpty(folders)
+}
+
+function removeEmpty(folders: readonly string[]): void {
+  for (const folder of folders.toReversed()) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      // Something else is in it by now.
+      return
+    }
+  }
+}
+
+function replace(file: string, text: string, mode: number): void {
   const present = statSync(file, { throwIfNoEntry: false })
   const temporary = `${file}.runsheet-${process.pid}`
   rmSync(temporary, { force: true })
@@ -73,20 +101,6 @@ export function writeSettingsText(path: string, text: string, mode: number): rea
     flushFolder(dirname(file))
   } finally {
     rmSync(temporary, { force: true })
-  }
-  return folders
-}
-
-/** Removes a file, and of these folders those that are empty then. */
-export function removeSettingsFile(path: string, folders: readonly string[]): void {
-  rmSync(behindLinks(path), { force: true })
-  for (const folder of folders.toReversed()) {
-    try {
-      rmdirSync(folder)
-    } catch {
-      // Something else is in it by now.
-      return
-    }
   }
 }
 

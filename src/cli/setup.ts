@@ -13,7 +13,7 @@ import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
 import { DataFolder } from './data-folder.ts'
-import { expandHome } from './default-paths.ts'
+import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { programFile, setupCommand } from './invocation.ts'
 import { checkWritable, readSettingsText, removeSettingsFile, writeSettingsText } from './setup-files.ts'
 import { allHosts, dataFolderOf, inFile, placeOf, serverEntry, userData } from './setup-hosts.ts'
@@ -121,7 +121,7 @@ function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOp
   console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${host.label} (${scope} scope):`)
   for (const { path, before, after } of changes) {
     const what = before === undefined ? ' (new)' : after === undefined ? ' (removed)' : ''
-    console.log(visible(`\n${path}`).replace('\\u{a}', '\n') + what)
+    console.log(`\n${visible(path)}${what}`)
     // The lines around a change may hold other servers' keys.
     for (const line of showDiff(before ?? '', after ?? ''))
       console.log(visible(redact.line(line).replaceAll('\t', '  ')))
@@ -184,7 +184,7 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   const other = scope === 'user' ? 'project' : 'user'
   const [elsewhere] = host.settings({ ...place, scope: other }, installation)
   const [here] = host.settings(place, installation)
-  const isTwice = elsewhere?.path !== here?.path && serverEntry(host, elsewhere) !== undefined
+  const isTwice = elsewhere?.path !== here?.path && hasServer(host, elsewhere)
   return [
     ...host.notes(place, installation),
     ...(host.tried === undefined ? [`Written as the documentation of ${host.label} says; not tried in it.`] : []),
@@ -193,12 +193,22 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
           `Runsheet is also in ${elsewhere?.path}: hooks run twice. Take it out there: ${setupCommand(invocation, host.name, other)} --remove`,
         ]
       : []),
-    ...(scope === 'project'
-      ? [
-          'Each person needs `runsheet` on the PATH: npm install -g runsheet. Plans are in .runsheet here; keep it out of git.',
-        ]
-      : []),
+    ...(scope === 'project' ? projectNotes(installation) : []),
   ]
+}
+
+const projectNotes = ({ data = DEFAULT_DATA }: Installation): readonly string[] => [
+  'Each person needs `runsheet` on the PATH: npm install -g runsheet.',
+  ...(data.startsWith('~') ? [] : [`Plans are in ${data} in the project: keep that out of git.`]),
+]
+
+/** False for a file that cannot be read: it is not the one that was asked for. */
+function hasServer(host: Host, settings: Settings | undefined): boolean {
+  try {
+    return serverEntry(host, settings) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** What OpenCode's plugin signs session ids with. */

@@ -57,7 +57,9 @@ export const claudeCode: Host = {
   },
   notes: ({ scope }) => [
     'Sessions that are running know nothing of it until they are restarted.',
-    ...(scope === 'project' ? ['Claude Code asks each person once whether to use the servers of .mcp.json.'] : []),
+    ...(scope === 'project'
+      ? ['Claude Code asks each person once, in a terminal, to trust the folder and the servers of .mcp.json.']
+      : []),
   ],
 }
 
